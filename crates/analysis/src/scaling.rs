@@ -12,7 +12,8 @@ const BLURRED_PERCENT: f64 = 75.0;
 /// Several targets that together give at most this much more than the fastest of them alone share
 /// one bottleneck.
 const ONE_ALONE: f64 = 1.15;
-/// Uncertainty of a throughput, in percent, where none is given.
+/// Least uncertainty of a throughput, in percent: the half width of a run knows nothing of what
+/// differs between runs.
 const MARGIN_PERCENT: f64 = 2.0;
 
 /// A throughput and how well it is known.
@@ -30,7 +31,7 @@ impl Rate {
     }
 
     fn margin_percent(&self) -> f64 {
-        self.half_width_percent.filter(|h| h.is_finite() && *h >= 0.0).unwrap_or(MARGIN_PERCENT)
+        self.half_width_percent.filter(|h| h.is_finite()).unwrap_or(0.0).max(MARGIN_PERCENT)
     }
 }
 
@@ -110,12 +111,28 @@ pub fn scaling(names: &[String], alone: &[Rate], together: &[Together]) -> Optio
         rule: format!(
             "Expected is the sum of each target alone under the same load. A step is linear \
              unless it stays below {LINEAR_PERCENT} % of that by more than the half widths of its \
-             measurements explain (combined as squares; {MARGIN_PERCENT} % where unknown). \
+             measurements explain (combined as squares; {MARGIN_PERCENT} % each at least). \
              Targets that together give at most {ONE_ALONE} times what the fastest of them gives \
              alone share what limits them."
         ),
         findings,
         steps,
+    })
+}
+
+/// What a load cannot show that leaves a target alone unsaturated, in a sentence: targets that share
+/// a limit add up under it, too. `doubled` is a target with twice as many I/Os in flight.
+#[must_use]
+pub fn unsaturated(name: &str, alone: Rate, doubled: Rate) -> Option<String> {
+    let is_known = alone.is_usable() && doubled.is_usable();
+    let ratio = doubled.per_s / alone.per_s;
+    (is_known && ratio > ONE_ALONE).then(|| {
+        format!(
+            "This load does not saturate {name}: with twice as many I/Os in flight it gives {} % \
+             more. Targets that share a limit can add up under such a load; repeat with more in \
+             flight to see whether they share one.",
+            percent(100.0 * (ratio - 1.0))
+        )
     })
 }
 
@@ -365,6 +382,25 @@ mod tests {
         let together = Together { targets: vec![0, 1], total, each: Vec::new() };
         let scaling = scaling(&[], &[noisy; 2], &[together]).unwrap();
         assert!(scaling.steps[0].linear, "90 % is within 11 % of linear");
+    }
+
+    /// Volumes at a fortieth of their load "grow in proportion", whatever they share.
+    #[test]
+    fn a_load_that_saturates_nothing_shows_no_sharing() {
+        let said = unsaturated("/data0", rate(1000.0), rate(1990.0)).unwrap();
+        assert!(said.contains("does not saturate /data0") && said.contains("99 % more"), "{said}");
+        assert_eq!(unsaturated("/data0", rate(1000.0), rate(1100.0)), None);
+        assert_eq!(unsaturated("/data0", rate(0.0), rate(1100.0)), None);
+    }
+
+    /// The margin of two runs of 0.1 % was 0.1 %, and held the truth in 13 of 60 cases.
+    #[test]
+    fn no_margin_is_less_than_what_differs_between_runs() {
+        let sure = Rate { per_s: 1000.0, half_width_percent: Some(0.1) };
+        let total = Rate { per_s: 2000.0, half_width_percent: Some(0.1) };
+        let together = Together { targets: vec![0, 1], total, each: Vec::new() };
+        let margin = scaling(&[], &[sure; 2], &[together]).unwrap().steps[0].margin_percent;
+        assert!((2.0..2.6).contains(&margin), "{margin}");
     }
 
     /// 71 ± 76 % was said to grow in proportion.

@@ -156,8 +156,8 @@ fn scatter(blocks: (f64, f64), parameters: &Vector, points: &[SurfacePoint]) -> 
         })
     };
     let ((servers, n), (link, m)) = (squares(false), squares(true));
-    // Of one block size there are R, K and p; of several, a link takes the place of the time for each
-    // byte.
+    // Of one block size there are R, K and p; of several, a link takes the place of the time for
+    // each byte.
     let determined = if blocks.1 > blocks.0 { PARAMETERS - 1 } else { 3 };
     let degrees = (n - determined as f64).max(1.0);
     Scatter {

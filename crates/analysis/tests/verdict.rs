@@ -276,3 +276,29 @@ fn a_class_says_what_is_usual() {
     assert!(Class::Hdd.compare(8.0 * MS).unwrap().starts_with("As fast as a hard disk"));
     assert_eq!(Class::Cloud.compare(0.0), None);
 }
+
+/// 77 commits of 260 ms beside a checkpoint were "within what is not known" of a limit of 5 ms.
+#[test]
+fn where_all_of_a_few_are_late_it_does_not_take_a_hundred() {
+    let limits = Limits::of(Role::Log);
+    let trial = |ios: u64, late: u64| Trial {
+        label: "4 KiB".to_owned(),
+        offered: None,
+        per_second: 3.85,
+        mean_ns: 260.0 * MS,
+        p99_ns: None,
+        p99_9_ns: None,
+        ios,
+        beyond: [late; 3],
+        far_beyond: late,
+        half_width_percent: None,
+        seconds: 20.0,
+    };
+    assert_eq!(trial(77, 77).fits(&limits, Level::Acceptable), Fit::No);
+    assert_eq!(trial(77, 0).fits(&limits, Level::Acceptable), Fit::NotKnown);
+    assert_eq!(trial(77, 1).fits(&limits, Level::Acceptable), Fit::NotKnown);
+    assert_eq!(trial(5, 5).fits(&limits, Level::Acceptable), Fit::NotKnown);
+    let need = Need { role: Role::Log, per_second: 1000.0 };
+    let basis = Basis { trials: vec![trial(77, 77)], ..Basis::default() };
+    assert_eq!(judge(&limits, Some(need), basis).grade, Grade::Unfit);
+}

@@ -20,7 +20,7 @@ pub(crate) struct AssessArgs {
     #[command(flatten)]
     pub target: TargetArgs,
 
-    /// How long it takes: half a minute, about 2 minutes, about 15, or about an hour
+    /// How long it takes: half a minute, about 2 or 15 minutes, or about 2 hours
     #[arg(long, value_enum, default_value_t = PaceArg::Normal)]
     pub pace: PaceArg,
 
@@ -94,7 +94,7 @@ pub(crate) enum PaceArg {
     Quick,
     /// About a quarter of an hour
     Normal,
-    /// About an hour: a baseline
+    /// About two hours: a baseline, also of reads beside writes
     Long,
 }
 

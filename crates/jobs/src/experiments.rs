@@ -206,9 +206,10 @@ impl Job for AssessOptions {
             Pace::Glance => "about half a minute",
             Pace::Quick => "about two minutes",
             Pace::Normal => "about a quarter of an hour",
-            Pace::Long => "about an hour",
+            Pace::Long => "about two hours",
         };
-        let notes = vec![format!("takes {time} beside that")];
+        let mut notes = vec![format!("takes {time} beside that")];
+        notes.extend(survey::assess_sides(self.database, self.pace));
         let mut description = Description { notes, ..Description::of(targets) };
         // The plan is of a size that nobody asked for and that will not be taken.
         if let ([plan], None) = (description.targets.as_slice(), self.size)

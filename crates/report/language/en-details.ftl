@@ -22,15 +22,12 @@ method-shape = A mix of I/Os has the sizes, shares and order of a load: its shap
 ## An assessment
 
 assessment-largest = { $figure }: { $load }, { $in_flight } in flight
-assessment-tool-limit = { $ceiling } IOPS without any I/O, { $used } of it used
 assessment-counters-agree = the counters of { $devices } agree in { $agreed } of { $loads } { $loads ->
         [one] load
        *[other] loads
     }
 assessment-counters-explained = , differ for a known reason in { $loads }
 assessment-counters-contradict = , contradict { $loads }, { $apart } apart at most
-assessment-no-warnings = No warnings.
-assessment-no-other-warnings = No other warnings.
 assessment-warnings = { $warnings ->
         [one] 1 warning:
        *[other] { $warnings } warnings, the first:
@@ -326,4 +323,28 @@ comparison-both-sides = { $figure } on both sides
 comparison-axis = Load, threads × depth
 comparison-axis-of = { $load }, threads × depth
 comparison-interval = { $low } to { $high } %
+comparison-bar = the bar at B is the 90 % interval of the change from A
 comparison-caption = Mean of the runs of each side, how far they lie apart, and the 90 % interval of the change from A to B.
+
+## The grid of CrystalDiskMark
+
+grid-heading = As CrystalDiskMark shows it
+grid-caption = one window for each, not the best of five; MB are 10^6 bytes
+grid-test = Test
+grid-read-mb = Read MB/s
+grid-write-mb = Write MB/s
+grid-read-iops = Read IOPS
+grid-write-iops = Write IOPS
+grid-read-latency = Read latency
+grid-write-latency = Write latency
+## Loads beside each other
+heading-beside = Loads beside each other
+heading-cost-of-another = What a load costs another
+heading-every-mixed-measurement = Reads beside writes: every measurement
+label-writes-cost = Writes
+label-beside = Beside
+label-iops-alone = IOPS alone
+label-iops-then = IOPS then
+label-p99-alone-of-load = p99 alone
+label-p99-then = p99 then
+label-other-mib-per-s = The other, MiB/s

@@ -16,6 +16,9 @@ use results::{Assessment, Document};
 fn assessment() -> Assessment {
     let mut a = sample::assessment();
     for verdict in &mut a.verdicts {
+        // What is said of the figures is the matter of this test, not the words of the document.
+        verdict.headline = format!("{}: a sentence of the document.", verdict.role.title());
+        verdict.evidence = vec!["One load, with its figures.".to_owned()];
         let (grade, per_second) = match verdict.role {
             Role::OltpData => (Grade::Good, 5000.0),
             Role::Log => (Grade::Unfit, 20_000.0),

@@ -173,19 +173,18 @@ fn streams_and_targets_have_tables_of_their_own() {
 fn an_assessment_fits_one_screen() {
     let text = assessed(&sample::assessment());
     let lines: Vec<&str> = text.lines().collect();
-    assert!(lines.len() <= 40 && width(&text) <= 100, "{} lines\n{text}", lines.len());
+    assert!(lines.len() <= 40 && width(&text) <= 80, "{} lines\n{text}", lines.len());
     assert_eq!(lines[0], "/data/pg, file size 100 GiB");
-    assert!(lines[1].contains("SAMSUNG MZQL23T8HCLS-00A07 (nvme0n1, 3.49 TiB)"), "{text}");
+    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "  ! 2 findings on the set-up, first: The scheduler mq-deadline is in use on",
-        "the counters of nvme0n1 agree in",
-        "  9 544 commits/s  Transaction log, confidence medium. Up to 9 544 commits/s (",
-        " MiB/s      Data warehouse (DSS) data files, confidence high. Up to ",
-        "8 KiB random read                   16  90 282 IOPS   172 µs",
+        "SAMSUNG MZQL23T8HCLS-00A07 (nvme0n1, 3.49 TiB)",
+        " ! 2 findings on the set-up, first: The scheduler mq-deadline is in use on",
+        " 9 544 commits/s Transaction log, confidence medium. Up to 9 544 commits/s (",
+        " MiB/s Data warehouse (DSS) data files, confidence high. Up to ",
         "At a glance",
         "! 1 warning: 512 KiB sequential read: throughput varied",
     ] {
-        assert!(text.contains(part), "`{part}` is missing in\n{text}");
+        assert!(joined.contains(part), "`{part}` is missing in\n{text}");
     }
 }
 
@@ -301,12 +300,13 @@ fn the_next_step_follows_from_what_was_found() {
 #[test]
 fn what_was_expected_and_what_is_doubtful_stand_under_the_verdicts() {
     let text = assessed(&sample::assessment_with_findings());
+    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "  NOT MET          Expectation of the vendor. the vendor: claimed 200 000 IOPS, the",
-        "  - A durable log write took 0.02 ms",
-        "  - 8 KiB random write, shifted by 512 bytes, gives 51 ± 5 %",
+        "NOT MET Expectation of the vendor. the vendor: claimed 200 000 IOPS, the",
+        " - A durable log write took 0.02 ms",
+        " - 8 KiB random write, shifted by 512 bytes, gives 51 ± 5 %",
     ] {
-        assert!(text.contains(part), "`{part}` is missing in\n{text}");
+        assert!(joined.contains(part), "`{part}` is missing in\n{text}");
     }
     let plain = assessed(&sample::assessment());
     assert!(!plain.contains("  - "), "nothing where nothing was found");
@@ -317,21 +317,22 @@ fn what_was_expected_and_what_is_doubtful_stand_under_the_verdicts() {
 #[test]
 fn doubts_and_what_was_not_seen_are_on_the_screen() {
     let text = assessed(&sample::assessment_in_doubt());
+    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "  INDICATION ONLY  Transaction log, confidence low. Not believed: a durable write",
-        "  ! Measured for 30 s per load: burst credits that last longer, a write cache",
+        "INDICATION ONLY Transaction log, confidence low. Not believed: a durable write",
+        " ! Measured for 30 s per load: burst credits that last longer, a write cache",
         "! 3 warnings, the first: Not believed: a durable write took 0.02 ms, a plain",
     ] {
-        assert!(text.contains(part), "`{part}` is missing in\n{text}");
+        assert!(joined.contains(part), "`{part}` is missing in\n{text}");
     }
-    assert!(width(&text) <= 100, "{text}");
+    assert!(width(&text) <= 80, "{text}");
     // Said under the verdicts, it is not said again as the only warning.
     let mut quiet = sample::assessment();
     quiet.warnings = quiet.unseen.iter().cloned().collect();
     quiet.environment.storage.clear();
     let text = assessed(&quiet);
     assert_eq!(text.matches("Measured for").count(), 1, "{text}");
-    assert!(text.contains("\n  No other warnings.\n"), "{text}");
+    assert!(!text.contains("warning"), "{text}");
 }
 
 /// A document of the version before had none of these fields.

@@ -11,6 +11,7 @@ use crate::claims::JudgedClaim;
 use crate::honesty::Honesty;
 use crate::knee::Knee;
 use crate::levels::LevelChange;
+use crate::matrix::ReadWriteMatrix;
 use crate::measurement::{Environment, Measurement, Status};
 use crate::noise::Trust;
 use crate::verdict::{Database, Verdict};
@@ -76,6 +77,13 @@ pub struct Assessment {
     /// limits; empty of earlier builds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offered: Vec<OfferedLoad>,
+    /// Loads that were measured while another went on: commits during a checkpoint, users during a
+    /// backup; empty at the paces that leave it out, and of earlier builds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<BesideLoad>,
+    /// Read rates with write rates; none at the paces that leave it out, and of earlier builds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mixed: Option<MixedLoads>,
     /// The first pattern once more at the end, twice: how well figures repeat here; none where it
     /// was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,7 +109,7 @@ pub enum Pace {
     /// About a quarter of an hour.
     #[default]
     Normal,
-    /// About an hour: a baseline.
+    /// About two hours: a baseline.
     Long,
 }
 
@@ -148,6 +156,36 @@ pub struct OfferedLoad {
     /// How long the rate that fits was offered at a stretch, in seconds; none where none fitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_seconds: Option<f64>,
+}
+
+/// A load that was measured while another went on at the same storage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BesideLoad {
+    /// Name of the load, for example `log_write_4k`.
+    pub name: String,
+    /// The load in words, for example `4 KiB sequential write, durable`.
+    pub title: String,
+    /// What went on beside it, for example `a checkpoint (8 KiB random write, 64 in flight)`.
+    pub beside: String,
+    /// What the other load cost this one, in a sentence.
+    pub sentence: String,
+    /// The load by itself, where it was measured for this comparison; where not, it is the pattern
+    /// of this name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone: Option<Measurement>,
+    /// Both at once: the first stream is the load, the second is what went on beside it.
+    pub measurement: Measurement,
+}
+
+/// Read rates with write rates, as part of an assessment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MixedLoads {
+    /// The loads in words, for example `8 KiB random read with 8 KiB random write`.
+    pub title: String,
+    /// What was found.
+    pub matrix: ReadWriteMatrix,
+    /// The highest rates, then every combination that was measured.
+    pub measurements: Vec<Measurement>,
 }
 
 /// The same load at rising depth.

@@ -361,7 +361,10 @@ impl Body for Assessment {
         let ramps = self.ramps.iter().flat_map(|r| &r.points);
         let offered = self.offered.iter().flat_map(|o| &o.points);
         let repeats = self.repeats.iter().flat_map(|r| &r.measurements);
-        patterns.chain(ramps).chain(offered).chain(repeats).collect()
+        let beside = self.beside.iter().flat_map(|b| b.alone.iter().chain([&b.measurement]));
+        let mixed = self.mixed.iter().flat_map(|m| &m.measurements);
+        let first = patterns.chain(ramps).chain(offered).chain(repeats);
+        first.chain(beside).chain(mixed).collect()
     }
 
     fn method(&self) -> &[String] {
@@ -385,8 +388,11 @@ impl Body for Assessment {
         let ramps = self.ramps.iter_mut().flat_map(|r| &mut r.points);
         let offered = self.offered.iter_mut().flat_map(|o| &mut o.points);
         let repeats = self.repeats.iter_mut().flat_map(|r| &mut r.measurements);
-        let measured =
-            patterns.chain(ramps).chain(offered).chain(repeats).flat_map(Body::paths_mut);
+        let beside =
+            self.beside.iter_mut().flat_map(|b| b.alone.iter_mut().chain([&mut b.measurement]));
+        let mixed = self.mixed.iter_mut().flat_map(|m| &mut m.measurements);
+        let first = patterns.chain(ramps).chain(offered).chain(repeats);
+        let measured = first.chain(beside).chain(mixed).flat_map(Body::paths_mut);
         std::iter::once(&mut self.target).chain(measured).collect()
     }
 }

@@ -29,7 +29,8 @@ mod trend;
 mod validation;
 
 pub use assessment::{
-    ASSESSMENT_SCHEMA, Assessment, OfferedLoad, Pace, PatternResult, Ramp, Repeats,
+    ASSESSMENT_SCHEMA, Assessment, BesideLoad, MixedLoads, OfferedLoad, Pace, PatternResult, Ramp,
+    Repeats,
 };
 pub use comparison::{
     COMPARISON_SCHEMA, ComparedFigure, ComparedLoad, Comparison, Figure, FigureUnit, Side,

@@ -15,6 +15,10 @@ pub struct Scale {
     pub unit: ScaleUnit,
     /// Each target alone, in the order in which they were named.
     pub alone: Vec<TargetAlone>,
+    /// The first target alone with twice as many I/Os in flight: whether the load saturates it; none
+    /// where that was not measured, and of earlier builds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubled: Option<TargetAlone>,
     /// Several together, in the order in which they were measured.
     pub together: Vec<TargetsTogether>,
     /// What follows; none before several targets were measured together.
@@ -25,7 +29,7 @@ impl Conclusion for Scale {
     const SCHEMA: &'static str = "iosonde.scale/1";
 
     fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
-        self.alone.iter_mut().map(|alone| &mut alone.target).collect()
+        self.alone.iter_mut().chain(&mut self.doubled).map(|alone| &mut alone.target).collect()
     }
 }
 

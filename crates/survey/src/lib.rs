@@ -27,7 +27,7 @@ mod volumes;
 mod warnings;
 mod watching;
 
-pub use assess::{AssessOptions, assess, assess_size_rule};
+pub use assess::{AssessOptions, assess, assess_sides, assess_size_rule};
 pub use claims::{ClaimsError, parse_claims};
 pub use cycle::{CycleOptions, KeepStep, cycle};
 pub use knee::{KneeOptions, LatencyTarget, LatencyTargetError, knee};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::Permissions;
 use results::knee::Reached;
-use results::verdict::{Database, Grade, Role, Sureness, Verdict};
+use results::verdict::{Class, Database, Grade, Role, Sureness, Verdict};
 use results::{Assessment, Pace, Status};
 use survey::{AssessOptions, Progress, assess, limits_of, roles_of};
 use workload::{Bytes, EngineChoice, Mode, Nanoseconds, SimBucket, SimDevice, SimStall};
@@ -325,4 +325,135 @@ fn a_need_or_limits_at_a_glance_are_refused_and_not_ignored() {
         let refused = assess(&options, &AtomicBool::new(false), &mut |_| ()).unwrap_err();
         assert!(refused.to_string().contains(named), "{refused}");
     }
+}
+
+/// The log was tested on an idle device: 8 x 2 ms took 2.3 ms alone, and 16.3 ms while 64 pages of
+/// a checkpoint were in flight.
+#[test]
+fn the_log_is_judged_beside_a_checkpoint() {
+    let options = AssessOptions { pace: Pace::Normal, ..options(device(8, 2)) };
+    let found = assess(&options, &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let beside = found.beside.iter().find(|b| b.name == "log_write_4k").unwrap();
+    let (log, pages) = (&beside.measurement.streams[0], &beside.measurement.streams[1]);
+    assert_eq!(beside.beside, "a checkpoint (8 KiB random write, 64 in flight)");
+    assert_eq!((log.depth, pages.depth), (1, 64));
+    let alone = found.patterns.iter().find(|p| p.name == "log_write_4k").unwrap();
+    let p99 = |s: &results::Statistics| s.latency_ns.unwrap().p99.unwrap() as f64 / 1e6;
+    // 65 writes on 8 servers of 2 ms wait for 8 rounds; alone, there is one.
+    assert!(p99(&alone.measurement.total) < 2.1, "{beside:#?}");
+    assert!((16.0..18.5).contains(&p99(&log.total)), "{}", beside.sentence);
+    let verdict = found.verdicts.iter().find(|v| v.role == Role::Log).unwrap();
+    let both = "Single commits alone: 500/s, p99 2 ms; beside a checkpoint: 6";
+    assert!(verdict.headline.contains(both), "{}", verdict.headline);
+    assert!(verdict.headline.contains("no load that was tried"), "16 ms are more than 5");
+    let quick = of(device(8, 2));
+    let verdict = quick.verdicts.iter().find(|v| v.role == Role::Log).unwrap();
+    assert!(quick.beside.is_empty() && verdict.capacities[2].per_second > 499.0);
+    let alone = verdict.caveats.iter().any(|c| c.contains("The log was written alone"));
+    assert!(alone, "{:?}", verdict.caveats);
+}
+
+#[test]
+fn a_baseline_has_reads_beside_writes_and_users_beside_a_backup() {
+    for database in Database::ALL {
+        let limits = limits_of(database);
+        let options = AssessOptions { pace: Pace::Long, database, limits, ..options(device(2, 8)) };
+        let mut last = (0, 0);
+        let mut steps = |progress: Progress<'_>| {
+            if let Progress::Step { number, of, .. } = progress {
+                last = (number, of);
+            }
+        };
+        let found = assess(&options, &AtomicBool::new(false), &mut steps).unwrap();
+        assert_eq!(last.0, last.1, "{database:?}: as many steps as were announced");
+        let mixed = found.mixed.as_ref().unwrap();
+        assert_eq!(mixed.matrix.cells.len(), 24);
+        let rates = (mixed.matrix.highest_read_iops, mixed.matrix.highest_write_iops);
+        assert!(rates.0.is_some_and(|iops| (iops / 250.0 - 1.0).abs() < 0.01), "{rates:?}");
+        assert_eq!(mixed.matrix.interference, results::Interference::Strong, "{database:?}");
+        // Reads and writes share two servers: what both have of their highest rates adds up.
+        for cell in mixed.matrix.cells.iter().filter(|c| c.read_percent + c.write_percent > 100) {
+            assert_ne!(cell.outcome, results::CellOutcome::Reached, "{cell:?}");
+        }
+        let measured = |cell: &&results::MatrixCell| cell.outcome != results::CellOutcome::Skipped;
+        assert_eq!(
+            mixed.measurements.len(),
+            2 + mixed.matrix.cells.iter().filter(measured).count()
+        );
+        let backup = found.beside.iter().find(|b| b.alone.is_some());
+        assert_eq!(backup.is_some(), database != Database::Sqlite, "it has no scans");
+        let Some(backup) = backup else { continue };
+        assert!(backup.beside.starts_with("a backup ("), "{}", backup.beside);
+        let verdict = found.verdicts.iter().find(|v| v.role == Role::OltpData).unwrap();
+        assert!(verdict.evidence.contains(&backup.sentence), "{:?}", verdict.evidence);
+        assert!(backup.measurement.streams[1].total.ios > 0);
+    }
+}
+
+#[test]
+fn every_class_has_its_sentence() {
+    for (class, read_us, words) in [
+        (Class::Hdd, 10_000, "As fast as a hard disk should be: a single random read takes 10 ms"),
+        (
+            Class::SataSsd,
+            1000,
+            "Slow for a SATA or SAS SSD: a single random read takes 1 ms, 5 times",
+        ),
+        (Class::Nvme, 100, "As fast as an NVMe SSD should be"),
+        (Class::Array, 4000, "Slow for an all-flash array"),
+        (Class::Cloud, 1000, "As fast as a cloud volume should be"),
+    ] {
+        let read_ns = Nanoseconds(read_us * 1000);
+        let sim = SimDevice { servers: 1, read_ns, write_ns: read_ns, ..SimDevice::default() };
+        let options = AssessOptions { class: Some(class), ..options(sim) };
+        let found = assess(&options, &AtomicBool::new(false), &mut |_| ()).unwrap();
+        let oltp = found.verdicts.iter().find(|v| v.role == Role::OltpData).unwrap();
+        let sentence = oltp.class.as_deref().unwrap();
+        assert!(sentence.starts_with(words), "{class:?}: {sentence}");
+    }
+    let unknown = of(device(1, 1));
+    assert!(unknown.verdicts.iter().all(|v| v.class.is_none()), "nobody knows what `sim` is");
+}
+
+/// A stall of 1 s in 7 s was invisible to one writer: of 10 000 I/Os it made three late.
+#[test]
+fn freezes_count_for_the_log_and_for_scans() {
+    let stall = |length_ms: u64| SimStall {
+        period_ns: Nanoseconds(7_000_000_000),
+        length_ns: Nanoseconds(length_ms * 1_000_000),
+    };
+    let judged = |length_ms| {
+        let sim = SimDevice { stall: Some(stall(length_ms)), ..device(8, 1) };
+        let options = AssessOptions { pace: Pace::Normal, ..options(sim) };
+        assess(&options, &AtomicBool::new(false), &mut |_| ()).unwrap().verdicts
+    };
+    for verdict in judged(1000).into_iter().filter(|v| v.role != Role::OltpData) {
+        let words = format!("{}: The storage froze for 1", verdict.role.title());
+        assert!(verdict.headline.starts_with(&words), "{}", verdict.headline);
+        assert!(verdict.headline.contains("up to 1 s at once. No load"), "{}", verdict.headline);
+        assert!(
+            verdict.capacities.iter().all(|c| c.per_second == 0.0),
+            "{:#?}",
+            verdict.capacities
+        );
+    }
+    // 20 ms in 7 s are 0.3 % of the time, and less than ten times what a log may take.
+    for verdict in judged(20).into_iter().filter(|v| v.role == Role::DssData) {
+        assert!(!verdict.headline.contains("froze"), "{}", verdict.headline);
+        assert!(verdict.capacities[2].per_second > 0.0);
+    }
+}
+
+/// The terminal said 16 000 IOPS and "No warnings" of a volume that sustains 500.
+#[test]
+fn what_did_not_last_is_a_warning() {
+    let warning = |found: &Assessment| {
+        let words = "8 KiB random read and write, 70/30: ";
+        found.warnings.iter().find(|w| w.starts_with(words) && w.contains("did not last")).cloned()
+    };
+    let bucket = SimBucket { iops: Some(500), burst_ios: 75_000, ..SimBucket::default() };
+    let found = of(SimDevice { bucket: Some(bucket), ..device(8, 1) });
+    let said = warning(&found).unwrap();
+    assert!(said.contains("the storage did 5"), "{said}");
+    assert_eq!(warning(&of(device(8, 1))), None);
 }

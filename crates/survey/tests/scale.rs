@@ -49,7 +49,22 @@ fn volumes_on_servers_of_their_own_scale_linearly() {
     let efficiencies: Vec<f64> =
         scaling.steps.iter().map(|s| s.efficiency_percent.round()).collect();
     assert_eq!(efficiencies, [100.0, 100.0]);
-    assert_eq!(experiment.measurements.len(), 6, "four alone, two and four together");
+    assert_eq!(experiment.measurements.len(), 7, "four alone, one twice, two and four together");
+    assert!(!scaling.findings.join(" ").contains("does not saturate"), "{:?}", scaling.findings);
+}
+
+/// 64 servers that four volumes share were said to grow in proportion under 16 I/Os in all, without
+/// a word that sharing cannot show.
+#[test]
+fn a_load_that_saturates_nothing_is_said_to_show_no_sharing() {
+    let mut options = options(4, device(64));
+    options.stream.depth = 4;
+    let scale = run(&options).conclusion;
+    let findings = scale.scaling.unwrap().findings;
+    assert!(findings[0].contains("in proportion up to 4 targets"), "{findings:?}");
+    let last = findings.last().unwrap();
+    assert!(last.contains("volume0: with twice as many I/Os in flight it gives 100 %"), "{last}");
+    assert!((scale.doubled.unwrap().iops / 2000.0 - 1.0).abs() < 0.02);
 }
 
 #[test]
@@ -85,7 +100,7 @@ fn pairs_are_measured_where_they_are_asked_for() {
     let mut options = options(3, device(8));
     options.pairs = true;
     let experiment = run(&options);
-    assert_eq!(experiment.measurements.len(), 3 + 2 + 2);
+    assert_eq!(experiment.measurements.len(), 3 + 1 + 2 + 2);
     assert_eq!(experiment.conclusion.scaling.unwrap().shared, [[0, 1, 2]]);
 }
 

@@ -88,8 +88,8 @@ fn the_best_of_every_load_is_within_three_percent_in_a_tenth_of_the_time() {
     // 57.6 hours with the pauses, which simulated devices do not need.
     assert!((sweep.matrix_seconds - 48.0 * 3600.0).abs() < 1.0);
     let share = sweep.device_seconds / sweep.matrix_seconds;
-    // 2 % for what the others are inferred from, and 9 of 144 cells of each kind as checks; the nine
-    // that are measured twice have short windows.
+    // 2 % for what the others are inferred from, and 9 of 144 cells of each kind and two corners as
+    // checks; the nine that are measured twice have short windows.
     assert!(share <= 0.10, "{share}");
     let errors = errors_percent(&experiment);
     assert_eq!(errors.len(), 24);
@@ -131,10 +131,10 @@ fn what_comes_next_does_not_depend_on_an_interruption() {
 fn a_quiet_device_needs_no_more_repetitions() {
     let plan = plan(array(0.0), 5, small());
     let (experiment, _) = sweep_from(&plan, Vec::new(), usize::MAX);
-    // One device, whatever the split: no more than the ramps, the points between, two controls, nine
-    // cells that show that nothing differs, and nine checks for each kind.
+    // One device, whatever the split: no more than the ramps, the points between, two controls,
+    // nine cells that show that nothing differs, nine checks and two corners for each kind.
     let measured = experiment.measurements.len();
-    assert!(measured <= 2 * (8 + 8 + 4 + 4 + 1 + 9 + 9), "{measured}");
+    assert!(measured <= 2 * (8 + 8 + 4 + 4 + 1 + 9 + 9 + 2), "{measured}");
     for curve in &experiment.conclusion.curves {
         let cells = || curve.cells.iter().map(|n| &experiment.conclusion.cells[*n as usize]);
         assert!(cells().all(|c| c.iops.is_some()));

@@ -84,14 +84,16 @@ impl Trial {
             Statistic::P99 => LEAST_IOS,
             Statistic::Mean => LEAST_OF_MEAN,
         };
-        if self.ios < least || !self.mean_ns.is_finite() {
-            return Fit::NotKnown;
-        }
         let late = match limits.statistic {
             Statistic::P99 => self.beyond[level as usize],
             Statistic::Mean => self.far_beyond,
         };
-        let by_share = share_fits(late, self.ios);
+        let by_share = share_fits(late, self.ios.max(1));
+        if self.ios < least || !self.mean_ns.is_finite() {
+            // Where all of a few are late, it does not take a hundred.
+            let surely = by_share == Fit::No && self.ios >= LEAST_OF_MEAN;
+            return if surely { Fit::No } else { Fit::NotKnown };
+        }
         match limits.statistic {
             Statistic::P99 => by_share,
             Statistic::Mean => {

@@ -101,6 +101,8 @@ pub struct Basis {
     pub doubts: Vec<Doubt>,
     /// Whole sentences that belong before everything else, such as why the log is not believed.
     pub first: Vec<String>,
+    /// A whole sentence that follows the headline.
+    pub then: Option<String>,
     /// Whole sentences that stand before those of the single loads.
     pub also: Vec<String>,
     /// What else keeps the verdict from being final, in sentences.
@@ -118,7 +120,7 @@ pub fn judge(limits: &Limits, need: Option<Need>, basis: Basis) -> Verdict {
     let missing = !basis.missing.is_empty();
     let found =
         if missing { Vec::new() } else { capacities(limits, &basis.trials, basis.run_percent) };
-    let Basis { trials, mut doubts, first, also, mut caveats, missing, class, .. } = basis;
+    let Basis { trials, mut doubts, first, then, also, mut caveats, missing, class, .. } = basis;
     let grade = match grade(&found, need) {
         // One of the loads that are hardly known may carry the need.
         Grade::Unfit if trials.iter().any(|trial| !trial.is_known()) => Grade::NotJudged,
@@ -141,6 +143,7 @@ pub fn judge(limits: &Limits, need: Option<Need>, basis: Basis) -> Verdict {
     } else {
         headline(limits, need, grade, &found, &missing)
     };
+    let headline = joined(vec![headline], then.filter(|_| missing.is_empty()));
     let also = also.into_iter().chain(by_mean(limits, &trials)).filter(|_| missing.is_empty());
     caveats.splice(0..0, first.iter().cloned());
     Verdict {
@@ -149,7 +152,7 @@ pub fn judge(limits: &Limits, need: Option<Need>, basis: Basis) -> Verdict {
         confidence,
         need,
         class,
-        headline: format!("{}: {}", limits.role.title(), joined(first, headline)),
+        headline: format!("{}: {}", limits.role.title(), joined(first, [headline])),
         evidence: also.chain(trials.iter().map(|trial| evidence(limits, trial))).collect(),
         capacities: found,
         caveats,
@@ -158,8 +161,8 @@ pub fn judge(limits: &Limits, need: Option<Need>, basis: Basis) -> Verdict {
 }
 
 /// Sentences in a row.
-fn joined(mut first: Vec<String>, last: String) -> String {
-    first.push(last);
+fn joined(mut first: Vec<String>, then: impl IntoIterator<Item = String>) -> String {
+    first.extend(then);
     first.join(" ")
 }
 
@@ -246,7 +249,12 @@ fn fits(limits: &Limits, found: &[Capacity], widest: &Capacity) -> String {
     let mut parts: Vec<(f64, &Capacity)> = Vec::new();
     for capacity in found.iter().rev() {
         match parts.last_mut() {
-            Some((much, strictest)) if capacity.per_second >= *much => *strictest = capacity,
+            // Two that read alike are one.
+            Some((much, strictest))
+                if capacity.per_second >= *much || amount(capacity.per_second) == amount(*much) =>
+            {
+                *strictest = capacity;
+            }
             _ => parts.push((capacity.per_second, capacity)),
         }
     }

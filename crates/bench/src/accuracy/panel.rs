@@ -344,7 +344,9 @@ fn judge(known: &Known, found: &Assessment) -> Option<Said> {
         .flat_map(|v| v.caveats.iter().chain(&v.evidence).chain([&v.headline]).chain(&v.class));
     let mut all: Vec<&str> = all.map(String::as_str).collect();
     all.extend(found.alignment.iter().map(|alignment| alignment.statement.as_str()));
-    let says = |part: &&&str| all.iter().any(|text| text.contains(**part)) || text.contains(**part);
+    let holds_part = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
+    let says =
+        |part: &&&str| all.iter().any(|text| holds_part(text, part)) || holds_part(&text, part);
     if expected.says.iter().filter(|part| says(part)).count() < expected.says.len() {
         wrong.push("words");
     }

@@ -25,11 +25,32 @@ const CLIPPED: &str = "(() => {
     .map(name).slice(0, 5);
 })()";
 
+/// Elements that are wider than what they stand in, and boxes that cut off what is in them. On a
+/// screen a box may scroll instead, which paper cannot.
+const WIDER: &str = "(() => {
+  const print = matchMedia('print').matches;
+  const name = e => `${e.tagName}.${e.getAttribute('class')} ${e.textContent.slice(0, 60)}`;
+  const hidden = e => { const s = getComputedStyle(e);
+    return s.clipPath !== 'none' || s.position === 'absolute' || e.ownerSVGElement; };
+  const all = [...document.querySelectorAll('main *')]
+    .filter(e => e.getBoundingClientRect().width > 1 && !hidden(e));
+  const cuts = e => { const over = getComputedStyle(e).overflowX;
+    const cut = ['hidden', 'clip'].includes(over) || print && ['auto', 'scroll'].includes(over);
+    return cut && e.scrollWidth > e.clientWidth + 1; };
+  const boxes = 'table, svg, pre, figure, section, article, div, p, ul, ol, dl, details, h1, h2, h3';
+  const wide = e => { const parent = e.parentElement;
+    const over = getComputedStyle(parent).overflowX;
+    if (!e.matches(boxes) || !print && ['auto', 'scroll'].includes(over)) return false;
+    return e.getBoundingClientRect().width > parent.getBoundingClientRect().width + 1; };
+  return all.filter(e => !(e instanceof SVGSVGElement) && cuts(e) || wide(e)).map(name).slice(0, 5);
+})()";
+
 /// The golden documents that a report is made of.
 fn documents(into: &Path) -> Vec<(String, PathBuf)> {
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/documents");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let mut found = Vec::new();
-    for entry in fs::read_dir(golden).unwrap() {
+    let later = fs::read_dir(golden.join("later")).unwrap();
+    for entry in fs::read_dir(golden.join("documents")).unwrap().chain(later) {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         let mut text = String::new();
@@ -71,21 +92,26 @@ fn no_report_is_wider_than_its_window() {
         for width in [380, 800, 1200] {
             browser.show_as(width, 900, false);
             browser.look(&format!("report-{name}-{width}"));
-            let beyond = browser.eval(CLIPPED);
-            if beyond != json!([]) {
-                clipped.push(format!("{name} at {width} px: {beyond}"));
+            for found in [CLIPPED, WIDER] {
+                let beyond = browser.eval(found);
+                if beyond != json!([]) {
+                    clipped.push(format!("{name} at {width} px: {beyond}"));
+                }
             }
         }
         browser.show_as(696, 900, false);
         browser.call("Emulation.setEmulatedMedia", &json!({ "media": "print" }));
-        let beyond = browser.eval(CLIPPED);
-        if beyond != json!([]) {
-            clipped.push(format!("{name} on A4: {beyond}"));
+        for found in [CLIPPED, WIDER] {
+            let beyond = browser.eval(found);
+            if beyond != json!([]) {
+                clipped.push(format!("{name} on A4: {beyond}"));
+            }
         }
         browser.call("Emulation.setEmulatedMedia", &json!({ "media": "" }));
     }
     browser.is_content();
     browser.eval("document.querySelector('main h1').style.width = '3000px'");
     assert_ne!(browser.eval(CLIPPED), json!([]), "what is too wide is found");
+    assert_ne!(browser.eval(WIDER), json!([]), "and what is wider than its box");
     assert!(clipped.is_empty(), "{clipped:#?}");
 }

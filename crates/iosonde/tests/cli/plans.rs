@@ -8,13 +8,14 @@ use serde_json::Value;
 use crate::program::{Running, code, command, fails, stderr, succeeds};
 
 /// Commands that measure a simulated device, and the schema of their documents.
-const COMMANDS: [(&str, &str); 6] = [
+const COMMANDS: [(&str, &str); 7] = [
     ("run --seconds 2", "iosonde.measurement/1"),
     ("run --seconds 2 --repeat 2", "iosonde.runs/1"),
     ("knee --to 8", "iosonde.knee/1"),
     ("sizes --sizes 256M,512M", "iosonde.sizes/1"),
     ("sweep --blocks 4K,8K --depths 1,2 --seconds 2 --settle 0", "iosonde.sweep/1"),
     ("assess --pace quick", "iosonde.assessment/1"),
+    ("matrix --seconds 2 --cell-seconds 2 --levels 40,80", "iosonde.matrix/1"),
 ];
 
 const SIM: [&str; 6] = ["--size", "1G", "--engine", "sim", "--sim", "servers = 4"];

@@ -32,7 +32,7 @@ fn the_document_has_every_step_and_every_measurement() {
     assert_eq!(experiment.schema, "iosonde.scale/1");
     assert_eq!(experiment.conclusion.alone.len(), 3);
     assert_eq!(experiment.conclusion.together.len(), 4);
-    assert_eq!(experiment.measurements.len(), 7);
+    assert_eq!(experiment.measurements.len(), 8);
     assert_eq!(experiment.conclusion.scaling.unwrap().steps.len(), 2);
 }
 

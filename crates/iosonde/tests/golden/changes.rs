@@ -19,6 +19,10 @@ pub(crate) const REPORTS: &[&str] = &[
 
 /// Differences of what a terminal shows.
 pub(crate) const TEXTS: &[&str] = &[
+    // The summary of an assessment fits 40 lines: where each load saturates is in the report.
+    "assessment: 100 µs | 8 | 8 KiB random read | 80 000",
+    "assessment: 100 µs | 5 000 | 64 KiB sequential read | 8",
+    "assessment: 100 µs | 8 | 8 KiB random write | 80 000",
     // An interval stands after its figure, as in every report: `1.91 (1.78–2.15) in flight`.
     "knee: 1.78 – 2.15 | 1.91",
     "knee: 1.85 – 2.11 | 1.99",

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::changes::{REPORTS, TEXTS, assert_known};
-use crate::files::{documents, kept, place, printed};
+use crate::files::{documents, kept, later, place, printed};
 use crate::{figures, tables};
 
 /// What is written of a document that was read.
@@ -60,6 +60,25 @@ pub(crate) fn assert_same(name: &str, old: &Value, new: &Value) {
         found.len(),
         &found[..found.len().min(9)]
     );
+}
+
+/// Parts that documents have had since the golden history was written.
+#[test]
+fn later_documents_are_read_without_loss_and_shown() {
+    let later = later();
+    let baseline = later.iter().find(|(name, _)| name == "assessment-long").unwrap();
+    assert!(baseline.1["mixed"]["matrix"]["cells"].as_array().unwrap().len() == 24);
+    assert_eq!(baseline.1["beside"].as_array().unwrap().len(), 4);
+    let place = place();
+    for (name, document) in &later {
+        assert_same(name, document, &again(document));
+        let file = place.path(&format!("{name}.json"));
+        fs::write(&file, document.to_string()).unwrap();
+        for format in ["html", "md", "csv", "xlsx"] {
+            let shown = place.report(file.to_str().unwrap(), &format!("{name}.{format}"));
+            assert!(shown.len() > 1000, "{name}.{format}");
+        }
+    }
 }
 
 #[test]

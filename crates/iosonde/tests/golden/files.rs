@@ -31,7 +31,16 @@ pub(crate) fn printed(name: &str) -> String {
 
 /// Every golden document with its name.
 pub(crate) fn documents() -> Vec<(String, Value)> {
-    let entries = fs::read_dir(directory().join("documents")).unwrap();
+    documents_in("documents")
+}
+
+/// Documents of what came later.
+pub(crate) fn later() -> Vec<(String, Value)> {
+    documents_in("later")
+}
+
+fn documents_in(name: &str) -> Vec<(String, Value)> {
+    let entries = fs::read_dir(directory().join(name)).unwrap();
     let document = |path: PathBuf| {
         let name = path.file_name().unwrap().to_str().unwrap();
         let name = name.trim_end_matches(".gz").trim_end_matches(".json").to_owned();

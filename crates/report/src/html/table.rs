@@ -34,7 +34,8 @@ pub(super) fn html(table: &Table) -> String {
     let many = if table.columns.len() > MANY_FROM { " many" } else { "" };
     let mut out = format!(
         "<div class=\"table{filter}{many}\"><p class=\"caption\">{caption}</p><div \
-         class=\"scroll{tall}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><caption>{}</caption>",
+         class=\"scroll{tall}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\
+         <table><caption>{}</caption>",
         escape(&say!("page-table-of", title = &table.title)),
         if title.is_empty() { escape(&say!("page-table")) } else { title }
     );

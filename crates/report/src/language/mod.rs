@@ -1,7 +1,7 @@
 //! The languages that a report is written in, and the messages that it is made of.
 //!
-//! What a report says is a message of a Fluent file in `crates/report/language`, asked for by its id
-//! with `say!` and filled with parameters. [`speak`] sets the language for all that is
+//! What a report says is a message of a Fluent file in `crates/report/language`, asked for by its
+//! id with `say!` and filled with parameters. [`speak`] sets the language for all that is
 //! built and rendered inside it, on this thread. A message that a language lacks is said in
 //! English. Figures look the same in every language: a figure of a report is quoted in tickets, and
 //! the same digits must be found there.

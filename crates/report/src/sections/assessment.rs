@@ -2,6 +2,7 @@
 
 use results::alignment::Alignment;
 use results::honesty::{Honesty, Sign};
+use results::verdict::Verdict;
 use results::{Assessment, Document, Environment, Measurement, Pace, Ramp};
 use workload::show_number;
 
@@ -12,7 +13,9 @@ use super::make::{
     beside, brief, column, fact, full, full_section, greyed, number, section, table, text,
 };
 use super::saturation::{self, Curve, Load};
-use super::{agreement, glance, latency, point, setup, terms, tested, time, verdict};
+use super::{
+    agreement, beside as sides, glance, latency, point, setup, terms, tested, time, verdict,
+};
 use crate::language::{count, say};
 use crate::model::{Block, Card, Chart, Fact, Section, Table, UNSURE_MARK, Unit};
 use crate::{ramp, words};
@@ -29,7 +32,8 @@ pub(super) fn sections(a: &Assessment) -> Vec<Section> {
             say!("heading-what-was-tested"),
             vec![Block::Facts(summary(a))],
         )),
-        section("saturation", say!("heading-saturation"), saturation(a)),
+        full_section(section("saturation", say!("heading-saturation"), saturation(a))),
+        sides::of(a),
         full_section(section("cases", say!("heading-patterns"), patterns(a))),
         full_section(latency::of(&named, false)),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
@@ -54,9 +58,11 @@ fn answer(a: &Assessment) -> Vec<Block> {
         blocks.push(Block::Cards(cards));
     }
     let unseen: Vec<String> = a.unseen.iter().map(|text| words::clean(text)).collect();
-    if !unseen.is_empty() {
-        blocks.push(Block::Warnings(unseen));
-    }
+    blocks.push(brief(borrowed(a).map(Block::Paragraph)));
+    // A terminal has room for what there is, and none for what to do about it.
+    let short = unseen.iter().map(|text| first_sentence(text)).collect();
+    blocks.push(brief([Block::Warnings(short)]));
+    blocks.push(full((!unseen.is_empty()).then_some(Block::Warnings(unseen))));
     blocks.push(full(verdict::fitting(a).map(Block::Table)));
     let all = probes(a, |_| true, |_| true);
     if !all.is_empty() {
@@ -65,12 +71,24 @@ fn answer(a: &Assessment) -> Vec<Block> {
     let is_doubtful =
         |h: &Honesty| matches!(h.sign, Sign::FasterThanMedium | Sign::NoSlowerThanCached);
     let doubtful = probes(a, is_doubtful, |alignment| alignment.matters);
-    let findings = setup::in_short(&a.environment).into_iter().collect();
-    // The largest figures are left to the table at the top.
-    let facts = trust(a).into_iter().chain(headroom(a)).collect();
-    let short = [Block::List(doubtful), Block::Warnings(findings), Block::Facts(facts)];
+    let findings = setup::in_short(&a.environment).into_iter().chain(first_warning(a)).collect();
+    let facts = sides::in_short(a).into_iter().collect();
+    let short = [Block::List(doubtful), Block::Facts(facts), Block::Warnings(findings)];
     blocks.push(brief(short));
     blocks
+}
+
+/// Of a database that publishes no limits: whose were used instead.
+fn borrowed(a: &Assessment) -> Option<String> {
+    const USED: &str = "the documents' limits are used";
+    let what = |verdict: &Verdict| {
+        let source = &verdict.limits.source;
+        source.find(USED).map(|at| words::clean(&source[..at + USED.len()]) + ".")
+    };
+    let (borrowed, own): (Vec<_>, Vec<_>) = a.verdicts.iter().partition(|v| what(v).is_some());
+    let sentence = what(borrowed.first()?)?;
+    let roles: Vec<String> = borrowed.iter().map(|v| terms::role(v.role)).collect();
+    Some(if own.is_empty() { sentence } else { format!("{}: {sentence}", roles.join(", ")) })
 }
 
 /// What was found about durable writes and alignment.
@@ -118,13 +136,6 @@ fn loads(a: &Assessment) -> impl Iterator<Item = (&str, &Measurement)> {
     patterns.chain(a.ramps.iter().flat_map(|r| r.points.iter().map(|m| (r.title.as_str(), m))))
 }
 
-/// How far the tool itself was from its own limit on this host.
-fn headroom(a: &Assessment) -> Option<Fact> {
-    let (ceiling, used) = (show_number(a.tool_ceiling_iops?), a.tool_ceiling_used_percent);
-    let text = say!("assessment-tool-limit", ceiling = ceiling, used = words::percent(used));
-    Some(fact(say!("label-tool-limit"), text))
-}
-
 /// What the kernel's counters say of all that was measured.
 fn counters(a: &Assessment) -> Option<Fact> {
     let kernels: Vec<_> = loads(a).filter_map(|(_, m)| m.kernel.as_ref()).collect();
@@ -161,18 +172,16 @@ fn counters(a: &Assessment) -> Option<Fact> {
 }
 
 /// Where a screen has room for a single warning: the first, and how many there are.
-pub(super) fn first_warning(a: &Assessment) -> Block {
+fn first_warning(a: &Assessment) -> Option<String> {
     // What could not be seen stands under the verdicts already.
     let others = a.warnings.iter().filter(|w| a.unseen.as_ref() != Some(*w));
     let all: Vec<String> = others.map(|w| words::clean(w)).collect();
-    let Some(first) = all.first() else {
-        return Block::Paragraph(if a.unseen.is_some() {
-            say!("assessment-no-other-warnings")
-        } else {
-            say!("assessment-no-warnings")
-        });
-    };
-    Block::Warnings(vec![say!("assessment-warnings", warnings = count(all.len()), first = first)])
+    let first = first_sentence(all.first()?);
+    Some(say!("assessment-warnings", warnings = count(all.len()), first = first))
+}
+
+fn first_sentence(text: &str) -> String {
+    text.split_once(". ").map_or_else(|| text.to_owned(), |(first, _)| format!("{first}."))
 }
 
 fn summary(a: &Assessment) -> Vec<Fact> {
@@ -215,7 +224,7 @@ fn saturation(a: &Assessment) -> Vec<Block> {
         a.ramps.iter().zip(&titles).map(|(one, title)| curve(one, title)).collect();
     let charts = saturation::against_latency(&curves, &caption);
     let charts = charts.into_iter().map(Block::Chart);
-    vec![brief(points("")), full(charts), full(points(&caption)), full(ramps(a))]
+    vec![full(charts), full(points(&caption)), full(ramps(a))]
 }
 
 /// The operating point of each ramp.
@@ -358,10 +367,17 @@ fn tables(a: &Assessment) -> Vec<Block> {
     let repeats = Shown {
         key: "repeats",
         title: &say!("heading-repetitions"),
-        range: from..usize::MAX,
+        range: from..from + a.repeats.as_ref().map_or(0, |r| r.measurements.len()),
         lead: None,
     };
+    from = repeats.range.end;
     blocks.extend(repeats.table(&document).map(Block::Table));
+    for (count, key, title) in sides::counts(a) {
+        let range = from..from + count;
+        from = range.end;
+        let shown = Shown { key, title: &title, range, lead: None };
+        blocks.extend(shown.table(&document).map(Block::Table));
+    }
     blocks
 }
 

@@ -231,7 +231,7 @@ fn columns_of(c: &Comparison, figure: Figure) -> Option<Chart> {
     let mut captions: Vec<String> = c.loads.iter().map(|l| words::clean(&l.caption)).collect();
     captions.dedup();
     if found.iter().any(|(_, f)| by_change(f).is_some()) {
-        captions.push("the bar at B is the 90 % interval of the change from A".to_owned());
+        captions.push(say!("comparison-bar"));
     }
     Some(Chart {
         key: format!("comparison-{}", figure.word()),

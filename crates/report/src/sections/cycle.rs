@@ -136,7 +136,7 @@ fn runs(e: &Experiment<Cycle>) -> Option<Table> {
             number(latency.map(|l| l.max as f64)),
             number(m.and_then(|m| m.cpu.host_percent)),
             number(m.map(|m| m.total.errors as f64)),
-            text(&words::clean(&reason)),
+            text(reason),
         ]
     });
     table(

@@ -1,6 +1,6 @@
 //! An assessment at a glance: six figures, the bottleneck, and what to do next.
 
-use results::cause::Certainty;
+use results::cause::{Cause, Certainty};
 use results::honesty::Sign;
 use results::{Assessment, Measurement, Pace, Status};
 use workload::{PatternKind, Stream};
@@ -128,7 +128,7 @@ fn cells(row: &Row<'_>) -> Option<Vec<Cell>> {
     ];
     let percent = match m.half_width_percent() {
         Some(percent) if crate::agreement::is_huge(percent) => text("> 900"),
-        percent => number(percent),
+        percent => number(percent.map(|percent| (100.0 * percent).round() / 100.0)),
     };
     let mut cells = vec![text(&row.name), whole(stream.largest_block())];
     cells.extend(figures);
@@ -151,10 +151,18 @@ fn bottleneck(a: &Assessment) -> Option<String> {
     let ramp = a.ramps.iter().find(|ramp| ramp.points.first().is_some_and(reads))?;
     let first = ramp.causes.first()?;
     let cause = terms::cause(first.cause);
+    let second = ramp.causes.get(1).filter(|c| c.certainty == Certainty::Possible);
     Some(match first.certainty {
+        _ if first.cause == Cause::Unknown => say!("glance-bottleneck-unknown"),
         Certainty::Certain => say!("glance-bottleneck-certain", cause = cause),
         Certainty::Likely => say!("glance-bottleneck-likely", cause = cause),
-        Certainty::Possible => say!("glance-bottleneck-possible", cause = cause),
+        Certainty::Possible => match second.filter(|c| c.cause != Cause::Unknown) {
+            Some(other) => {
+                let other = terms::cause(other.cause);
+                say!("glance-bottleneck-either", cause = cause, other = other)
+            }
+            None => say!("glance-bottleneck-possible", cause = cause),
+        },
     })
 }
 

@@ -4,6 +4,7 @@
 use results::{Experiment, Sweep, SweptCell};
 
 use super::make::{column, number, section, table, text};
+use crate::language::say;
 use crate::model::{Block, Section, Unit};
 
 /// How the titles of plans begin that are shown so.
@@ -26,13 +27,13 @@ pub(super) fn of(e: &Experiment<Sweep>) -> Option<Section> {
         return None;
     }
     let columns = vec![
-        column("test", "Test", Unit::Text),
-        column("read_mb_per_s", "Read MB/s", Unit::Number),
-        column("write_mb_per_s", "Write MB/s", Unit::Number),
-        column("read_iops", "Read IOPS", Unit::Iops),
-        column("write_iops", "Write IOPS", Unit::Iops),
-        column("read_latency_ns", "Read latency", Unit::Nanoseconds),
-        column("write_latency_ns", "Write latency", Unit::Nanoseconds),
+        column("test", say!("grid-test"), Unit::Text),
+        column("read_mb_per_s", say!("grid-read-mb"), Unit::Number),
+        column("write_mb_per_s", say!("grid-write-mb"), Unit::Number),
+        column("read_iops", say!("grid-read-iops"), Unit::Iops),
+        column("write_iops", say!("grid-write-iops"), Unit::Iops),
+        column("read_latency_ns", say!("grid-read-latency"), Unit::Nanoseconds),
+        column("write_latency_ns", say!("grid-write-latency"), Unit::Nanoseconds),
     ];
     let mb =
         |cell: Option<&SweptCell>| number(cell.and_then(|c| c.mib_per_s).map(|v| v * MIB / MB));
@@ -50,9 +51,9 @@ pub(super) fn of(e: &Experiment<Sweep>) -> Option<Section> {
             latency(row.write),
         ]
     });
-    let caption = "one window for each, not the best of five; MB are 10^6 bytes";
-    let table = table("grid", "As CrystalDiskMark shows it", caption, columns, cells.collect())?;
-    section("grid", "As CrystalDiskMark shows it", vec![Block::Table(table)])
+    let (title, caption) = (say!("grid-heading"), say!("grid-caption"));
+    let table = table("grid", &title, &caption, columns, cells.collect())?;
+    section("grid", title, vec![Block::Table(table)])
 }
 
 /// Each test once, in the order of the plan.

@@ -1,8 +1,8 @@
 //! What writes cost readers: a grid of read rates and write rates.
 
 use results::{
-    CellOutcome, Document, Experiment, Interference, MatrixCell, ReadWriteMatrix, WriteCost,
-    WriteLimit,
+    CellOutcome, Document, Experiment, Interference, MatrixCell, Measurement, ReadWriteMatrix,
+    WriteCost, WriteLimit,
 };
 use workload::{show_ns, show_number};
 
@@ -23,19 +23,37 @@ type Latency = fn(&MatrixCell) -> Option<u64>;
 /// Answer, heat maps and tables of a matrix.
 pub(super) fn sections(e: &Experiment<ReadWriteMatrix>) -> Vec<Section> {
     let document = Document::Matrix(Box::new(e.clone()));
-    let mut grid: Vec<Block> = vec![brief(compact(e).map(Block::Table))];
-    grid.push(full(heat_maps(e).into_iter().map(Block::Chart)));
-    grid.push(full(every_cell(e).map(Block::Table)));
-    let costs = costs(e).map(Block::Table).into_iter().collect();
+    let grid = Grid { matrix: &e.conclusion, measurements: &e.measurements };
     let all = loads::shown(&document).map(|table| full([Block::Table(table)]));
     let sections = [
         section("verdict", say!("heading-what-writes-cost-readers"), answer(e)),
         tested::of_experiment(e, highest(&e.conclusion)),
-        section("matrix", say!("heading-reads-beside-writes"), grid),
-        section("costs", say!("heading-read-rate-by-read-rate"), costs),
+        section("matrix", say!("heading-reads-beside-writes"), grid.blocks()),
+        section("costs", say!("heading-read-rate-by-read-rate"), grid.costs()),
         section("loads", say!("heading-every-measurement"), all.into_iter().collect()),
     ];
     sections.into_iter().flatten().collect()
+}
+
+/// A grid and what was measured of it.
+pub(super) struct Grid<'a> {
+    pub(super) matrix: &'a ReadWriteMatrix,
+    pub(super) measurements: &'a [Measurement],
+}
+
+impl Grid<'_> {
+    /// The grid itself.
+    pub(super) fn blocks(&self) -> Vec<Block> {
+        let mut blocks: Vec<Block> = vec![brief(compact(self).map(Block::Table))];
+        blocks.push(full(heat_maps(self).into_iter().map(Block::Chart)));
+        blocks.push(full(every_cell(self).map(Block::Table)));
+        blocks
+    }
+
+    /// What writes cost at each read rate.
+    pub(super) fn costs(&self) -> Vec<Block> {
+        costs(self.matrix).map(Block::Table).into_iter().collect()
+    }
 }
 
 fn answer(e: &Experiment<ReadWriteMatrix>) -> Vec<Block> {
@@ -83,23 +101,19 @@ fn at(matrix: &ReadWriteMatrix, read: u8, write: u8) -> Option<&MatrixCell> {
     matrix.cells.iter().find(|c| (c.read_percent, c.write_percent) == (read, write))
 }
 
-fn heat_maps(e: &Experiment<ReadWriteMatrix>) -> Vec<Chart> {
+fn heat_maps(grid: &Grid<'_>) -> Vec<Chart> {
     let maps: [(&str, String, Latency); 4] = [
         ("read-p99", say!("heading-p99-of-reads"), |c| c.read_p99_ns),
         ("read-p50", say!("matrix-p50-of-reads"), |c| c.read_p50_ns),
         ("write-p99", say!("matrix-p99-of-writes"), |c| c.write_p99_ns),
         ("write-p50", say!("matrix-p50-of-writes"), |c| c.write_p50_ns),
     ];
-    maps.into_iter().filter_map(|(key, what, of)| heat_map(e, (key, &what), of)).collect()
+    maps.into_iter().filter_map(|(key, what, of)| heat_map(grid, (key, &what), of)).collect()
 }
 
 /// A row for each write rate, the highest on top.
-fn heat_map(
-    e: &Experiment<ReadWriteMatrix>,
-    (key, what): (&str, &str),
-    of: Latency,
-) -> Option<Chart> {
-    let matrix = &e.conclusion;
+fn heat_map(grid: &Grid<'_>, (key, what): (&str, &str), of: Latency) -> Option<Chart> {
+    let matrix = grid.matrix;
     let columns = axis(matrix, reads);
     let rows = axis(matrix, writes);
     let row = |(write, name): &(u8, String)| {
@@ -109,7 +123,7 @@ fn heat_map(
         let points = columns.iter().enumerate().filter_map(value).collect();
         series(say!("matrix-writes-per-s", rate = name), Shape::Cells, Side::Left, points)
     };
-    let caption = say!("matrix-caption", caption = caption::of(&e.measurements));
+    let caption = say!("matrix-caption", caption = caption::of(grid.measurements));
     let title = say!("matrix-chart", latency = what);
     let series: Vec<Series> = rows.iter().rev().map(row).collect();
     // What no cell has is no picture; a row of it without figures is.
@@ -129,8 +143,8 @@ fn heat_map(
 }
 
 /// p99 of reads as a grid of words: a column for each read rate.
-fn compact(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
-    let matrix = &e.conclusion;
+fn compact(grid: &Grid<'_>) -> Option<Table> {
+    let matrix = grid.matrix;
     // A grid without reads has no latency of reads.
     let columns: Vec<_> = axis(matrix, reads).into_iter().filter(|(p, _)| *p > 0).collect();
     let heads =
@@ -151,7 +165,7 @@ fn compact(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
     let heads = std::iter::once(column("writes", say!("label-writes-per-second"), Unit::Text))
         .chain(heads)
         .collect();
-    table("read-p99", say!("heading-p99-of-reads"), &caption::of(&e.measurements), heads, rows)
+    table("read-p99", say!("heading-p99-of-reads"), &caption::of(grid.measurements), heads, rows)
 }
 
 fn word(outcome: CellOutcome) -> String {
@@ -162,7 +176,7 @@ fn word(outcome: CellOutcome) -> String {
     }
 }
 
-fn every_cell(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
+fn every_cell(grid: &Grid<'_>) -> Option<Table> {
     let columns = vec![
         column("offered_read_iops", say!("label-reads-offered"), Unit::Iops),
         column("offered_write_iops", say!("label-writes-offered"), Unit::Iops),
@@ -187,11 +201,11 @@ fn every_cell(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
             whole(c.write_p99_ns),
         ]
     };
-    let rows = e.conclusion.cells.iter().map(row).collect();
-    table("matrix", say!("heading-every-cell"), &caption::of(&e.measurements), columns, rows)
+    let rows = grid.matrix.cells.iter().map(row).collect();
+    table("matrix", say!("heading-every-cell"), &caption::of(grid.measurements), columns, rows)
 }
 
-fn costs(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
+fn costs(matrix: &ReadWriteMatrix) -> Option<Table> {
     let columns = vec![
         column("offered_read_iops", say!("label-reads"), Unit::Iops),
         column("read_p99_alone_ns", say!("label-p99-alone"), Unit::Nanoseconds),
@@ -210,7 +224,7 @@ fn costs(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
             text(c.limit.map_or_else(String::new, because)),
         ]
     };
-    let rows = e.conclusion.costs.iter().map(row).collect();
+    let rows = matrix.costs.iter().map(row).collect();
     table("costs", say!("heading-writes-that-readers-bear"), "", columns, rows)
 }
 

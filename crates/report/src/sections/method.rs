@@ -2,7 +2,6 @@
 
 use results::Document;
 
-use super::assessment;
 use super::make::{brief, cleaned, fact, full, full_section, section};
 use crate::language::{Language, count, say, spoken};
 use crate::model::{Block, Fact, Section};
@@ -36,7 +35,8 @@ pub(super) fn sections(document: &Document) -> Vec<Section> {
         warnings => Block::Warnings(warnings),
     };
     let mut doubts = match document {
-        Document::Assessment(a) => vec![full([warnings]), brief([assessment::first_warning(a)])],
+        // A terminal has the first of them beneath the verdicts.
+        Document::Assessment(_) => vec![full([warnings])],
         _ => vec![warnings],
     };
     let headroom = headroom(document).map(Block::Paragraph);
@@ -128,7 +128,9 @@ fn rules_of(document: &Document) -> Vec<Rule> {
     let all: Vec<(&str, &str)> = match document {
         Document::Assessment(a) => {
             let knees = a.ramps.iter().filter_map(|ramp| Some((ramp, ramp.knee.as_ref()?)));
-            knees.map(|(ramp, knee)| (knee.rule.as_str(), ramp.title.as_str())).collect()
+            let knees = knees.map(|(ramp, knee)| (knee.rule.as_str(), ramp.title.as_str()));
+            let mixed = a.mixed.iter().map(|m| (m.matrix.rule.as_str(), m.title.as_str()));
+            knees.chain(mixed).collect()
         }
         Document::Knee(e) => e.conclusion.knee.iter().map(|k| (k.rule.as_str(), "")).collect(),
         Document::Sizes(e) => e.conclusion.edge.iter().map(|e| (e.rule.as_str(), "")).collect(),

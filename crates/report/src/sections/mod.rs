@@ -6,6 +6,7 @@
 
 mod agreement;
 mod assessment;
+mod beside;
 pub(crate) mod caption;
 mod cases;
 mod checks;

@@ -76,8 +76,8 @@ pub fn wrap(first: &str, text: &str, limit: usize) -> String {
     let mut out = String::new();
     let mut line = first.to_owned();
     let mut empty = true;
-    for word in text.split_whitespace() {
-        for (place, piece) in pieces(word).into_iter().enumerate() {
+    for word in words(text) {
+        for (place, piece) in pieces(&word).into_iter().enumerate() {
             let gap = usize::from(place == 0);
             if !empty && width(&line) + gap + width(piece) > limit {
                 out.push_str(line.trim_end());
@@ -95,6 +95,23 @@ pub fn wrap(first: &str, text: &str, limit: usize) -> String {
     out.push_str(line.trim_end());
     out.push('\n');
     out
+}
+
+/// Words between which a line may end: the groups of a figure such as `44 843` stay together.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let digits = word.chars().take_while(char::is_ascii_digit).count();
+        let is_group = digits == 3 && word.chars().nth(3).is_none_or(|c| !c.is_alphanumeric());
+        match words.last_mut() {
+            Some(last) if is_group && last.ends_with(|c: char| c.is_ascii_digit()) => {
+                *last += " ";
+                *last += word;
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
 }
 
 /// The pieces of a word between which a line may be broken: Chinese has no spaces, and no line of
@@ -160,6 +177,12 @@ pub fn shorten_path(text: &str, limit: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Lines ended in the middle of a figure: `274` stood on one, `402 commits` on the next.
+    #[test]
+    fn a_figure_stays_on_one_line() {
+        assert_eq!(wrap("", "needs 274 402 commits", 13), "needs\n274 402\ncommits\n");
+    }
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {

@@ -1,5 +1,5 @@
 //! Results for a terminal: plain text, no colours, at most a hundred columns wide unless a name is
-//! longer.
+//! longer. The summary of an assessment fits 80 columns and 40 lines.
 //!
 //! `page` writes down the brief sections of any result, and knows no kind of document.
 

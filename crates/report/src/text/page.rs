@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 
 use super::layout::{padded, width};
+use results::Document;
+
 use super::table;
 use super::{WIDTH, shorten, wrap};
 use crate::language::say;
@@ -20,21 +22,30 @@ const ANSWER: usize = 19;
 /// Columns of a line that stands for a chart.
 const LINE: usize = 48;
 
+/// Columns of a wide terminal, of which a table may have all.
+const TABLE: usize = 100;
+/// Columns of any terminal: the summary of an assessment is no wider.
+const SUMMARY: usize = 80;
+
 /// A result with all of its sections.
 pub(super) fn part(part: &ResultPart) -> String {
     // The first line has the file size, however long the name of the load is.
     let (first, rest) = part.subtitle.split_first().map_or(("", &[][..]), |(f, r)| (f.as_str(), r));
-    let room = WIDTH.saturating_sub(width(first) + 2);
+    let (columns, table_width) = match part.document {
+        Document::Assessment(_) => (SUMMARY, SUMMARY),
+        _ => (WIDTH, TABLE),
+    };
+    let room = columns.saturating_sub(width(first) + 2);
     let title = shorten(&part.title, room);
     let mut out = begun(part.answer.as_deref());
-    out.push_str(&wrap("", &[title.as_str(), first].join(", "), WIDTH));
+    out.push_str(&wrap("", &[title.as_str(), first].join(", "), columns));
     if !rest.is_empty() {
-        out.push_str(&wrap("  ", &rest.join(" · "), WIDTH));
+        out.push_str(&wrap("  ", &rest.join(" · "), columns));
     }
     if let Some(banner) = &part.banner {
-        out.push_str(&wrap(&format!("  {} ", say!("page-incomplete")), banner, WIDTH));
+        out.push_str(&wrap(&format!("  {} ", say!("page-incomplete")), banner, columns));
     }
-    let mut page = Page { out, caption: String::new() };
+    let mut page = Page { out, caption: String::new(), columns, table_width };
     for section in &part.sections {
         page.section(section);
     }
@@ -51,7 +62,8 @@ fn begun(answer: Option<&str>) -> String {
 
 /// Blocks that are not part of a result, after their answer.
 pub(super) fn blocks(answer: Option<&str>, blocks: &[Block]) -> String {
-    let mut page = Page { out: begun(answer), caption: String::new() };
+    let (out, caption) = (begun(answer), String::new());
+    let mut page = Page { out, caption, columns: WIDTH, table_width: TABLE };
     page.blocks(blocks, "");
     page.out
 }
@@ -65,6 +77,9 @@ struct Page {
     out: String,
     /// What the last table, or a fact above it, said of its loads: the next one need not repeat it.
     caption: String,
+    /// Columns of text, and of a table.
+    columns: usize,
+    table_width: usize,
 }
 
 impl Page {
@@ -88,7 +103,7 @@ impl Page {
                 let is_titled = heading.is_empty() || tables > 1 || place > 0;
                 let title = if is_titled && table.title != heading { &table.title } else { "" };
                 self.table_head(title, &table.caption);
-                self.out.push_str(&table::show(table));
+                self.out.push_str(&table::show(table, self.table_width));
                 if table.has_unsure() {
                     self.line("  ", &words::mark_note(UNSURE_MARK));
                 }
@@ -124,7 +139,7 @@ impl Page {
     /// A paragraph that hangs under what is in front of it.
     fn line(&mut self, first: &str, text: &str) {
         if !text.is_empty() {
-            self.out.push_str(&wrap(first, text, WIDTH));
+            self.out.push_str(&wrap(first, text, self.columns));
         }
     }
 
@@ -225,7 +240,7 @@ impl Page {
         bad.dedup();
         for (place, answer) in bad.iter().enumerate() {
             let between = if place == 0 { "\n" } else { "" };
-            self.out.push_str(&format!("{between}{}", wrap("", answer, WIDTH)));
+            self.out.push_str(&format!("{between}{}", wrap("", answer, self.columns)));
         }
     }
 }

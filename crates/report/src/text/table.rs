@@ -5,8 +5,6 @@ use crate::language::say;
 use crate::model::{Cell, Column, Table, Unit};
 use crate::words;
 
-/// A wider table is folded.
-const WIDTH: usize = 100;
 /// The least width of a column of words that is folded.
 const WORDS: usize = 9;
 /// A row with so many times is read from top to bottom …
@@ -22,23 +20,23 @@ struct Grid {
     rows: Vec<Vec<String>>,
 }
 
-/// The table under its headings.
-pub(super) fn show(table: &Table) -> String {
+/// The table under its headings; a wider one is folded.
+pub(super) fn show(table: &Table, width: usize) -> String {
     if table.columns.is_empty() || table.rows.is_empty() {
         return format!("  {}\n", say!("page-none"));
     }
     let grid = if is_turned(table) { Grid::turned(table) } else { Grid::of(table) };
     let whole = grid.clone().without_repetitions();
-    if whole.width() <= WIDTH {
+    if whole.width() <= width {
         return whole.show();
     }
     let folded = whole.with_folded_heads();
-    if folded.width() <= WIDTH {
+    if folded.width() <= width {
         return folded.show();
     }
-    let lines = folded.with_folded_words();
-    let is_grouped = grid.has_groups() || lines.width() > WIDTH;
-    let groups = if is_grouped { grid.groups() } else { None };
+    let lines = folded.with_folded_words(width);
+    let is_grouped = grid.has_groups() || lines.width() > width;
+    let groups = if is_grouped { grid.groups(width) } else { None };
     groups.unwrap_or_else(|| lines.show())
 }
 
@@ -142,14 +140,14 @@ impl Grid {
     }
 
     /// Words in lines, so that the table fits where it can.
-    fn with_folded_words(mut self) -> Self {
+    fn with_folded_words(mut self, width: usize) -> Self {
         let widths = self.widths();
         let words: Vec<usize> =
             (0..widths.len()).filter(|at| self.left[*at] && widths[*at] > WORDS).collect();
         let others: usize = self.width() - words.iter().map(|at| widths[*at]).sum::<usize>();
         let all: usize = words.iter().map(|at| widths[*at]).sum();
         for at in words {
-            let room = WIDTH.saturating_sub(others) * widths[at] / all.max(1);
+            let room = width.saturating_sub(others) * widths[at] / all.max(1);
             let room = room.max(length(&self.heads[at]));
             for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(at)) {
                 let path = cell.starts_with(['/', '.']) && !cell.contains(' ');
@@ -174,7 +172,7 @@ impl Grid {
     }
 
     /// The rows under what their first column of words says; none where there is no such column.
-    fn groups(&self) -> Option<String> {
+    fn groups(&self, width: usize) -> Option<String> {
         let at = self.leading()?;
         let without = |list: &[String]| {
             let others = list.iter().enumerate().filter(|(place, _)| *place != at);
@@ -184,11 +182,11 @@ impl Grid {
         left.remove(at);
         let rows = self.rows.iter().map(|row| without(row)).collect();
         let mut grid = Self { heads: without(&self.heads), left, rows };
-        if grid.width() > WIDTH {
+        if grid.width() > width {
             grid = grid.with_folded_heads();
         }
-        if grid.width() > WIDTH {
-            grid = grid.with_folded_words();
+        if grid.width() > width {
+            grid = grid.with_folded_words(width);
         }
         let shown = grid.show();
         let mut lines = shown.lines();
@@ -200,7 +198,7 @@ impl Grid {
         let mut before = None;
         for (row, shown) in self.rows.iter().zip(&grid.rows) {
             if before != Some(&row[at]) {
-                out.push_str(&wrap("  ", &row[at], WIDTH));
+                out.push_str(&wrap("  ", &row[at], width));
             }
             before = Some(&row[at]);
             take(&mut out, height(shown).max(1));
@@ -262,7 +260,7 @@ mod tests {
     fn what_the_row_above_says_is_not_repeated() {
         let columns = [("Load", Unit::Text), ("IOPS", Unit::Iops)];
         let rows = [&[text("read"), Cell::Number(41_200.0)][..], &[text("read"), Cell::Empty]];
-        let shown = show(&table(&columns, &rows)).replace('\u{202f}', " ");
+        let shown = show(&table(&columns, &rows), 100).replace('\u{202f}', " ");
         assert_eq!(shown, "  Load    IOPS\n  read  41 200\n             –\n");
     }
 
@@ -275,7 +273,7 @@ mod tests {
             std::iter::once(text(kind)).chain((1..7).map(|n| Cell::Number(f64::from(n)))).collect()
         };
         let (read, write): (Vec<Cell>, Vec<Cell>) = (row("read"), row("write"));
-        let shown = show(&table(&columns, &[&read, &write]));
+        let shown = show(&table(&columns, &[&read, &write]), 100);
         assert!(shown.starts_with("         read  write\n  p50    1 ns   1 ns\n"), "{shown}");
     }
 
@@ -285,11 +283,11 @@ mod tests {
         let columns = [("Load", Unit::Text), ("Condition", Unit::Text), ("Runs", Unit::Count)];
         let row = |load: &str| [text(load), text(long), Cell::Number(3.0)];
         let (one, two) = (row(long), row("another"));
-        let groups = show(&table(&columns, &[&one, &one, &one, &two]));
+        let groups = show(&table(&columns, &[&one, &one, &one, &two]), 100);
         assert_eq!(groups.matches("a load with").count(), 5, "{groups}");
         assert!(groups.contains("\n  another\n"), "{groups}");
-        let lines = show(&table(&columns, &[&one, &two]));
-        assert!(lines.lines().all(|line| line.chars().count() <= WIDTH), "{lines}");
+        let lines = show(&table(&columns, &[&one, &two]), 100);
+        assert!(lines.lines().all(|line| line.chars().count() <= 100), "{lines}");
         assert!(lines.lines().count() > 4, "{lines}");
     }
 }

@@ -8,12 +8,9 @@ use workload::{PatternKind, Stream, show_duration, show_number};
 use super::conclude::Changed;
 use super::plan::{self, Load};
 
-/// A file of this size has every load.
-const ANY_SIZE: u64 = 1 << 30;
-
 /// Every load of an assessment, as a claim would find it.
 pub(crate) fn named_loads(database: Database) -> Vec<Setting> {
-    let loads = plan::loads(database, ANY_SIZE, 512);
+    let loads = plan::loads(database, plan::ANY_SIZE, 512);
     loads.iter().map(|load| setting(&load.title, &load.stream, Vec::new())).collect()
 }
 

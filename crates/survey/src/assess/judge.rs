@@ -4,12 +4,14 @@ use analysis::honesty::Honesty;
 use analysis::levels::LevelChange;
 use analysis::noise;
 use analysis::verdict::{Basis, Class, Doubt, Extent, Limits, Role, Trial, Verdict, judge};
-use results::{Environment, Measurement, Pace, PatternResult, Status};
+use results::{
+    BesideLoad, Environment, Latency, Measurement, Pace, PatternResult, Statistics, Status,
+};
 use workload::{Bytes, show_ns, show_number};
 
 use super::AssessOptions;
 use super::conclude::{Changed, is_complete};
-use super::offer;
+use super::offer::{self, Frozen};
 use super::plan::Load;
 use super::session::Results;
 use crate::{Publish, medium};
@@ -33,6 +35,8 @@ pub(super) struct Judge<'a> {
     pub(super) honesty: Option<&'a Honesty>,
     /// The file may fit a cache.
     pub(super) size_warning: bool,
+    /// The log is judged beside a checkpoint.
+    pub(super) is_beside: bool,
     pub(super) environment: &'a Environment,
 }
 
@@ -62,12 +66,17 @@ impl Judge<'_> {
             doubts: self.doubts(&loads, not_believed.is_some()),
             first: not_believed.map(str::to_owned).into_iter().collect(),
             caveats: self.caveats(&loads, &trials),
-            also: self.alone(limits, &loads).into_iter().collect(),
+            then: self.both(limits, &loads),
+            also: self.also(limits, &loads),
             missing,
             class: self.class_sentence().filter(|_| limits.role == Role::OltpData),
             trials,
         };
-        judge(limits, need, basis)
+        let verdict = judge(limits, need, basis);
+        match self.frozen(limits, &loads) {
+            Some(frozen) => with_lead(verdict, frozen),
+            None => verdict,
+        }
     }
 
     fn pattern(&self, load: &Load) -> Option<&PatternResult> {
@@ -83,7 +92,12 @@ impl Judge<'_> {
             }
             Some(p) if p.measurement.status == Status::Complete => {
                 let offered = self.found.offered.iter().any(|o| o.name == load.name);
-                (load.offered && !offered).then(|| format!("{title} was not offered at set rates"))
+                if load.offered && !offered {
+                    return Some(format!("{title} was not offered at set rates"));
+                }
+                let beside = !self.is_beside || self.beside(load).is_some();
+                let is_missing = load.role == Some(results::verdict::Role::Log) && !beside;
+                is_missing.then(|| format!("{title} was not measured beside a checkpoint"))
             }
             _ => Some(format!("{title} was not measured")),
         }
@@ -110,32 +124,80 @@ impl Judge<'_> {
         }
     }
 
-    /// A write of the log: one commit, or as many as fit in it.
+    /// A write of the log: one commit, or as many as fit in it; while the data files are written,
+    /// where that was measured.
     fn commits(&self, limits: &Limits, load: &Load) -> Option<Trial> {
-        let measurement = self.sustained(load)?;
         let commits = (load.stream.largest_block() / COMMIT_BYTES).max(1);
         let label = if commits > 1 {
             format!("{} ({commits} commits of {} in each)", load.title, Bytes(COMMIT_BYTES))
         } else {
             format!("{} (one commit after the other)", load.title)
         };
-        Some(offer::of_role(&label, measurement, limits, commits as f64))
+        let known = self.freezes(limits, load);
+        if !self.is_beside {
+            let measurement = self.sustained(load)?;
+            return Some(offer::of_role(&label, measurement, limits, commits as f64, known));
+        }
+        let found = self.beside(load)?;
+        let label = format!("{label}, beside {}", word(found));
+        offer::beside(&label, &found.measurement, limits, commits as f64, known)
     }
 
-    /// One commit after the other, in a sentence: the write of one commit, or else the smallest.
-    fn alone(&self, limits: &Limits, loads: &[&Load]) -> Option<String> {
-        if limits.role != Role::Log {
-            return None;
-        }
-        let load = loads.iter().max_by_key(|load| {
+    /// Freezes of the loads of a role, in a sentence; none where there was one at most.
+    fn frozen(&self, limits: &Limits, loads: &[&Load]) -> Option<String> {
+        let found = loads.iter().filter_map(|load| self.freezes(limits, load));
+        let worst = found.max_by(|a, b| a.share.total_cmp(&b.share))?;
+        Some(format!(
+            "The storage froze for {} % of the time, up to {} at once.",
+            show_number((1000.0 * worst.share).round() / 10.0),
+            show_ns(worst.longest_ns as f64)
+        ))
+    }
+
+    /// How a load froze, where that is no chance.
+    fn freezes(&self, limits: &Limits, load: &Load) -> Option<Frozen> {
+        let m = self.sustained(load)?;
+        let found = Frozen::of(&m.total, m.in_flight as f64, m.seconds, limits);
+        found.filter(Frozen::is_no_chance)
+    }
+
+    /// A load that was measured to its end beside another.
+    fn beside(&self, load: &Load) -> Option<&BesideLoad> {
+        let mut all = self.found.beside.iter();
+        all.find(|b| b.name == load.name).filter(|b| is_complete(&b.measurement))
+    }
+
+    /// The write of one commit, or else the smallest.
+    fn commit<'l>(loads: &[&'l Load]) -> Option<&'l Load> {
+        loads.iter().copied().max_by_key(|load| {
             let bytes = load.stream.largest_block();
             if bytes <= COMMIT_BYTES { bytes } else { 0 }
-        })?;
+        })
+    }
+
+    /// Single commits alone and while the data files are written, in a sentence.
+    fn both(&self, limits: &Limits, loads: &[&Load]) -> Option<String> {
+        let load = Self::commit(loads).filter(|_| limits.role == Role::Log)?;
+        let (alone, found) = (self.sustained(load)?, self.beside(load)?);
+        let (word, both) = (word(found), found.measurement.streams.first()?);
+        let (alone, both) = (figures(&alone.total), figures(&both.total));
+        Some(format!("Single commits alone: {alone}; beside {word}: {both}."))
+    }
+
+    /// What stands before the single loads.
+    fn also(&self, limits: &Limits, loads: &[&Load]) -> Vec<String> {
+        let sides = loads.iter().filter_map(|load| self.beside(load));
+        let sides = sides.map(|found| found.sentence.clone());
+        self.alone(limits, loads).into_iter().chain(sides).collect()
+    }
+
+    /// One commit after the other, in a sentence.
+    fn alone(&self, limits: &Limits, loads: &[&Load]) -> Option<String> {
+        let load = Self::commit(loads).filter(|_| limits.role == Role::Log)?;
         let total = &self.sustained(load)?.total;
         let latency = total.latency_ns?;
-        let percentile = |ns: Option<u64>| ns.map_or("not known".to_owned(), |n| show_ns(n as f64));
         Some(format!(
-            "One after the other ({}): {} a second, 99th percentile {}, 99.9th {}.",
+            "One after the other, alone ({}): {} a second, 99th percentile {}, 99.9th {}.",
             load.title,
             show_number(total.iops),
             percentile(latency.p99),
@@ -156,7 +218,7 @@ impl Judge<'_> {
             .chain(shallow)
             .map(|m| {
                 let label = format!("{}, {} in flight", load.title, m.in_flight);
-                offer::of_role(&label, m, limits, 1.0)
+                offer::of_role(&label, m, limits, 1.0, self.freezes(limits, load))
             })
             .collect()
     }
@@ -262,9 +324,10 @@ impl Judge<'_> {
         let windows = measured.iter().map(|(_, m)| (m.seconds, m.write.bytes));
         let of_trials = trials.iter().map(|t| (t.seconds, 0));
         caveats.extend(Extent::of_windows(windows.chain(of_trials)).map(|e| e.unseen()));
-        if loads.iter().any(|l| l.stream.durable) {
+        if loads.iter().any(|l| l.stream.durable) && !self.is_beside {
             caveats.push(
-                "The log was written alone; beside a checkpoint or a backup it may take longer."
+                "The log was written alone; beside a checkpoint it may take longer, which \
+                 `--pace normal` measures."
                     .to_owned(),
             );
         }
@@ -285,6 +348,38 @@ impl Judge<'_> {
         let alone = Some(first).filter(|m| m.in_flight == 1 && is_complete(m) && !m.is_unsure())?;
         class.compare(alone.read.latency_ns?.mean)
     }
+}
+
+/// A verdict that begins with a sentence.
+fn with_lead(mut verdict: Verdict, lead: String) -> Verdict {
+    if let Some((role, rest)) = verdict.headline.split_once(": ") {
+        let mut letters = rest.chars();
+        let first = letters.next().map_or_else(String::new, |c| c.to_uppercase().to_string());
+        verdict.headline = format!("{role}: {lead} {first}{}", letters.as_str());
+    }
+    verdict.caveats.insert(0, lead);
+    verdict
+}
+
+/// What went on beside a load, without its figures.
+fn word(found: &BesideLoad) -> &str {
+    found.beside.split_once(" (").map_or(&*found.beside, |(word, _)| word)
+}
+
+/// How many each second, and their 99th percentile, or of few their mean.
+fn figures(statistics: &Statistics) -> String {
+    let per_second = show_number(statistics.iops);
+    match statistics.latency_ns {
+        Some(Latency { p99: Some(ns), .. }) => {
+            format!("{per_second}/s, p99 {}", show_ns(ns as f64))
+        }
+        Some(latency) => format!("{per_second}/s, mean {}", show_ns(latency.mean)),
+        None => format!("{per_second}/s"),
+    }
+}
+
+fn percentile(ns: Option<u64>) -> String {
+    ns.map_or_else(|| "not known".to_owned(), |ns| show_ns(ns as f64))
 }
 
 /// The name of a load when it is measured with one I/O in flight besides.

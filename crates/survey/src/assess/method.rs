@@ -3,8 +3,8 @@
 use engine::PreparedTarget;
 use workload::Mode;
 
-use super::AssessOptions;
 use super::plan::{Load, PLAIN_WRITE, Timing};
+use super::{AssessOptions, beside};
 use crate::lab;
 
 /// How it was measured, sentence by sentence.
@@ -58,6 +58,7 @@ pub(super) fn sentences(
         "Log writes are sequential, one at a time, each on stable media before it completes \
          (O_DSYNC){plain}."
     ));
+    sentences.extend(beside::method(options.database, timing));
     sentences.push(
         "The kernel's own counters of the device were read at both ends of every window and \
          compared with the tool's."

@@ -4,6 +4,7 @@
 //! they saturate, measures every pattern that matters for a database, and judges them by role.
 //! Every measurement that was finished is in the result, however the assessment ended.
 
+mod beside;
 mod claims;
 mod conclude;
 mod databases;
@@ -29,6 +30,7 @@ use workload::{Bytes, EngineChoice, Mode, SimDevice, Stream, Target, Workload};
 use crate::Publish;
 use crate::lab::{self, Lab, Progress, Setup, Start};
 use crate::measure::Site;
+pub use beside::assess_sides;
 pub(crate) use claims::named_loads;
 use plan::Timing;
 use session::Session;
@@ -117,6 +119,7 @@ pub fn assess(
         changed: &changed,
         honesty: honesty.as_ref(),
         size_warning: chosen.warning.is_some(),
+        is_beside: timing.sides.log.is_some(),
         environment: lab.environment(),
     }
     .verdicts();
@@ -148,6 +151,8 @@ pub fn assess(
         patterns: found.patterns,
         ramps: found.ramps,
         offered: found.offered,
+        beside: found.beside,
+        mixed: found.mixed,
         repeats: found.repeats,
         warnings,
     })

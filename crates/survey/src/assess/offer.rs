@@ -9,7 +9,7 @@ use super::plan::Load;
 use crate::lab::{self, Lab};
 
 /// I/Os in flight at most: what a database keeps waiting before its users notice.
-const DEPTH: u32 = 256;
+pub(super) const DEPTH: u32 = 256;
 /// I/Os that a 99th percentile is judged by, with certainty.
 const IOS: f64 = 2600.0;
 /// A histogram knows its values to within one percent.
@@ -18,6 +18,12 @@ const RESOLUTION: (u64, u64) = (101, 100);
 const LEFT: f64 = 0.97;
 /// How often a load that does not last is offered again.
 const HOLDS: usize = 4;
+
+/// A freeze is so many times as long as is acceptable, and as is usual.
+const FREEZE_TIMES: f64 = 10.0;
+/// Freezes that are no chance, and the share of the time from which they matter.
+const FREEZES: f64 = 2.0;
+const LEAST_FROZEN: f64 = 0.001;
 
 /// How long, how close and how often.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -157,12 +163,14 @@ pub(super) fn trial(title: &str, measurement: &Measurement, limits: &Limits) -> 
     Trial { per_second: trial.per_second.min(at_the_end(measurement)), ..trial }
 }
 
-/// A measurement of a closed loop as a trial of a role.
+/// A measurement of a closed loop as a trial of a role. The load froze as `known`, which a shorter
+/// measurement need not show.
 pub(super) fn of_role(
     title: &str,
     measurement: &Measurement,
     limits: &Limits,
     commits: f64,
+    known: Option<Frozen>,
 ) -> Trial {
     let total = &measurement.total;
     let per_second = match limits.role {
@@ -170,7 +178,80 @@ pub(super) fn of_role(
         Role::OltpData => total.iops,
         Role::DssData | Role::Compaction => total.mib_per_s,
     };
-    closed(title, measurement, total, per_second, limits)
+    let trial = closed(title, measurement, total, per_second, limits);
+    let frozen = Frozen::of(total, measurement.in_flight as f64, measurement.seconds, limits);
+    with_freezes(trial, [frozen, known])
+}
+
+/// Commits that were made beside another load.
+pub(super) fn beside(
+    title: &str,
+    measurement: &Measurement,
+    limits: &Limits,
+    commits: f64,
+    known: Option<Frozen>,
+) -> Option<Trial> {
+    let stream = measurement.streams.first()?;
+    let total = &stream.total;
+    let trial = closed(title, measurement, total, total.iops * commits, limits);
+    let in_flight = stream.threads as f64 * f64::from(stream.depth);
+    let frozen = Frozen::of(total, in_flight, measurement.seconds, limits);
+    // The interval is of both loads together.
+    Some(Trial { half_width_percent: None, ..with_freezes(trial, [frozen, known]) })
+}
+
+/// Times in which nothing was done, though something was in flight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Frozen {
+    /// How often.
+    pub(super) events: f64,
+    /// Share of the window.
+    pub(super) share: f64,
+    /// The longest of them.
+    pub(super) longest_ns: u64,
+}
+
+impl Frozen {
+    /// I/Os that took so many times as long as is acceptable, and as is usual, were frozen, all that
+    /// were in flight at once; none where none was.
+    pub(super) fn of(
+        judged: &Statistics,
+        in_flight: f64,
+        seconds: f64,
+        limits: &Limits,
+    ) -> Option<Self> {
+        let histogram = Histogram::decode(judged.histogram.as_deref()?).ok()?;
+        let usual_ns = judged.latency_ns?.p50? as f64;
+        let edge = FREEZE_TIMES * usual_ns.max(limits.acceptable_ns as f64);
+        let late = histogram.buckets().filter(|(ns, _)| *ns as f64 > edge);
+        let (ios, ns) =
+            late.fold((0.0, 0.0), |(ios, ns), (v, n)| (ios + n as f64, ns + v as f64 * n as f64));
+        (ios > 0.0 && in_flight > 0.0 && seconds > 0.0).then(|| Self {
+            events: ios / in_flight,
+            share: (ns / in_flight / 1e9 / seconds).min(1.0),
+            longest_ns: judged.latency_ns.map_or(0, |latency| latency.max),
+        })
+    }
+
+    /// One freeze may be the host's.
+    pub(super) fn is_no_chance(&self) -> bool {
+        self.events >= FREEZES && self.share >= LEAST_FROZEN
+    }
+}
+
+/// A freeze holds up no more of a closed loop than what it has in flight, so that its percentiles
+/// hide it. At the same rate everything that is due in a freeze is late. One of them may be chance.
+fn with_freezes(trial: Trial, frozen: [Option<Frozen>; 2]) -> Trial {
+    let shares = frozen.into_iter().flatten().filter(Frozen::is_no_chance).map(|f| f.share);
+    let share = shares.filter(|share| *share < 1.0).fold(0.0, f64::max);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the I/Os")]
+    let hidden = (trial.ios as f64 * share / (1.0 - share)).round() as u64;
+    Trial {
+        ios: trial.ios + hidden,
+        beyond: trial.beyond.map(|late| late + hidden),
+        far_beyond: trial.far_beyond + hidden,
+        ..trial
+    }
 }
 
 fn closed(

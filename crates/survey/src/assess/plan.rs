@@ -1,6 +1,5 @@
 //! What an assessment measures, and for how long.
 
-use analysis::knee::Search;
 use engine::PrepareError;
 use results::Pace;
 use results::verdict::{Database, Role};
@@ -8,6 +7,7 @@ use workload::specs::{self, Spec};
 use workload::{Block, Bytes, Pattern, Precision, Stream, Violation};
 
 use super::AssessOptions;
+use super::beside::SideTiming;
 use super::databases::{self, Shape};
 use super::offer::Offering;
 use crate::limits::{limits_of, roles_of};
@@ -15,6 +15,8 @@ use crate::{Publish, lab};
 
 /// The least and the most depth at which the saturation of a load is looked for.
 pub(super) const RAMP_DEPTHS: (u32, u32) = (1, 256);
+/// A file of this size has every load.
+pub(super) const ANY_SIZE: u64 = 1 << 30;
 /// The log is this share of the file, at its end.
 const LOG_SHARE: u64 = 8;
 /// Smaller log writes are those of special devices.
@@ -34,6 +36,8 @@ pub(super) struct Timing {
     pub(super) ramp: lab::Timing,
     /// How much fits within the limits.
     pub(super) offering: Offering,
+    /// Loads beside each other.
+    pub(super) sides: SideTiming,
     /// How often the first pattern is measured again at the end.
     pub(super) repeats: usize,
     /// How long writing the test file should take at most.
@@ -49,6 +53,7 @@ impl Timing {
                 pattern: timing(5.0, (2.0, 3.0), 2.5, (0.3, 0.3)),
                 ramp: timing(5.0, (1.0, 2.0), 2.0, (0.3, 0.3)),
                 offering: offering((1.0, 2.0), 2.0, (0.3, 0.3), 1.25, 1),
+                sides: SideTiming::default(),
                 repeats: 0,
                 fill_s: 5.0,
                 memory_times: 2,
@@ -57,6 +62,7 @@ impl Timing {
                 pattern: timing(5.0, (2.0, 4.0), 5.0, (0.5, 0.5)),
                 ramp: timing(5.0, (1.0, 2.0), 2.0, (0.3, 0.5)),
                 offering: offering((2.0, 15.0), 10.0, (0.3, 0.5), 1.25, 9),
+                sides: SideTiming::default(),
                 repeats: 2,
                 fill_s: 25.0,
                 memory_times: 2,
@@ -65,6 +71,7 @@ impl Timing {
                 pattern: timing(2.5, (10.0, 40.0), 40.0, (2.0, 5.0)),
                 ramp: timing(5.0, (5.0, 15.0), 15.0, (1.0, 5.0)),
                 offering: offering((8.0, 60.0), 60.0, (1.0, 5.0), 1.12, 12),
+                sides: SideTiming::of(20.0, false),
                 repeats: 2,
                 fill_s: 240.0,
                 memory_times: 4,
@@ -73,6 +80,7 @@ impl Timing {
                 pattern: timing(2.0, (60.0, 300.0), 300.0, (10.0, 30.0)),
                 ramp: timing(2.5, (15.0, 60.0), 60.0, (5.0, 30.0)),
                 offering: offering((20.0, 120.0), 300.0, (5.0, 10.0), 1.06, 16),
+                sides: SideTiming::of(60.0, true),
                 repeats: 2,
                 fill_s: 900.0,
                 memory_times: 4,
@@ -355,19 +363,25 @@ fn short(bytes: u64) -> String {
 }
 
 /// Where in the file the data are and where the log is.
-struct Areas {
+pub(super) struct Areas {
     data_bytes: u64,
     log_bytes: u64,
 }
 
 impl Areas {
-    fn of(file_bytes: u64) -> Self {
+    pub(super) fn of(file_bytes: u64) -> Self {
         let mib = 1 << 20;
         let log_bytes = (file_bytes / LOG_SHARE / mib * mib).max(mib.min(file_bytes / 2));
         Self { data_bytes: file_bytes - log_bytes, log_bytes }
     }
 
-    fn data(&self, block: u64, pattern: Pattern, write_percent: u8, depth: u32) -> Stream {
+    pub(super) fn data(
+        &self,
+        block: u64,
+        pattern: Pattern,
+        write_percent: u8,
+        depth: u32,
+    ) -> Stream {
         Stream {
             depth,
             pattern,
@@ -417,16 +431,6 @@ pub(super) fn check_size(size: Bytes) -> Result<(), PrepareError> {
 /// A stream that reads and writes everything that any load does: what the target is made ready for.
 pub(super) fn preparing_stream() -> Stream {
     Stream { write_percent: 50, ..Stream::default() }
-}
-
-/// Steps of a whole assessment, if every ramp goes to its deepest point.
-pub(super) fn steps(loads: &[Load], timing: &Timing) -> usize {
-    let ramps = loads.iter().filter(|l| l.ramp).count();
-    let offered = loads.iter().filter(|l| l.offered).count() * timing.offering.steps();
-    1 + loads.len()
-        + timing.repeats
-        + offered
-        + ramps * Search::new(RAMP_DEPTHS.0, RAMP_DEPTHS.1).at_most()
 }
 
 #[cfg(test)]

@@ -7,13 +7,15 @@ use analysis::claims::Claim;
 use analysis::knee::{Knee, LoadPoint, Search, find_knee};
 use analysis::noise;
 use analysis::verdict::Limits;
-use results::verdict::Role;
-use results::{Measurement, OfferedLoad, PatternResult, Ramp, Repeats, Status};
-use workload::{Bytes, Stream};
+use results::verdict::{Database, Role};
+use results::{
+    BesideLoad, Measurement, MixedLoads, OfferedLoad, PatternResult, Ramp, Repeats, Status,
+};
+use workload::{Bytes, Stream, show_number};
 
 use super::offer::Offer;
 use super::plan::{self, Load, Timing};
-use super::{AssessOptions, claims, conclude, judge};
+use super::{AssessOptions, beside, claims, conclude, judge};
 use crate::Publish;
 use crate::ceiling::tool_ceiling;
 use crate::knee::conclude::{Beside, causes_of};
@@ -26,6 +28,8 @@ pub(super) struct Results {
     pub(super) ramps: Vec<Ramp>,
     pub(super) patterns: Vec<PatternResult>,
     pub(super) offered: Vec<OfferedLoad>,
+    pub(super) beside: Vec<BesideLoad>,
+    pub(super) mixed: Option<MixedLoads>,
     pub(super) repeats: Option<Repeats>,
     pub(super) tool_ceiling_iops: Option<f64>,
     /// Loads that cannot be done on this storage, each with the reason.
@@ -36,6 +40,7 @@ impl Results {
     /// Every reason to doubt a figure, each once; that of the file's size first.
     pub(super) fn warnings(&self, size: Option<&str>) -> Vec<String> {
         let mut warnings = conclude::warnings(&self.ramps, &self.patterns, size);
+        warnings.extend(self.offered.iter().filter_map(burst));
         let noisy = self.repeats.as_ref().filter(|repeats| repeats.trust.noisy);
         warnings.extend(noisy.map(|r| format!("{}: {}", r.title, r.trust.explanation)));
         warnings.extend(self.left_out.iter().cloned());
@@ -43,15 +48,28 @@ impl Results {
     }
 }
 
+/// A load that fitted at first and did not last: shorter measurements show credits or a cache.
+fn burst(offered: &OfferedLoad) -> Option<String> {
+    let burst = show_number(offered.burst_iops?);
+    let lasting = offered.points.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds))?;
+    Some(format!(
+        "{}: {burst} IOPS did not last; over {} s, the storage did {} IOPS. Shorter measurements \
+         show credits or a cache.",
+        offered.title,
+        show_number(lasting.seconds),
+        show_number(lasting.total.iops)
+    ))
+}
+
 /// An assessment under way.
 pub(super) struct Session<'a, 'l> {
-    lab: &'l mut Lab<'a>,
-    timing: Timing,
+    pub(super) lab: &'l mut Lab<'a>,
+    pub(super) timing: Timing,
     /// The path to the storage, where it is known.
     link: Option<Link>,
-    options: &'l AssessOptions,
+    pub(super) options: &'l AssessOptions,
     stop: &'a AtomicBool,
-    found: Results,
+    pub(super) found: Results,
 }
 
 impl<'a, 'l> Session<'a, 'l> {
@@ -70,7 +88,7 @@ impl<'a, 'l> Session<'a, 'l> {
     /// Whatever goes wrong, what was measured until then is found, and the lab knows what went
     /// wrong.
     pub(super) fn measure_all(mut self, loads: &[Load]) -> Results {
-        self.lab.expect_steps(plan::steps(loads, &self.timing));
+        self.lab.expect_steps(steps(self.options.database, loads, &self.timing));
         self.tool_ceiling();
         for load in loads {
             self.load(load);
@@ -82,6 +100,7 @@ impl<'a, 'l> Session<'a, 'l> {
                 self.offer(load, &limits);
             }
         }
+        self.sides(loads);
         self.repeat(loads);
         self.found
     }
@@ -285,11 +304,31 @@ impl<'a, 'l> Session<'a, 'l> {
 
     /// One measurement; none if it was ended before its window began.
     fn measure(&mut self, stream: Stream, timing: lab::Timing) -> Option<Measurement> {
-        let mut measurement = self.lab.measure_for(vec![stream], timing)?;
+        self.measure_all_of(vec![stream], timing)
+    }
+
+    /// The same of several streams at once.
+    pub(super) fn measure_all_of(
+        &mut self,
+        streams: Vec<Stream>,
+        timing: lab::Timing,
+    ) -> Option<Measurement> {
+        let mut measurement = self.lab.measure_for(streams, timing)?;
         measurement.checks.tool_ceiling_iops = self.found.tool_ceiling_iops;
         self.lab.keep(&measurement);
         Some(measurement)
     }
+}
+
+/// Steps of a whole assessment, if every ramp goes to its deepest point.
+fn steps(database: Database, loads: &[Load], timing: &Timing) -> usize {
+    let ramps = loads.iter().filter(|l| l.ramp).count();
+    let offered = loads.iter().filter(|l| l.offered).count() * timing.offering.steps();
+    1 + loads.len()
+        + timing.repeats
+        + offered
+        + ramps * Search::new(plan::RAMP_DEPTHS.0, plan::RAMP_DEPTHS.1).at_most()
+        + beside::steps(database, loads, timing)
 }
 
 /// The share of the device's I/O that was not this measurement's.

@@ -152,6 +152,11 @@ impl KneeLab<'_> {
             ),
             _ => format!("No load that was measured is within {target}."),
         };
+        let why = if self.by_depth().any(|(_, m)| m.is_unsure()) {
+            format!("figures may be more than {UNSURE_PERCENT} % off")
+        } else {
+            format!("too few I/Os were measured for {}", target.statistic)
+        };
         if let Some((iops, outcome)) = expected {
             let iops = show_number(iops);
             let _ = match outcome {
@@ -161,9 +166,7 @@ impl KneeLab<'_> {
                 }
                 Outcome::NotMeasured => write!(
                     explanation,
-                    " Whether the expected {iops} IOPS are reached cannot be judged: too few I/Os \
-                     were measured for {}, or figures may be more than {UNSURE_PERCENT} % off.",
-                    target.statistic
+                    " Whether the expected {iops} IOPS are reached cannot be judged: {why}."
                 ),
             };
         }

@@ -43,14 +43,7 @@ impl MatrixOptions {
     /// load first.
     #[must_use]
     pub fn cells(&self) -> Vec<(u8, u8)> {
-        let mut levels = self.levels.clone();
-        levels.push(0);
-        levels.sort_unstable();
-        levels.dedup();
-        let pairs = levels.iter().flat_map(|r| levels.iter().map(move |w| (*r, *w)));
-        let mut cells: Vec<(u8, u8)> = pairs.filter(|(r, w)| (*r, *w) != (0, 0)).collect();
-        cells.sort_by_key(|(r, w)| u16::from(*r) + u16::from(*w));
-        cells
+        cells_of(&self.levels)
     }
 
     /// The reads, in a closed loop.
@@ -66,6 +59,29 @@ impl MatrixOptions {
     pub fn writing(&self) -> Stream {
         Stream { name: "writes".to_owned(), write_percent: 100, ..self.stream.clone() }
     }
+
+    fn grid(&self) -> Grid {
+        let timing = self.setup.timing;
+        Grid {
+            reads: self.reading(),
+            writes: self.writing(),
+            levels: self.levels.clone(),
+            alone: timing,
+            cell: Timing { seconds: self.cell_seconds, precision: None, ..timing },
+            tool_ceiling_iops: None,
+        }
+    }
+}
+
+fn cells_of(levels: &[u8]) -> Vec<(u8, u8)> {
+    let mut levels = levels.to_vec();
+    levels.push(0);
+    levels.sort_unstable();
+    levels.dedup();
+    let pairs = levels.iter().flat_map(|r| levels.iter().map(move |w| (*r, *w)));
+    let mut cells: Vec<(u8, u8)> = pairs.filter(|(r, w)| (*r, *w) != (0, 0)).collect();
+    cells.sort_by_key(|(r, w)| u16::from(*r) + u16::from(*w));
+    cells
 }
 
 /// The rules that flags alone cannot keep.
@@ -100,51 +116,138 @@ pub fn matrix(
     check_levels(options)?;
     let mut lab = Lab::open(options.setup.clone(), &options.writing(), stop, observe)?;
     lab.stay_in_place();
-    let pairs = options.cells();
-    lab.expect_steps(pairs.len() + 2);
-    let mut measurements = Vec::new();
-    let read = highest(&mut lab, "the highest read rate", options.reading(), &mut measurements);
-    let write = highest(&mut lab, "the highest write rate", options.writing(), &mut measurements);
-    let mut cells = Vec::new();
-    if let (Some(read), Some(write)) = (read, write) {
-        for pair in pairs {
-            let offered = Offered::of(pair, (read, write));
-            if exceeds_a_missed_cell(pair, &cells) {
-                lab.expect_fewer(1);
-                cells.push(offered.skipped());
-                continue;
-            }
-            let Some(cell) = measure_cell(&mut lab, options, offered, &mut measurements) else {
-                break;
-            };
-            cells.push(cell);
-        }
-    }
-    cells.sort_by_key(|cell| (cell.read_percent, cell.write_percent));
-    let conclusion = conclude::conclude(read, write, cells);
-    let method = method(options);
+    let grid = options.grid();
+    lab.expect_steps(grid.steps());
+    let (conclusion, measurements) = grid.measure(&mut lab);
+    let method = grid.method(&options.setup.timing_sentence());
     Ok(lab.document(conclusion, measurements, method))
 }
 
-/// The highest rate of a stream alone, in a closed loop. Where throughput fell for good, it is the
-/// level that was left. None where it is not known.
-fn highest(
-    lab: &mut Lab<'_>,
-    title: &str,
-    stream: Stream,
-    measurements: &mut Vec<Measurement>,
-) -> Option<f64> {
-    if lab.is_over() {
-        return None;
+/// Reads and writes to offer beside each other, at shares of what each reaches alone.
+pub(crate) struct Grid {
+    /// The reads, in a closed loop.
+    pub(crate) reads: Stream,
+    /// The writes, in a closed loop.
+    pub(crate) writes: Stream,
+    /// Shares of the highest rates, in percent; 0 is always among them.
+    pub(crate) levels: Vec<u8>,
+    /// How long each is measured alone.
+    pub(crate) alone: Timing,
+    /// How long each combination is measured.
+    pub(crate) cell: Timing,
+    /// What this program reaches on this host without any I/O, where that is known.
+    pub(crate) tool_ceiling_iops: Option<f64>,
+}
+
+impl Grid {
+    /// Combinations of a read rate and a write rate.
+    pub(crate) fn cells(&self) -> usize {
+        cells_of(&self.levels).len()
     }
-    lab.begin(title);
-    let measurement = lab.measure(vec![stream])?;
-    lab.keep(&measurement);
-    let complete = measurement.status == Status::Complete;
-    let sustained = measurement.phases.as_ref().map(|phases| phases.sustained.mean);
-    let iops = sustained.unwrap_or(measurement.total.iops);
-    measurements.push(measurement);
-    (complete && iops > 0.0).then_some(iops)
+
+    /// Measurements at most.
+    pub(crate) fn steps(&self) -> usize {
+        self.cells() + 2
+    }
+
+    /// Measures it, and concludes from what was measured until the experiment was over.
+    pub(crate) fn measure(&self, lab: &mut Lab<'_>) -> (ReadWriteMatrix, Vec<Measurement>) {
+        let mut found = Vec::new();
+        let read = self.highest(lab, "the highest read rate", &self.reads, &mut found);
+        let write = self.highest(lab, "the highest write rate", &self.writes, &mut found);
+        let mut cells = Vec::new();
+        if let (Some(read), Some(write)) = (read, write) {
+            for pair in cells_of(&self.levels) {
+                let offered = Offered::of(pair, (read, write));
+                if exceeds_a_missed_cell(pair, &cells) {
+                    lab.expect_fewer(1);
+                    cells.push(offered.skipped());
+                    continue;
+                }
+                let Some(cell) = self.cell(lab, offered, &mut found) else { break };
+                cells.push(cell);
+            }
+        }
+        cells.sort_by_key(|cell| (cell.read_percent, cell.write_percent));
+        (conclude::conclude(read, write, cells), found)
+    }
+
+    /// The highest rate of a stream alone, in a closed loop. Where throughput fell for good, it is
+    /// the level that was left. None where it is not known.
+    fn highest(
+        &self,
+        lab: &mut Lab<'_>,
+        title: &str,
+        stream: &Stream,
+        found: &mut Vec<Measurement>,
+    ) -> Option<f64> {
+        let measurement = self.one(lab, title, vec![stream.clone()], self.alone)?;
+        let complete = measurement.status == Status::Complete;
+        let sustained = measurement.phases.as_ref().map(|phases| phases.sustained.mean);
+        let iops = sustained.unwrap_or(measurement.total.iops);
+        found.push(measurement);
+        (complete && iops > 0.0).then_some(iops)
+    }
+
+    /// One cell; none where the experiment is over before it was measured whole.
+    fn cell(
+        &self,
+        lab: &mut Lab<'_>,
+        offered: Offered,
+        found: &mut Vec<Measurement>,
+    ) -> Option<MatrixCell> {
+        let (read, write) = offered.percent;
+        let title = format!("{read} % of the reads, {write} % of the writes");
+        let measurement = self.one(lab, &title, offered.streams(self), self.cell)?;
+        let cell = (measurement.status == Status::Complete).then(|| cell_of(&measurement, offered));
+        found.push(measurement);
+        cell
+    }
+
+    fn one(
+        &self,
+        lab: &mut Lab<'_>,
+        title: &str,
+        streams: Vec<Stream>,
+        timing: Timing,
+    ) -> Option<Measurement> {
+        if lab.is_over() {
+            return None;
+        }
+        lab.begin(title);
+        let mut measurement = lab.measure_for(streams, timing)?;
+        if self.tool_ceiling_iops.is_some() {
+            measurement.checks.tool_ceiling_iops = self.tool_ceiling_iops;
+        }
+        lab.keep(&measurement);
+        Some(measurement)
+    }
+
+    /// How it was measured, sentence by sentence; `alone` says it of the highest rates.
+    pub(crate) fn method(&self, alone: &str) -> Vec<String> {
+        vec![
+            "The highest read rate and the highest write rate were measured alone, in a closed \
+             loop with as many I/Os in flight as the load names. Where the rate fell for good \
+             during that, the level after the fall counts."
+                .to_owned(),
+            alone.to_owned(),
+            format!(
+                "Then each combination of shares of both was offered for {} s in an open loop: \
+                 I/Os were due at random moments (Poisson), whether or not the storage kept up, \
+                 and latency counts from when each was due.",
+                self.cell.seconds
+            ),
+            format!(
+                "A rate counts as not reached if less than {REACHED_PERCENT} % of it completed \
+                 (less for few I/Os, whose number varies by chance), or if half of the I/Os waited \
+                 longer to be issued than the storage then took. Such a cell has no latency, \
+                 because its latency depends on how long it is measured."
+            ),
+            "Cells were measured by rising load. A cell that offers at least as many reads and at \
+             least as many writes as one that was not reached was skipped."
+                .to_owned(),
+        ]
+    }
 }
 
 /// The rates of a cell.
@@ -163,13 +266,13 @@ impl Offered {
     }
 
     /// The streams that offer these rates.
-    fn streams(self, options: &MatrixOptions) -> Vec<Stream> {
+    fn streams(self, grid: &Grid) -> Vec<Stream> {
         let at = |iops: f64, stream: Stream| {
             let rate = Rate { limit: RateLimit::Iops(iops), arrival: Arrival::Poisson };
             (iops > 0.0).then_some(Stream { rate: Some(rate), ..stream })
         };
         let streams =
-            [at(self.read_iops, options.reading()), at(self.write_iops, options.writing())];
+            [at(self.read_iops, grid.reads.clone()), at(self.write_iops, grid.writes.clone())];
         streams.into_iter().flatten().collect()
     }
 
@@ -198,26 +301,6 @@ fn exceeds_a_missed_cell((read, write): (u8, u8), cells: &[MatrixCell]) -> bool 
             && cell.read_percent <= read
             && cell.write_percent <= write
     })
-}
-
-/// One cell; none where the experiment is over before it was measured whole.
-fn measure_cell(
-    lab: &mut Lab<'_>,
-    options: &MatrixOptions,
-    offered: Offered,
-    measurements: &mut Vec<Measurement>,
-) -> Option<MatrixCell> {
-    if lab.is_over() {
-        return None;
-    }
-    let (read, write) = offered.percent;
-    lab.begin(&format!("{read} % of the reads, {write} % of the writes"));
-    let timing = Timing { seconds: options.cell_seconds, precision: None, ..options.setup.timing };
-    let measurement = lab.measure_for(offered.streams(options), timing)?;
-    lab.keep(&measurement);
-    let cell = (measurement.status == Status::Complete).then(|| cell_of(&measurement, offered));
-    measurements.push(measurement);
-    cell
 }
 
 fn cell_of(measurement: &Measurement, offered: Offered) -> MatrixCell {
@@ -252,29 +335,4 @@ fn is_reached(stream: &StreamResult, seconds: f64) -> bool {
         _ => false,
     };
     reached_percent >= least && !backlog
-}
-
-fn method(options: &MatrixOptions) -> Vec<String> {
-    vec![
-        "The highest read rate and the highest write rate were measured alone, in a closed loop \
-         with as many I/Os in flight as the load names. Where the rate fell for good during that, \
-         the level after the fall counts."
-            .to_owned(),
-        options.setup.timing_sentence(),
-        format!(
-            "Then each combination of shares of both was offered for {} s in an open loop: I/Os \
-             were due at random moments (Poisson), whether or not the storage kept up, and \
-             latency counts from when each was due.",
-            options.cell_seconds
-        ),
-        format!(
-            "A rate counts as not reached if less than {REACHED_PERCENT} % of it completed \
-             (less for few I/Os, whose number varies by chance), or if half of the I/Os waited \
-             longer to be issued than the storage then took. Such a cell has no latency, because \
-             its latency depends on how long it is measured."
-        ),
-        "Cells were measured by rising load. A cell that offers at least as many reads and at \
-         least as many writes as one that was not reached was skipped."
-            .to_owned(),
-    ]
 }

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use analysis::scaling::{Rate, Together, scaling};
+use analysis::scaling::{Rate, Together, scaling, unsaturated};
 use engine::PrepareError;
 use results::scaling::Scaling;
 use results::{Experiment, Measurement, Scale, ScaleUnit, Status, TargetAlone, TargetsTogether};
@@ -29,7 +29,7 @@ pub struct ScaleOptions {
 /// # Errors
 /// There is only one target, or none.
 pub fn scale_measurements(options: &ScaleOptions) -> Result<usize, PrepareError> {
-    Ok(sets_of(options)?.len())
+    Ok(sets_of(options)?.len() + 1)
 }
 
 fn sets_of(options: &ScaleOptions) -> Result<Vec<Vec<usize>>, PrepareError> {
@@ -50,11 +50,17 @@ pub fn scale(
 ) -> Result<Experiment<Scale>, PrepareError> {
     let sets = sets_of(options)?;
     let mut lab = Lab::open(options.setup.clone(), &options.stream, stop, observe)?;
-    lab.expect_steps(sets.len());
+    lab.expect_steps(sets.len() + 1);
     let unit = unit(&options.stream);
     let mut measurements = Vec::new();
-    let (mut alone, mut together) = (Vec::new(), Vec::new());
+    let (mut alone, mut together, mut doubled) = (Vec::new(), Vec::new(), None);
     for set in sets {
+        if set.len() > 1 && together.is_empty() && !alone.is_empty() {
+            doubled = twice(&mut lab, &options.stream, &mut measurements);
+            if lab.is_over() {
+                break;
+            }
+        }
         lab.begin(&title(&set));
         let stream = Stream { targets: set.clone(), ..options.stream.clone() };
         let Some(measurement) = lab.measure(vec![stream]) else { break };
@@ -70,9 +76,50 @@ pub fn scale(
             break;
         }
     }
-    let scaling = conclude(unit, &alone, &together);
+    let scaling = conclude(unit, &alone, &together).map(|found| Scaling {
+        findings: with_saturation(unit, (alone.first(), doubled.as_ref()), &found),
+        ..found
+    });
     let method = method(options, &lab, unit);
-    Ok(lab.document(Scale { unit, alone, together, scaling }, measurements, method))
+    Ok(lab.document(Scale { unit, alone, doubled, together, scaling }, measurements, method))
+}
+
+/// The first target alone with twice as many I/Os in flight; none where it cannot have so many.
+fn twice(
+    lab: &mut Lab<'_>,
+    stream: &Stream,
+    measurements: &mut Vec<Measurement>,
+) -> Option<TargetAlone> {
+    let depth = stream.depth.checked_mul(2)?;
+    let stream = Stream { targets: vec![0], depth, ..stream.clone() };
+    if lab.unfit(std::slice::from_ref(&stream)).is_some() {
+        lab.expect_fewer(1);
+        return None;
+    }
+    lab.begin("target 1 alone, with twice as many in flight");
+    let measurement = lab.measure(vec![stream])?;
+    lab.keep(&measurement);
+    let complete = measurement.status == Status::Complete;
+    let found = complete.then(|| target_alone(&measurement, 0));
+    measurements.push(measurement);
+    found
+}
+
+/// What was found, and where targets add up, whether this load could have shown otherwise.
+fn with_saturation(
+    unit: ScaleUnit,
+    (alone, doubled): (Option<&TargetAlone>, Option<&TargetAlone>),
+    found: &Scaling,
+) -> Vec<String> {
+    let rate = |t: &TargetAlone| Rate {
+        per_s: in_unit(unit, t.iops, t.mib_per_s),
+        half_width_percent: t.half_width_percent,
+    };
+    let more = alone.zip(doubled).filter(|_| found.first_non_linear.is_none());
+    let more = more.and_then(|(alone, doubled)| {
+        unsaturated(&alone.target.display().to_string(), rate(alone), rate(doubled))
+    });
+    found.findings.iter().cloned().chain(more).collect()
 }
 
 /// Each target, then the first 2, 4, 8 … and all of them; pairs last.
@@ -185,6 +232,9 @@ fn method(options: &ScaleOptions, lab: &Lab<'_>, unit: ScaleUnit) -> Vec<String>
             stream.threads,
             stream.depth
         ),
+        "The first target was measured alone with twice as many I/Os in flight, too: under a load \
+         that does not saturate it, targets add up whatever they share."
+            .to_owned(),
         lab.setup().timing_sentence(),
     ]
 }

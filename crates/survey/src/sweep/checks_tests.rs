@@ -132,8 +132,8 @@ fn where_nothing_follows_from_anything_every_cell_is_measured() {
     assert_eq!(coverage(&standing, &records, &device), None);
 }
 
-/// Share of the measured cells whose truth is in the interval of what was measured first, which knew
-/// nothing but its own window.
+/// Share of the measured cells whose truth is in the interval of what was measured first, which
+/// knew nothing but its own window.
 fn measured_coverage(standing: &Standing<'_>, records: &[Record], device: Device<'_>) -> f64 {
     let first = |cell: &&Cell| records.iter().find(|r| r.cell == cell.number);
     let inside = |cell: &&Cell| {

@@ -124,11 +124,11 @@ mod tests {
     }
 
     #[test]
-    fn the_large_matrix_takes_about_four_hours() {
+    fn the_large_matrix_takes_about_five_hours() {
         let mut plan = preset("grove-rasmussen").unwrap().plan();
         plan.adaptive = true;
         plan.precision = Some(Precision { percent: 5.0, ..Precision::default() });
         let Forecast { measurements, seconds } = forecast(&plan);
-        assert!((3.0..5.0).contains(&(seconds / 3600.0)), "{seconds} s for {measurements}");
+        assert!((4.0..6.0).contains(&(seconds / 3600.0)), "{seconds} s for {measurements}");
     }
 }
