@@ -113,12 +113,12 @@ impl BestFigures {
         let first = Page { offset: 0, limit: 1 };
         let best = Order { by: By::Iops, rising: false };
         let load = history.loads(&filter, best, first)?.into_iter().next();
-        let Some(load) = load.filter(|load| load.ios > 0) else {
+        let Some(load) = load.filter(|load| load.ios != Some(0)) else {
             let none = || words::NONE.to_owned();
             return Ok(Self { in_flight: none(), mean: none(), p99: none() });
         };
         Ok(Self {
-            in_flight: words::number(Some(load.in_flight as f64)),
+            in_flight: words::number(load.in_flight.map(|n| n as f64)),
             mean: words::time(load.latency_mean_ns),
             p99: words::time(load.latency_p99_ns.map(|ns| ns as f64)),
         })
