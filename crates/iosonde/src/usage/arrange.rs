@@ -22,7 +22,7 @@ pub(super) const LETTERS: [(&str, char); 10] = [
 
 /// The flags that the short help of a command shows, in this order. Commands that are not here have
 /// few flags, and show all.
-const COMMON: [(&str, &str); 13] = [
+const COMMON: [(&str, &str); 15] = [
     ("assess", "pace for need expect size report destroy json"),
     ("run", "block pattern write threads depth seconds size rate workload destroy keep json"),
     ("knee", "block pattern write threads size from to latency-target destroy keep json"),
@@ -35,6 +35,8 @@ const COMMON: [(&str, &str); 13] = [
     ("matrix", "levels cell-seconds block threads depth size destroy json"),
     ("validate", "for seconds size users threads log destroy durability json"),
     ("monitor", "interval seconds live alert database csv json name"),
+    ("do", "dry-run destroy keep tag json"),
+    ("again", "anyway dry-run destroy keep tag json"),
     ("iometer", "config results drive size seconds destroy dry-run json"),
     ("sqlio", "drive size destroy dry-run json"),
     ("sqliosim", "drive destroy dry-run json"),

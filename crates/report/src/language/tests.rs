@@ -217,12 +217,13 @@ const NOT_YET: [&str; 5] =
 
 /// What looks like words for people and is not: commands that are typed, places in documents, heads
 /// of files for programs.
-const FOR_PROGRAMS: [&str; 7] = [
+const FOR_PROGRAMS: [&str; 8] = [
     "iosonde ",
     "METHODS.md#",
     "Kind,Threads,",
     "Records",
-    // How documents name loads and differences, by which they are recognised.
+    // How documents say or name something, by which it is recognised.
+    "the documents' limits are used",
     "thread × depth",
     "threads × depth",
     "version of iosonde",
