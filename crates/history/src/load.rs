@@ -48,7 +48,8 @@ pub(crate) static INSERT: LazyLock<String> = LazyLock::new(|| {
 
 /// Columns that hold a number in every row, and 0 where another tool does not tell it: the first
 /// tables have them, before anything could be unknown.
-const ZERO_IF_UNKNOWN: [&str; 6] = ["threads", "in_flight", "direct", "durable", "ios", "bytes"];
+pub(crate) const ZERO_IF_UNKNOWN: [&str; 6] =
+    ["threads", "in_flight", "direct", "durable", "ios", "bytes"];
 
 /// The values of [`columns`].
 pub(crate) fn values(load: &Load) -> impl Iterator<Item = Value> {

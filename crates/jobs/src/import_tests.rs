@@ -52,6 +52,12 @@ fn log_of_192() -> String {
     text
 }
 
+/// The runs of a log, each with its first line.
+fn runs(log: &str) -> Vec<String> {
+    let begin = "sqlio v1.5.SG\n";
+    log.split(begin).skip(1).map(|rest| format!("{begin}{rest}")).collect()
+}
+
 struct Around {
     _dir: tempfile::TempDir,
     file: PathBuf,
@@ -102,9 +108,8 @@ fn a_log_of_192_runs_is_one_sweep_in_its_order() {
 
 #[test]
 fn runs_of_the_same_test_are_rounds_and_other_orders_keep_theirs() {
-    let whole = log_of_192();
-    let runs: Vec<&str> = whole.split_inclusive("Max_Latency(ms): 900\n").collect();
-    let text = [runs[9], runs[3], runs[9], runs[100]].concat();
+    let runs = runs(&log_of_192());
+    let text: String = [9, 3, 9, 4].map(|run: usize| runs[run].as_str()).concat();
     let around = around(&text);
     Importer::new(around.place.clone()).as_sweep(true).import(&around.file).unwrap();
     let found = sweep_of(&around).conclusion;
@@ -118,10 +123,9 @@ fn runs_of_the_same_test_are_rounds_and_other_orders_keep_theirs() {
 
 #[test]
 fn what_is_no_sweep_is_refused_in_one_sentence() {
-    let whole = log_of_192();
-    let first = whole.split_inclusive("Max_Latency(ms): 900\n").next().unwrap();
+    let first = runs(&log_of_192()).remove(0);
     for (text, why) in [
-        (first.to_owned(), "at least two runs"),
+        (first.clone(), "at least two runs"),
         (format!("{first}IOs/sec: 5.00\nMBs/sec: 0.31\n"), "run 2 (`unknown load`) cannot be part"),
     ] {
         let around = around(&text);

@@ -199,7 +199,7 @@ impl Direction {
         if self.io_kbytes.is_none() {
             self.io_bytes = self.io_bytes.saturating_mul(1024);
         }
-        let from_us = |times: &mut Option<Times>| times.take().map(Times::from_us);
+        let from_us = |times: &mut Option<Times>| times.take().map(Times::in_nanoseconds);
         self.clat_ns = self.clat_ns.take().or_else(|| from_us(&mut self.clat));
         self.lat_ns = self.lat_ns.take().or_else(|| from_us(&mut self.lat));
         let counted = self.total_ios == 0 && self.iops.0 > 0.0;
@@ -217,7 +217,7 @@ impl Direction {
 }
 
 impl Times {
-    fn from_us(mut self) -> Self {
+    fn in_nanoseconds(mut self) -> Self {
         let values = self.percentile.iter_mut().flat_map(BTreeMap::values_mut);
         let own = [&mut self.min, &mut self.max, &mut self.mean, &mut self.stddev];
         for value in own.into_iter().chain(values) {

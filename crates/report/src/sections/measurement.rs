@@ -139,7 +139,7 @@ fn directions(m: &Measurement) -> Option<Table> {
     let row = |kind: &str, s: &Statistics| {
         vec![
             text(kind),
-            whole(Some(s.ios).filter(|_| !uncounted)),
+            whole((!uncounted).then_some(s.ios)),
             number(s.iops),
             number((kind != "sync").then_some(s.mib_per_s)),
             number(words::mean_of(s)),

@@ -33,7 +33,7 @@ pub fn read(text: &str, file: &str, read: &str) -> Result<ForeignRuns, ReadError
         reader.number = number + 1;
         reader.line(line.trim_end_matches('\r'))?;
     }
-    reader.end_of_run()?;
+    reader.end_of_run();
     Ok(reader.found)
 }
 
@@ -102,12 +102,12 @@ impl Reader<'_> {
     fn line(&mut self, raw: &str) -> Result<(), ReadError> {
         let line = raw.trim();
         if let Some(command) = line.strip_prefix(COMMAND) {
-            self.end_of_run()?;
+            self.end_of_run();
             self.head = Head { file: self.file, ..Head::default() };
             self.head.command_line = Some(command.trim().to_owned()).filter(|c| !c.is_empty());
             self.part = Part::Input;
         } else if let Some(rest) = line.strip_prefix(RESULTS) {
-            self.begin_span(rest)?;
+            self.begin_span(rest);
         } else if line == "Totals:" {
             self.part = Part::Totals;
         }
@@ -125,11 +125,11 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn begin_span(&mut self, rest: &str) -> Result<(), ReadError> {
+    fn begin_span(&mut self, rest: &str) {
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
         // A result whose head is missing begins with its first time span.
         if self.part == Part::Outside || (digits == "1" && !self.spans.is_empty()) {
-            self.end_of_run()?;
+            self.end_of_run();
             self.head = Head { file: self.file, ..Head::default() };
         }
         let number = digits.parse().unwrap_or(self.spans.len() + 1);
@@ -138,7 +138,6 @@ impl Reader<'_> {
         self.spans.push(Open { line: self.number, span, asked, ..Open::default() });
         self.columns.clear();
         self.part = Part::Span;
-        Ok(())
     }
 
     fn input_line(&mut self, line: &str) {
@@ -187,7 +186,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn end_of_run(&mut self) -> Result<(), ReadError> {
+    fn end_of_run(&mut self) {
         let spans = std::mem::take(&mut self.spans);
         if spans.is_empty() && self.part == Part::Input {
             let note = format!("line {}: the result ends before its first figures", self.number);
@@ -218,7 +217,6 @@ impl Reader<'_> {
         self.part = Part::Outside;
         self.input = Input::default();
         self.hash = 0;
-        Ok(())
     }
 
     /// Says that nobody knows what these figures were asked for.

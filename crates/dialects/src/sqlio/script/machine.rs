@@ -97,14 +97,14 @@ impl<'a> Machine<'a> {
             at = match flow {
                 Flow::Next => next,
                 Flow::Goto(label) if label == "eof" => return Flow::Return,
-                Flow::Goto(label) => match self.labels.get(&label) {
-                    Some(line) => *line,
-                    None => {
+                Flow::Goto(label) => {
+                    let Some(line) = self.labels.get(&label) else {
                         let why = format!("there is no label `:{label}`: the batch ends here");
                         self.note(statement.place(0), &why);
                         return Flow::Exit;
-                    }
-                },
+                    };
+                    *line
+                }
                 other => return other,
             };
         }
@@ -240,16 +240,13 @@ impl<'a> Machine<'a> {
             let bare = after.strip_prefix('~').unwrap_or(after);
             let variable = bare.chars().next();
             let value = loops.iter().rev().find(|(name, _)| Some(*name) == variable);
-            rest = match (value, variable) {
-                (Some((_, value)), Some(name)) => {
-                    let bare_value = value.trim_matches('"');
-                    out.push_str(if bare == after { value } else { bare_value });
-                    bare.get(name.len_utf8()..).unwrap_or_default()
-                }
-                _ => {
-                    out.push('%');
-                    after
-                }
+            rest = if let (Some((_, value)), Some(name)) = (value, variable) {
+                let bare_value = value.trim_matches('"');
+                out.push_str(if bare == after { value } else { bare_value });
+                bare.get(name.len_utf8()..).unwrap_or_default()
+            } else {
+                out.push('%');
+                after
             };
             if out.len() > LINE_BYTES_MAX {
                 return Err(TOO_LONG);
@@ -282,7 +279,7 @@ impl<'a> Machine<'a> {
                 let numbers = without_unset(&self.filled(numbers, loops)?).0;
                 let numbers: Vec<i64> =
                     numbers.split([',', ' ']).filter_map(|n| n.trim().parse().ok()).collect();
-                let [first, step, last] = numbers[..] else {
+                let [first, step, end] = numbers[..] else {
                     self.note(place, "`for /L` has not three numbers; it is skipped");
                     return Ok(Vec::new());
                 };
@@ -291,7 +288,7 @@ impl<'a> Machine<'a> {
                 }
                 let mut found = Vec::new();
                 let mut number = first;
-                let within = |n: i64| if step > 0 { n <= last } else { n >= last };
+                let within = |n: i64| if step > 0 { n <= end } else { n >= end };
                 while within(number) {
                     found.push(number.to_string());
                     if found.len() > super::COMMANDS_MAX as usize {
@@ -473,14 +470,12 @@ impl<'a> Machine<'a> {
             None => (name, value.to_owned()),
         };
         let known = |name: &str| without_unset(&self.values.variable(name)).0.parse().ok();
-        match arithmetic::value(&value, &known).filter(|_| !name.is_empty()) {
-            Some(number) => {
-                self.values.variables.insert(name.to_ascii_uppercase(), number.to_string());
-            }
-            None => {
-                let why = format!("`set /a {text}` is not understood; it is skipped");
-                self.note(place, &why);
-            }
+        let number = arithmetic::value(&value, &known).filter(|_| !name.is_empty());
+        if let Some(number) = number {
+            self.values.variables.insert(name.to_ascii_uppercase(), number.to_string());
+        } else {
+            let why = format!("`set /a {text}` is not understood; it is skipped");
+            self.note(place, &why);
         }
     }
 }
