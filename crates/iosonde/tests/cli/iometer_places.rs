@@ -70,7 +70,7 @@ const TAIL: [&str; 29] = [
 ];
 
 /// A configuration with one worker on one target, of so many sectors.
-fn configuration(dir: &Path, target: &str, sectors: u64) -> String {
+pub(crate) fn configuration(dir: &Path, target: &str, sectors: u64) -> String {
     let text = SPECS.replacen("Version 1.1.0 \n", "", 2);
     let (head, size, target) = (HEAD.join("\n"), format!("\t{sectors},0,2"), format!("\t{target}"));
     let tail = TAIL.join("\n").replace("SIZE", &size).replace("TARGET", &target);

@@ -35,6 +35,7 @@ mod manual;
 mod matrix;
 mod monitor;
 mod monitor_databases;
+mod newcomers;
 mod output;
 mod plans;
 mod power;
