@@ -6,6 +6,7 @@
 //! seconds.
 
 use crate::tally::{DiskTally, SystemTally};
+use crate::unreported::Amount;
 
 /// The window that amounts are of.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -74,6 +75,10 @@ impl<T> Field<T> {
     }
 }
 
+fn rate_of(disk: &DiskTally, amount: Amount, span: Span) -> Option<f64> {
+    rate(disk.reported(amount)?, span)
+}
+
 fn rate(amount: u64, span: Span) -> Option<f64> {
     (span.seconds > 0.0).then(|| amount as f64 / span.seconds)
 }
@@ -83,13 +88,26 @@ fn each(amount: u64, events: u64) -> Option<f64> {
 }
 
 /// None where the time is below what the counter resolves, so never 0.
-fn latency(ms: u64, events: u64) -> Option<f64> {
+fn latency(ns: u64, events: u64) -> Option<f64> {
+    each(ns, events).filter(|ns| *ns > 0.0)
+}
+
+/// The same of a time in milliseconds.
+fn latency_ms(ms: u64, events: u64) -> Option<f64> {
     each(ms, events).filter(|ms| *ms > 0.0).map(|ms| ms * 1e6)
+}
+
+fn latency_of(disk: &DiskTally, time: Amount, events: Amount) -> Option<f64> {
+    latency(disk.reported(time)?, disk.reported(events)?)
+}
+
+fn each_of(disk: &DiskTally, amount: Amount, events: Amount) -> Option<f64> {
+    each(disk.reported(amount)?, disk.reported(events)?)
 }
 
 fn busy(disk: &DiskTally, span: Span) -> Option<f64> {
     // The counter and the clock are not read in the same instant; 100.2 would only confuse.
-    rate(disk.busy_ms, span).map(|ms| (ms / 10.0).min(100.0))
+    rate_of(disk, Amount::Busy, span).map(|ms| (ms / 10.0).min(100.0))
 }
 
 fn reading(sum: u64, span: Span) -> Option<f64> {
@@ -119,30 +137,31 @@ macro_rules! field {
 #[rustfmt::skip]
 pub static DISK_FIELDS: [Field<DiskTally>; 23] = [
     field!("reads_per_s", "r/s", "Reads", Some("Disk Reads/sec"), PerSecond,
-        "D reads / dt", |d, s| rate(d.reads, s)),
+        "D reads / dt", |d, s| rate_of(d, Amount::Reads, s)),
     field!("writes_per_s", "w/s", "Writes", Some("Disk Writes/sec"), PerSecond,
-        "D writes / dt", |d, s| rate(d.writes, s)),
+        "D writes / dt", |d, s| rate_of(d, Amount::Writes, s)),
     field!("read_latency_ns", "r lat", "Read latency", Some("Avg. Disk sec/Read"), Nanoseconds,
         "D read time / D reads; nothing where nothing was \
-            read", |d, _| latency(d.read_ms, d.reads)),
+            read", |d, _| latency_of(d, Amount::ReadTime, Amount::Reads)),
     field!("write_latency_ns", "w lat", "Write latency", Some("Avg. Disk sec/Write"), Nanoseconds,
         "D write time / D writes; nothing where nothing was \
-            written", |d, _| latency(d.write_ms, d.writes)),
+            written", |d, _| latency_of(d, Amount::WriteTime, Amount::Writes)),
     field!("read_size_bytes", "r size", "Read size", Some("Avg. Disk Bytes/Read"), Bytes,
-        "D bytes read / D reads", |d, _| each(d.read_bytes, d.reads)),
+        "D bytes read / D reads", |d, _| each_of(d, Amount::ReadBytes, Amount::Reads)),
     field!("write_size_bytes", "w size", "Write size", Some("Avg. Disk Bytes/Write"), Bytes,
-        "D bytes written / D writes", |d, _| each(d.written_bytes, d.writes)),
+        "D bytes written / D writes", |d, _| each_of(d, Amount::WrittenBytes, Amount::Writes)),
     field!("read_bytes_per_s", "rMiB/s", "Read \
         throughput", Some("Disk Read Bytes/sec"), BytesPerSecond,
-        "D bytes read / dt", |d, s| rate(d.read_bytes, s)),
+        "D bytes read / dt", |d, s| rate_of(d, Amount::ReadBytes, s)),
     field!("write_bytes_per_s", "wMiB/s", "Write \
         throughput", Some("Disk Write Bytes/sec"), BytesPerSecond,
-        "D bytes written / dt", |d, s| rate(d.written_bytes, s)),
+        "D bytes written / dt", |d, s| rate_of(d, Amount::WrittenBytes, s)),
     field!("average_queue", "queue", "Average queue", Some("Avg. Disk Queue Length"), Number,
-        "D time of all I/Os in flight / dt", |d, s| rate(d.queue_ms, s).map(|ms| ms / 1e3)),
+        "D time of all I/Os in flight / dt",
+        |d, s| rate_of(d, Amount::Queue, s).map(|ms| ms / 1e3)),
     field!("current_queue", "now", "Current queue", Some("Current Disk Queue Length"), Number,
         "I/Os in flight at the end of the window; the mean of \
-            several", |d, s| reading(d.in_flight, s)),
+            several", |d, s| reading(d.reported(Amount::InFlight)?, s)),
     field!("idle_percent", "idle", "Idle", Some("% Idle Time"), Percent,
         "100 - busy", |d, s| busy(d, s).map(|percent| 100.0 - percent)),
     field!("busy_percent", "busy", "Busy", None, Percent,
@@ -151,27 +170,27 @@ pub static DISK_FIELDS: [Field<DiskTally>; 23] = [
         "(D I/Os and merges of the devices below - D I/Os) / dt; device mapper \
             only", |d, s| rate(d.splits?, s)),
     field!("read_merges_per_s", "rmrg/s", "Read merges", None, PerSecond,
-        "D reads joined / dt", |d, s| rate(d.read_merges, s)),
+        "D reads joined / dt", |d, s| rate_of(d, Amount::ReadMerges, s)),
     field!("write_merges_per_s", "wmrg/s", "Write merges", None, PerSecond,
-        "D writes joined / dt", |d, s| rate(d.write_merges, s)),
+        "D writes joined / dt", |d, s| rate_of(d, Amount::WriteMerges, s)),
     field!("flushes_per_s", "f/s", "Flushes", None, PerSecond,
         "D flushes / dt", |d, s| rate(d.flushes?, s)),
     field!("flush_latency_ns", "f lat", "Flush latency", None, Nanoseconds,
-        "D flush time / D flushes", |d, _| latency(d.flush_ms, d.flushes?)),
+        "D flush time / D flushes", |d, _| latency_ms(d.flush_ms, d.flushes?)),
     field!("discards_per_s", "d/s", "Discards", None, PerSecond,
         "D discards / dt", |d, s| rate(d.discards?, s)),
     field!("discard_bytes_per_s", "dMiB/s", "Discard throughput", None, BytesPerSecond,
         "D bytes discarded / dt", |d, s| d.discards.and_then(|_| rate(d.discarded_bytes, s))),
     field!("discard_latency_ns", "d lat", "Discard latency", None, Nanoseconds,
-        "D discard time / D discards", |d, _| latency(d.discard_ms, d.discards?)),
+        "D discard time / D discards", |d, _| latency_ms(d.discard_ms, d.discards?)),
     field!("transfers_per_s", "io/s", "Transfers", Some("Disk Transfers/sec"), PerSecond,
-        "(D reads + D writes) / dt", |d, s| rate(d.reads.saturating_add(d.writes), s)),
+        "(D reads + D writes) / dt", |d, s| rate(d.all_transfers()?, s)),
     field!("transfer_latency_ns", "lat", "Latency", Some("Avg. Disk sec/Transfer"), Nanoseconds,
         "(D read time + D write time) / (D reads + D writes)",
-        |d, _| latency(d.read_ms.saturating_add(d.write_ms), d.reads.saturating_add(d.writes))),
+        |d, _| latency(d.all_time_ns()?, d.all_transfers()?)),
     field!("bytes_per_s", "MiB/s", "Throughput", Some("Disk Bytes/sec"), BytesPerSecond,
         "(D bytes read + D bytes written) / \
-            dt", |d, s| rate(d.read_bytes.saturating_add(d.written_bytes), s)),
+            dt", |d, s| rate(d.all_bytes()?, s)),
 ];
 
 /// The figures of the host.

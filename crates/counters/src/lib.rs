@@ -19,6 +19,7 @@ mod field;
 mod sample;
 mod system;
 mod tally;
+mod unreported;
 mod window;
 mod write_back;
 
@@ -34,6 +35,7 @@ pub use field::{DISK_FIELDS, Field, SYSTEM_FIELDS, Span, Unit, disk_field, syste
 pub use sample::{CoreTicks, CpuCounters, CpuTicks, DiskCounters, Sample};
 pub use system::{MemoryCounters, PressureCounters, SystemSample, SystemSampler, SystemWindow};
 pub use tally::{CacheTally, CoreTally, CpuTally, DiskTally, PressureTally, SystemTally};
+pub use unreported::{Amount, Unreported};
 pub use window::{CpuWindow, DiskWindow, Window};
 use window::{WRAP_32_BIT, WRAP_SECTORS};
 pub use write_back::WriteBack;

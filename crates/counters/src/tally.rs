@@ -7,6 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::unreported::{Amount, Unreported};
 use crate::window::{advance, advance_ms};
 use crate::{CpuTicks, DiskCounters, PressureCounters, WRAP_32_BIT, WRAP_SECTORS};
 
@@ -36,6 +37,12 @@ pub struct DiskTally {
     /// Sum of the times of all writes, in milliseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub write_ms: u64,
+    /// Nanoseconds of the reads' times beyond `read_ms`, from counters finer than Linux's.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub read_rest_ns: u64,
+    /// Nanoseconds of the writes' times beyond `write_ms`, from counters finer than Linux's.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub write_rest_ns: u64,
     /// Reads that were joined to a neighbouring one before they were issued.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub read_merges: u64,
@@ -70,6 +77,20 @@ pub struct DiskTally {
     /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub splits: Option<u64>,
+    /// Reads and writes together, from a tool that does not count them apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfers: Option<u64>,
+    /// Bytes read and written together, from a tool that does not count them apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfer_bytes: Option<u64>,
+    /// Sum of the times of reads and writes together in nanoseconds, from a tool that does not
+    /// tell them apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfer_ns: Option<u64>,
+    /// Amounts that the tool that counted does not report; their fields are 0. Figures that need
+    /// one of them are absent.
+    #[serde(default, skip_serializing_if = "Unreported::is_empty")]
+    pub unreported: Unreported,
 }
 
 impl DiskTally {
@@ -106,7 +127,7 @@ impl DiskTally {
                 None => 0,
             },
             discard_ms: ms(before.discard_time_ms, after.discard_time_ms),
-            splits: None,
+            ..Self::default()
         })
     }
 
@@ -114,7 +135,7 @@ impl DiskTally {
     #[must_use]
     pub fn is_idle(&self) -> bool {
         let amounts = [self.reads, self.writes, self.in_flight, self.queue_ms, self.busy_ms];
-        let known = [self.flushes, self.discards];
+        let known = [self.flushes, self.discards, self.transfers, self.transfer_bytes];
         amounts.iter().all(|amount| *amount == 0)
             && known.iter().flatten().all(|amount| *amount == 0)
     }
@@ -136,6 +157,8 @@ impl DiskTally {
             (&mut self.flush_ms, other.flush_ms),
             (&mut self.discarded_bytes, other.discarded_bytes),
             (&mut self.discard_ms, other.discard_ms),
+            (&mut self.read_rest_ns, other.read_rest_ns),
+            (&mut self.write_rest_ns, other.write_rest_ns),
         ];
         for (sum, more) in amounts {
             *sum = sum.saturating_add(more);
@@ -144,10 +167,59 @@ impl DiskTally {
             (&mut self.flushes, other.flushes),
             (&mut self.discards, other.discards),
             (&mut self.splits, other.splits),
+            (&mut self.transfers, other.transfers),
+            (&mut self.transfer_bytes, other.transfer_bytes),
+            (&mut self.transfer_ns, other.transfer_ns),
         ] {
             *sum = known_sum(*sum, more);
         }
+        self.unreported.join(other.unreported);
     }
+
+    /// An amount, unless the tool that counted does not report it.
+    #[must_use]
+    pub fn reported(&self, amount: Amount) -> Option<u64> {
+        let value = match amount {
+            Amount::Reads => self.reads,
+            Amount::Writes => self.writes,
+            Amount::ReadBytes => self.read_bytes,
+            Amount::WrittenBytes => self.written_bytes,
+            Amount::ReadTime => ns(self.read_ms, self.read_rest_ns),
+            Amount::WriteTime => ns(self.write_ms, self.write_rest_ns),
+            Amount::ReadMerges => self.read_merges,
+            Amount::WriteMerges => self.write_merges,
+            Amount::Queue => self.queue_ms,
+            Amount::Busy => self.busy_ms,
+            Amount::InFlight => self.in_flight,
+        };
+        (!self.unreported.has(amount)).then_some(value)
+    }
+
+    /// Reads and writes together.
+    #[must_use]
+    pub fn all_transfers(&self) -> Option<u64> {
+        self.both(Amount::Reads, Amount::Writes).or(self.transfers)
+    }
+
+    /// Bytes read and written together.
+    #[must_use]
+    pub fn all_bytes(&self) -> Option<u64> {
+        self.both(Amount::ReadBytes, Amount::WrittenBytes).or(self.transfer_bytes)
+    }
+
+    /// The times of reads and writes together, in nanoseconds.
+    #[must_use]
+    pub fn all_time_ns(&self) -> Option<u64> {
+        self.both(Amount::ReadTime, Amount::WriteTime).or(self.transfer_ns)
+    }
+
+    fn both(&self, one: Amount, other: Amount) -> Option<u64> {
+        Some(self.reported(one)?.saturating_add(self.reported(other)?))
+    }
+}
+
+fn ns(ms: u64, rest_ns: u64) -> u64 {
+    ms.saturating_mul(1_000_000).saturating_add(rest_ns)
 }
 
 /// The sum of what is known.
@@ -208,7 +280,7 @@ pub struct CoreTally {
 }
 
 /// For how long programs were held up for want of something, in microseconds (pressure stall
-/// information). None where the kernel does not tell, as before Linux 4.20 or with `psi=0`.
+/// information). None where the kernel does not report, as before Linux 4.20 or with `psi=0`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PressureTally {
     /// At least one waited for I/O.
@@ -255,7 +327,7 @@ impl PressureTally {
     }
 }
 
-/// What the page cache did. What the system does not tell is none.
+/// What the page cache did. What the system does not report is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CacheTally {
     /// Bytes that waited to be written at the end of the window; the sum of them where windows were

@@ -52,7 +52,7 @@ fn activity(point: &RecordedPoint, devices: &[&str], run: &Run) -> u64 {
     let ios = |tally: &DiskTally| {
         let reads = if run.reads { tally.reads } else { 0 };
         let writes = if run.writes { tally.writes } else { 0 };
-        reads.saturating_add(writes)
+        reads.saturating_add(writes).saturating_add(tally.transfers.unwrap_or(0))
     };
     tallies.map(ios).fold(0, u64::saturating_add)
 }

@@ -184,12 +184,12 @@ pub fn layer(name: &str, devices: &[BlockDevice]) -> String {
     };
     let label = device.label.as_deref().map(clean).unwrap_or_default();
     let what = format!("{} {label}", device.kind.title());
-    format!(
-        "{} ({}, {})",
-        clean(name),
-        crate::text::shorten(what.trim(), 48),
-        Bytes(device.size_bytes)
-    )
+    // Of a device that another tool names, nobody knows the size.
+    let size = match device.size_bytes {
+        0 => String::new(),
+        bytes => format!(", {}", Bytes(bytes)),
+    };
+    format!("{} ({}{size})", clean(name), crate::text::shorten(what.trim(), 48))
 }
 
 /// The devices and the file system under a target, in one phrase.

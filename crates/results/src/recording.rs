@@ -317,10 +317,12 @@ impl Recording {
     /// are.
     pub fn sum_up(&mut self) {
         let mut all = RecordedPoint::default();
-        let mut absent: BTreeMap<&str, f64> = BTreeMap::new();
+        let mut absent: BTreeMap<&str, (f64, u32)> = BTreeMap::new();
         for point in &self.points {
             for device in &point.missing {
-                *absent.entry(device).or_default() += point.seconds;
+                let (seconds, windows) = absent.entry(device).or_default();
+                *seconds += point.seconds;
+                *windows = windows.saturating_add(point.windows);
             }
             all.join(point.clone());
         }
@@ -333,11 +335,12 @@ impl Recording {
             disks: BTreeMap::new(),
         };
         for device in &self.devices {
-            let away = absent.get(device.name.as_str()).copied().unwrap_or(0.0);
+            let (away, windows) = absent.get(device.name.as_str()).copied().unwrap_or_default();
             let seconds = (all.seconds - away).max(0.0);
             if seconds > 0.0 {
                 let tally = all.disks.get(&device.name).copied().unwrap_or_default();
-                let span = Span { seconds, ..all.span() };
+                let readings = all.windows.saturating_sub(windows);
+                let span = Span { seconds, readings };
                 let figures = figures_of(&DISK_FIELDS, &tally, span);
                 totals.disks.insert(device.name.clone(), DiskTotal { seconds, tally, figures });
             }

@@ -7,7 +7,7 @@ use super::make::{
     Drawn, Named, beside, brief, chart, column, full, linear, number, points, section, series,
     table, text,
 };
-use crate::databases::{busiest, label, lowest, meaning, totals};
+use crate::databases::{TOTAL, busiest, label, lowest, meaning, totals};
 use crate::language::say;
 use crate::model::{Block, Cell, Chart, Column, Section, Series, Shape, Side, Table, Unit};
 use crate::words;
@@ -128,7 +128,8 @@ fn counters(r: &Recording) -> Option<Table> {
     ];
     let line = |(row, name, amount): (&RecordedRow, &str, f64)| {
         let per_s = (row.seconds > 0.0).then(|| amount / row.seconds);
-        vec![text(&row.source), text(name), number(amount), number(per_s)]
+        let of = if row.object == TOTAL { row.source.clone() } else { label(row, &r.totals.rows) };
+        vec![text(&of), text(name), number(amount), number(per_s)]
     };
     let lines = r.totals.rows.iter().flat_map(|row| {
         row.counters.iter().map(move |(name, amount)| line((row, name.as_str(), *amount)))

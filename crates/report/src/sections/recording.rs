@@ -131,7 +131,7 @@ fn busiest(r: &Recording) -> Vec<&str> {
             continue;
         }
         let Some(total) = r.totals.disks.get(&device.name) else { continue };
-        let ios = total.tally.reads.saturating_add(total.tally.writes);
+        let ios = total.tally.all_transfers().unwrap_or(0);
         if ios > 0 {
             found.push((ios, &device.name));
         }
@@ -181,6 +181,16 @@ fn device_chart(e: &Experiment<Recording>, shown: &[RecordedPoint], name: &str) 
         let (rate, latency) = (format!("{what}s/s"), format!("{what} latency"));
         lines.push(series(&rate, Shape::Line, Side::Left, points(rates)));
         lines.push(series(&latency, Shape::Line, Side::Right, points(latencies)));
+    }
+    // What another tool counted may not tell reads from writes, or not their times.
+    if total.tally.transfers.is_some() {
+        let rates = figure("transfers_per_s");
+        highest_rate = highest_rate.max(highest(&rates));
+        lines.push(series("I/Os/s", Shape::Line, Side::Left, points(rates)));
+    }
+    if total.tally.transfer_ns.is_some() {
+        let latencies = points(figure("transfer_latency_ns"));
+        lines.push(series("I/O latency", Shape::Line, Side::Right, latencies));
     }
     let queue = figure("average_queue");
     let scale = scale(highest(&queue), highest_rate);
@@ -246,8 +256,18 @@ const COLUMNS: [(&str, &str, Unit, f64); 16] = [
     ("discards_per_s", "discards_per_s", Unit::Number, 1.0),
 ];
 
+/// Columns of devices whose reads and writes are not known apart.
+const TOGETHER: [(&str, &str, Unit, f64); 3] = [
+    ("transfers_per_s", "transfers_per_s", Unit::Iops, 1.0),
+    ("transfer_latency_ns", "transfer_latency_ns", Unit::Nanoseconds, 1.0),
+    ("mib_per_s", "bytes_per_s", Unit::MibPerS, MIB),
+];
+
 /// The columns that a terminal has room for.
-const BRIEF: [&str; 10] = [
+const BRIEF: [&str; 13] = [
+    "transfers_per_s",
+    "transfer_latency_ns",
+    "mib_per_s",
     "reads_per_s",
     "writes_per_s",
     "read_latency_ns",
@@ -268,7 +288,13 @@ fn devices(r: &Recording, few: usize) -> Option<Table> {
         column("device", say!("label-device"), Unit::Text),
         column("what", say!("label-what"), Unit::Text).full(),
     ];
-    for (key, name, unit, _) in COLUMNS {
+    let is_apart = |total: &results::DiskTotal| {
+        let DiskTally { transfers, transfer_bytes, transfer_ns, .. } = total.tally;
+        transfers.is_none() && transfer_bytes.is_none() && transfer_ns.is_none()
+    };
+    let together = if r.totals.disks.values().all(is_apart) { &[][..] } else { &TOGETHER };
+    let shown: Vec<_> = together.iter().chain(&COLUMNS).collect();
+    for (key, name, unit, _) in shown.iter().copied().copied() {
         let title = field(name).map_or(name, |field| field.perfmon.unwrap_or(field.title));
         let column = column(key, title, unit);
         columns.push(if BRIEF.contains(&key) { column } else { column.full() });
@@ -281,7 +307,7 @@ fn devices(r: &Recording, few: usize) -> Option<Table> {
         let label = device.label.clone().unwrap_or_default();
         let what = format!("{} {label}", device.kind.title());
         let mut cells = vec![text(&device.name), text(what.trim())];
-        cells.extend(COLUMNS.iter().map(|(_, name, _, unit)| {
+        cells.extend(shown.iter().map(|(_, name, _, unit)| {
             number(total.figures.get(*name).copied().flatten().map(|figure| figure / unit))
         }));
         Some(cells)
