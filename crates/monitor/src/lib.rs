@@ -16,6 +16,7 @@ mod chain;
 mod clock;
 pub mod crop;
 pub mod csv;
+pub mod foreign;
 pub mod lines;
 pub mod metrics;
 mod moment;

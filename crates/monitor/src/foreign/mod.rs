@@ -1,0 +1,101 @@
+//! Recordings that other tools made: `iostat` and `sar -d` of sysstat, and Performance Monitor's
+//! CSV.
+//!
+//! A tool prints rates of an interval; a recording holds amounts that add up. So an amount here is
+//! the rate times the length of the interval, and a figure of one interval is what the tool
+//! printed. What a tool does not report is absent: see [`counters::Unreported`].
+
+mod cells;
+mod document;
+mod iostat;
+mod moments;
+mod perfmon;
+mod sar;
+
+use jiff::tz::TimeZone;
+use results::{Experiment, Recording};
+use thiserror::Error;
+
+/// How a file is read.
+#[derive(Debug, Clone)]
+pub struct Reading<'a> {
+    /// Its name, without its directory.
+    pub file: &'a str,
+    /// The moment, UTC and RFC 3339, that stands for the start of a recording without a date.
+    pub read: &'a str,
+    /// The time zone of times that name none.
+    pub zone: TimeZone,
+    /// The interval, of reports that have no times.
+    pub interval_seconds: Option<f64>,
+}
+
+/// What was found in a file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ForeignRecordings {
+    /// Every recording, in the order of the file.
+    pub documents: Vec<Experiment<Recording>>,
+    /// What was left out.
+    pub notes: Vec<String>,
+}
+
+/// Why a file that was recognised cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ForeignError {
+    /// A line is not as the tool writes it.
+    #[error("line {line}: {what}")]
+    Line {
+        /// From 1.
+        line: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// Reports without times.
+    #[error(
+        "its reports have no times. Give the interval that iostat had, as in `--interval 5`, or \
+         record with `iostat -xt 5`"
+    )]
+    NoTimes,
+    /// No counter of a disk.
+    #[error(
+        "no column is a counter of PhysicalDisk or LogicalDisk; the first one is `{first}`. \
+         Windows names counters in its own language, and iosonde knows the English names: rename \
+         the counters in the first line, or collect `\\PhysicalDisk(*)\\*` again"
+    )]
+    NoDisk {
+        /// The first column.
+        first: String,
+    },
+}
+
+/// A kind of file that holds a recording.
+#[derive(Debug)]
+pub struct Format {
+    /// What it is, in a phrase.
+    pub about: &'static str,
+    is_in: fn(&str) -> bool,
+    read: fn(&str, &Reading<'_>) -> Result<ForeignRecordings, ForeignError>,
+}
+
+/// Every kind, in the order in which a file is looked at.
+pub static FORMATS: [Format; 3] = [
+    Format {
+        about: "Performance Monitor's CSV or TSV (PDH-CSV 4.0: typeperf, relog, a Data Collector \
+                Set)",
+        is_in: perfmon::is_in,
+        read: perfmon::read,
+    },
+    Format { about: "iostat's text", is_in: iostat::is_in, read: iostat::read },
+    Format { about: "sar -d's text", is_in: sar::is_in, read: sar::read },
+];
+
+/// Reads the recordings of a text; none where it is of no tool that is known.
+///
+/// # Errors
+/// It is of such a tool, and cannot be read.
+pub fn recognise(
+    text: &str,
+    reading: &Reading<'_>,
+) -> Result<Option<ForeignRecordings>, ForeignError> {
+    let format = FORMATS.iter().find(|format| (format.is_in)(text));
+    format.map(|format| (format.read)(text, reading)).transpose()
+}

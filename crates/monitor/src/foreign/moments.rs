@@ -1,0 +1,136 @@
+//! Dates and times of day as tools print them, in one country or another.
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::TimeZone;
+
+/// A time of day, and whether it is of a clock with AM and PM. The rest of the words.
+pub(super) fn clock(words: &[&str]) -> Option<(Time, bool, usize)> {
+    let first = words.first()?;
+    let mut parts = first.split(':');
+    let mut next = || parts.next()?.parse::<i8>().ok();
+    let (hour, minute) = (next()?, next()?);
+    let (second, nanosecond) = match parts.next() {
+        None => (0, 0),
+        Some(text) => seconds(text)?,
+    };
+    if parts.next().is_some() {
+        return None;
+    }
+    let half = words.get(1).map(|word| word.to_ascii_uppercase().replace('.', ""));
+    let hour12 = |hour: i8| (1..=12).contains(&hour).then_some(hour % 12);
+    let (hour, used) = match half.as_deref() {
+        Some("AM") => (hour12(hour)?, 2),
+        Some("PM") => (hour12(hour)? + 12, 2),
+        _ => (hour, 1),
+    };
+    Some((Time::new(hour, minute, second, nanosecond).ok()?, used == 2, used))
+}
+
+/// Seconds with or without a fraction.
+fn seconds(text: &str) -> Option<(i8, i32)> {
+    let (whole, fraction) = text.split_once(['.', ',']).unwrap_or((text, ""));
+    let digits = fraction.get(..fraction.len().min(9))?;
+    let nanosecond = if fraction.is_empty() { 0 } else { format!("{digits:0<9}").parse().ok()? };
+    Some((whole.parse().ok()?, nanosecond))
+}
+
+/// A day: `2026-11-25`, `11/25/2026`, `11/25/26`, `25.11.2026`. Of two numbers that may both be
+/// months, nobody knows which is, unless the month is known to come first.
+pub(super) fn day(text: &str, month_first: bool) -> Option<Date> {
+    let parts: Vec<&str> = text.split(['-', '/', '.']).collect();
+    let &[first, second, third] = parts.as_slice() else { return None };
+    let number = |text: &str| {
+        let digits = text.len() <= 4 && text.bytes().all(|b| b.is_ascii_digit());
+        text.parse::<i16>().ok().filter(|_| digits)
+    };
+    let year = |text: &str| number(text).map(|y| if text.len() <= 2 { 2000 + y } else { y });
+    let (a, b, c) = (number(first)?, number(second)?, number(third)?);
+    let (year, month, day) = if first.len() == 4 {
+        (a, b, c)
+    } else if text.contains('.') {
+        (year(third)?, b, a)
+    } else {
+        match (a, b) {
+            (1..=12, 13..) => (year(third)?, a, b),
+            (13.., _) => (year(third)?, b, a),
+            _ if month_first || a == b => (year(third)?, a, b),
+            _ => return None,
+        }
+    };
+    Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
+}
+
+/// A moment in seconds since 1970.
+pub(super) fn unix(moment: Timestamp) -> f64 {
+    moment.as_duration().as_secs_f64()
+}
+
+/// The moment of a clock in a time zone, in seconds since 1970.
+pub(super) fn in_zone(at: DateTime, zone: &TimeZone) -> Option<f64> {
+    Some(unix(zone.to_timestamp(at).ok()?))
+}
+
+/// `2026-11-25T02:10:52+0000`, as `S_TIME_FORMAT=ISO` has it.
+pub(super) fn iso(text: &str) -> Option<f64> {
+    let moment =
+        text.parse::<Timestamp>().or_else(|_| Timestamp::strptime("%Y-%m-%dT%H:%M:%S%z", text));
+    moment.ok().map(unix)
+}
+
+/// A moment as RFC 3339 in UTC.
+pub(super) fn rfc3339(unix_seconds: f64) -> Option<String> {
+    #[expect(clippy::cast_possible_truncation, reason = "saturates, and is then refused")]
+    let ms = (unix_seconds * 1e3).round() as i64;
+    Timestamp::from_millisecond(ms).ok().map(|moment| moment.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn days_are_read_where_they_mean_one() {
+        let show = |text, first| day(text, first).map(|day| day.to_string());
+        assert_eq!(show("11/25/26", false).as_deref(), Some("2026-11-25"));
+        assert_eq!(show("25/11/2026", false).as_deref(), Some("2026-11-25"));
+        assert_eq!(show("2026-03-05", false).as_deref(), Some("2026-03-05"));
+        assert_eq!(show("05.03.2026", false).as_deref(), Some("2026-03-05"));
+        assert_eq!(show("03/05/2026", false), None);
+        assert_eq!(show("03/05/2026", true).as_deref(), Some("2026-03-05"));
+        assert_eq!(show("02/30/2026", true), None);
+    }
+
+    #[test]
+    fn clocks_have_12_or_24_hours() {
+        let show = |text: &str| {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            clock(&words).map(|(time, half, used)| (time.to_string(), half, used))
+        };
+        assert_eq!(show("12:00:01 AM x"), Some(("00:00:01".to_owned(), true, 2)));
+        assert_eq!(show("12:00:01 PM"), Some(("12:00:01".to_owned(), true, 2)));
+        assert_eq!(show("11:59:59 p.m."), Some(("23:59:59".to_owned(), true, 2)));
+        assert_eq!(show("23:59:59 sda"), Some(("23:59:59".to_owned(), false, 1)));
+        assert_eq!(show("10:00:01.250"), Some(("10:00:01.25".to_owned(), false, 1)));
+        assert_eq!(show("Average: sda"), None);
+        assert_eq!(show("13:00:00 PM"), None);
+    }
+
+    #[test]
+    fn iso_names_its_zone() {
+        assert_eq!(iso("1970-01-01T01:00:00+0100"), Some(0.0));
+        assert_eq!(iso("1970-01-01T00:00:02+00:00"), Some(2.0));
+        assert_eq!(iso("1970-01-01T00:00:02"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in ".{0,40}", numbers in "[0-9/.: AMP-]{0,30}") {
+            for text in [text, numbers] {
+                let words: Vec<&str> = text.split_whitespace().collect();
+                let _ = (clock(&words), day(&text, true), day(&text, false), iso(&text));
+            }
+        }
+    }
+}

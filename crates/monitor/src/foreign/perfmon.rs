@@ -1,0 +1,307 @@
+//! Performance Monitor's CSV and TSV, as `typeperf`, `relog` and Data Collector Sets write them.
+//!
+//! The first row begins the recording: nobody knows how long the interval before it was. Counters
+//! that have no place in a recording are attached to it as they are.
+
+use std::collections::HashMap;
+
+use counters::{BlockKind, DiskTally};
+use jiff::civil::DateTime;
+use jiff::tz::{Offset, TimeZone};
+use results::AttachedSeries;
+
+use super::cells::{Rates, number};
+use super::document::{Found, Window, usual};
+use super::moments::{clock, day, in_zone};
+use super::{ForeignError, ForeignRecordings, Reading};
+
+const MARKS: [&str; 2] = ["(PDH-CSV 4.0)", "(PDH-TSV 4.0)"];
+/// Columns that are attached, at most.
+const ATTACHED_MAX: usize = 64;
+
+/// The line that names the columns, and its number from 0.
+fn heading(text: &str) -> Option<(usize, &str)> {
+    let marked = |line: &str| {
+        let line = line.trim_start_matches(['\u{feff}', '"', ' ']);
+        MARKS.iter().any(|mark| line.starts_with(mark))
+    };
+    text.lines().enumerate().find(|(_, line)| marked(line))
+}
+
+pub(super) fn is_in(text: &str) -> bool {
+    heading(text).is_some()
+}
+
+/// A column.
+#[derive(Debug)]
+struct Column {
+    /// Its name without the host.
+    name: String,
+    host: String,
+    /// The disk and the counter in small letters, where it is of one.
+    disk: Option<(String, String)>,
+}
+
+impl Column {
+    /// Of `\\HOST\PhysicalDisk(0 C:)\Disk Reads/sec`.
+    fn of(path: &str) -> Self {
+        let (host, rest) = match path.strip_prefix(r"\\").and_then(|rest| rest.split_once('\\')) {
+            Some((host, rest)) => (host, rest),
+            None => ("", path.trim_start_matches('\\')),
+        };
+        Self { name: rest.to_owned(), host: host.to_owned(), disk: disk_of(rest) }
+    }
+}
+
+/// The disk, and the counter in small letters.
+fn disk_of(rest: &str) -> Option<(String, String)> {
+    let (object, counter) = rest.rsplit_once(")\\")?;
+    let (object, instance) = object.split_once('(')?;
+    let is_disk = ["PhysicalDisk", "LogicalDisk"].iter().any(|d| object.eq_ignore_ascii_case(d));
+    is_disk.then(|| (instance.to_owned(), counter.trim().to_lowercase()))
+}
+
+/// A row with a time.
+struct Row {
+    at: f64,
+    cells: Vec<Option<f64>>,
+}
+
+pub(super) fn read(text: &str, reading: &Reading<'_>) -> Result<ForeignRecordings, ForeignError> {
+    let mut found = ForeignRecordings::default();
+    let Some((at, line)) = heading(text) else { return Ok(found) };
+    let separator = [',', '\t', ';'].into_iter().max_by_key(|s| line.matches(*s).count());
+    let separator = separator.unwrap_or(',');
+    let names = fields(line.trim_start_matches('\u{feff}'), separator);
+    let columns: Vec<Column> = names.iter().skip(1).map(|name| Column::of(name)).collect();
+    if columns.iter().all(|column| column.disk.is_none()) {
+        let first = names.get(1).map_or("", String::as_str);
+        let first = first.chars().take(100).collect();
+        return Err(ForeignError::NoDisk { first });
+    }
+    let of_file = names.first().and_then(|name| zone(name));
+    let is_local = of_file.is_none();
+    let zone = of_file.unwrap_or_else(|| reading.zone.clone());
+    let mut rows: Vec<Row> = Vec::new();
+    let mut left_out = 0_usize;
+    for line in text.lines().skip(at + 1) {
+        let cells = fields(line, separator);
+        let Some(time) = cells.first().and_then(|cell| moment(cell, &zone)) else {
+            // What typeperf says at its end has one field.
+            left_out += usize::from(cells.len() > 2);
+            continue;
+        };
+        if rows.last().is_some_and(|row| row.at >= time) {
+            left_out += 1;
+            continue;
+        }
+        let cells = columns.iter().enumerate().map(|(c, _)| number(cells.get(c + 1)?));
+        rows.push(Row { at: time, cells: cells.collect() });
+    }
+    if left_out > 0 {
+        found.notes.push(format!("rows without a time, or not in order, are left out: {left_out}"));
+    }
+    if rows.len() < 2 {
+        found.notes.push(
+            "Performance Monitor wrote fewer than two rows with a time, which is no interval; \
+             left out"
+                .to_owned(),
+        );
+        return Ok(found);
+    }
+    let recording = Found { is_local, ..recording(&columns, &rows, reading) };
+    found.documents.push(recording.document(text, reading, kind));
+    Ok(found)
+}
+
+/// `C:` is a volume, `0 C:` a disk.
+fn kind(name: &str) -> BlockKind {
+    let name = name.rsplit('\\').next().unwrap_or(name);
+    let is_disk = name.starts_with(|c: char| c.is_ascii_digit()) || name == "_Total";
+    if is_disk { BlockKind::Disk } else { BlockKind::Partition }
+}
+
+/// The fields of a line; quotes are taken off.
+fn fields(line: &str, separator: char) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let (mut quoted, mut chars) = (false, line.chars().peekable());
+    while let Some(c) = chars.next() {
+        if c == '"' {
+            if quoted && chars.peek() == Some(&'"') {
+                chars.next();
+            } else {
+                quoted = !quoted;
+                continue;
+            }
+        }
+        match fields.last_mut() {
+            Some(field) if quoted || c != separator => field.push(c),
+            _ => fields.push(String::new()),
+        }
+    }
+    fields
+}
+
+/// The zone in `(PDH-CSV 4.0) (W. Europe Standard Time)(-60)`: minutes to add to get UTC.
+fn zone(name: &str) -> Option<TimeZone> {
+    let minutes: i32 = name.trim_end().strip_suffix(')')?.rsplit_once('(')?.1.parse().ok()?;
+    let offset = Offset::from_seconds(minutes.checked_mul(-60)?).ok()?;
+    Some(TimeZone::fixed(offset))
+}
+
+/// `11/25/2026 10:00:01.123`: the month comes first, whatever the system's language.
+fn moment(cell: &str, zone: &TimeZone) -> Option<f64> {
+    let words: Vec<&str> = cell.split_whitespace().collect();
+    let (date, rest) = words.split_first()?;
+    let (time, _, used) = clock(rest)?;
+    let at: DateTime = day(date, true).filter(|_| used == rest.len())?.to_datetime(time);
+    in_zone(at, zone)
+}
+
+fn recording(columns: &[Column], rows: &[Row], reading: &Reading<'_>) -> Found {
+    let mut found = Found { tool: "Performance Monitor", ..Found::default() };
+    let begin = rows.first().map_or(0.0, |row| row.at);
+    let hosts = hosts(columns);
+    if let [host] = hosts.as_slice() {
+        found.host = Some((*host).to_owned()).filter(|host| !host.is_empty());
+    }
+    let disks = disks(columns, hosts.len() > 1);
+    let mut used = vec![false; columns.len()];
+    let mut last = begin;
+    for row in rows.iter().skip(1) {
+        let (t, seconds) = (row.at - begin, row.at - last);
+        let mut window = Window { t, seconds, ..Window::default() };
+        for (name, counters) in &disks {
+            let disk = Disk { counters, row, used: &mut used };
+            window.disks.extend(disk.tally(seconds).map(|tally| (name.clone(), tally)));
+        }
+        last = row.at;
+        found.windows.push(window);
+    }
+    found.interval_seconds = usual(found.windows.iter().map(|window| window.seconds));
+    found.started = Some(begin);
+    found.attached = attached(columns, rows, &used, begin, reading.file);
+    let rest = used.iter().filter(|used| !**used).count();
+    if rest > ATTACHED_MAX {
+        found.warnings.push(format!(
+            "the first {ATTACHED_MAX} of {rest} other counters are attached; the rest is left out"
+        ));
+    }
+    found.method.push(
+        "The first row begins the recording: Performance Monitor does not say how long the \
+         interval before it was."
+            .to_owned(),
+    );
+    found
+}
+
+fn hosts(columns: &[Column]) -> Vec<&str> {
+    let mut hosts: Vec<&str> = Vec::new();
+    for column in columns.iter().filter(|column| column.disk.is_some()) {
+        if !hosts.contains(&column.host.as_str()) {
+            hosts.push(&column.host);
+        }
+    }
+    hosts
+}
+
+/// The places of a disk's counters by their names in small letters.
+type Counters = HashMap<String, usize>;
+
+/// The disks, in the order of the file. The sum of all is left out where the disks are there.
+fn disks(columns: &[Column], several_hosts: bool) -> Vec<(String, Counters)> {
+    let mut disks: Vec<(String, Counters)> = Vec::new();
+    for (place, column) in columns.iter().enumerate() {
+        let Some((disk, counter)) = &column.disk else { continue };
+        let name = if several_hosts { format!(r"{}\{disk}", column.host) } else { disk.clone() };
+        let position = disks.iter().position(|(known, _)| *known == name);
+        let position = position.unwrap_or_else(|| {
+            disks.push((name, Counters::new()));
+            disks.len() - 1
+        });
+        if let Some((_, counters)) = disks.get_mut(position) {
+            counters.entry(counter.clone()).or_insert(place);
+        }
+    }
+    let is_sum = |name: &str| name.rsplit('\\').next() == Some("_Total");
+    if disks.iter().any(|(name, _)| !is_sum(name)) {
+        disks.retain(|(name, _)| !is_sum(name));
+    }
+    disks
+}
+
+/// A disk in a row. What it takes is noted.
+struct Disk<'a> {
+    counters: &'a Counters,
+    row: &'a Row,
+    used: &'a mut [bool],
+}
+
+impl Disk<'_> {
+    /// A counter; none where the file does not have it, or the row has no number.
+    fn take(&mut self, counter: &str) -> Option<f64> {
+        let place = *self.counters.get(counter)?;
+        if let Some(used) = self.used.get_mut(place) {
+            *used = true;
+        }
+        *self.row.cells.get(place)?
+    }
+
+    /// What it did; none where a cell is empty: the disk came or went.
+    fn tally(mut self, seconds: f64) -> Option<DiskTally> {
+        let of_disk = |place: &usize| self.row.cells.get(*place).copied().flatten();
+        if self.counters.values().any(|place| of_disk(place).is_none()) {
+            return None;
+        }
+        let ns = |seconds: f64| seconds * 1e9;
+        let mut rates = Rates {
+            reads: self.take("disk reads/sec"),
+            writes: self.take("disk writes/sec"),
+            read_bytes: self.take("disk read bytes/sec"),
+            written_bytes: self.take("disk write bytes/sec"),
+            queue: self.take("avg. disk queue length"),
+            in_flight: self.take("current disk queue length"),
+            busy_percent: self.take("% idle time").map(|idle| (100.0 - idle).max(0.0)),
+            splits: self.take("split io/sec"),
+            ..Rates::default()
+        };
+        // A mean weighs nothing without the number of I/Os that it is of.
+        if let Some(reads) = rates.reads {
+            rates.read_ns = self.take("avg. disk sec/read").map(ns);
+            let size = self.take("avg. disk bytes/read").map(|size| size * reads);
+            rates.read_bytes = rates.read_bytes.or(size);
+        }
+        if let Some(writes) = rates.writes {
+            rates.write_ns = self.take("avg. disk sec/write").map(ns);
+            let size = self.take("avg. disk bytes/write").map(|size| size * writes);
+            rates.written_bytes = rates.written_bytes.or(size);
+        }
+        rates.transfers = self.take("disk transfers/sec");
+        rates.transfer_bytes = self.take("disk bytes/sec");
+        if rates.transfers.is_some() {
+            rates.transfer_ns = self.take("avg. disk sec/transfer").map(ns);
+        }
+        Some(rates.tally(seconds))
+    }
+}
+
+/// The columns that no disk took, with their figures.
+fn attached(
+    columns: &[Column],
+    rows: &[Row],
+    used: &[bool],
+    begin: f64,
+    file: &str,
+) -> Vec<AttachedSeries> {
+    let is_sum = |c: &Column| c.disk.as_ref().is_some_and(|(disk, _)| disk == "_Total");
+    let has_disks = columns.iter().any(|c| c.disk.is_some() && !is_sum(c));
+    let is_free =
+        |place: usize, c: &Column| used.get(place) == Some(&false) && !(has_disks && is_sum(c));
+    let free = columns.iter().enumerate().filter(|(place, column)| is_free(*place, column));
+    let series = free.map(|(place, column)| {
+        let figure = |row: &Row| Some((row.at - begin, (*row.cells.get(place)?)?));
+        let points: Vec<(f64, f64)> = rows.iter().filter_map(figure).collect();
+        AttachedSeries { file: file.to_owned(), name: column.name.clone(), points }
+    });
+    series.filter(|series| !series.points.is_empty()).take(ATTACHED_MAX).collect()
+}

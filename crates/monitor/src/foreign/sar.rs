@@ -1,0 +1,234 @@
+//! The text of `sar -d`, also among the other tables of `sar -A`, of which `sar -u` is read, too.
+//!
+//! The heading of a table has the time at which its first interval began.
+
+use std::collections::{BTreeMap, HashMap};
+
+use counters::{CpuTally, DiskTally};
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
+
+use super::cells::{number, sysstat_cpu, sysstat_rates};
+use super::document::{Found, Window, linux_kind, usual};
+use super::iostat::host_line;
+use super::moments::{clock, in_zone};
+use super::{ForeignError, ForeignRecordings, Reading};
+
+/// A day, in seconds.
+const DAY: f64 = 86_400.0;
+
+/// What a table is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    Devices,
+    Processors,
+    Other,
+}
+
+/// The heading of a table: what it is of, where its names are, its columns without the time.
+fn heading<'a>(words: &[&'a str]) -> Option<(Time, Kind, usize, Vec<&'a str>)> {
+    let (time, _, used) = clock(words)?;
+    let columns: Vec<&str> = words.get(used..)?.to_vec();
+    let place = |name: &str| columns.iter().position(|column| *column == name);
+    let (kind, place) = match (place("DEV"), place("CPU")) {
+        (Some(dev), _) if columns.contains(&"tps") => (Kind::Devices, dev),
+        (_, Some(cpu)) if columns.contains(&"%idle") => (Kind::Processors, cpu),
+        _ => {
+            let is_name = |word: &&str| number(word).is_none();
+            (columns.len() > 1 && columns.iter().all(is_name)).then_some((Kind::Other, 0))?
+        }
+    };
+    Some((time, kind, place, columns))
+}
+
+pub(super) fn is_in(text: &str) -> bool {
+    text.lines().any(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        matches!(heading(&words), Some((_, Kind::Devices, ..)))
+    })
+}
+
+/// Where the clock of one kind of table is. The days count up where it passes midnight.
+#[derive(Debug, Clone, Copy)]
+struct Clock {
+    days: f64,
+    last: f64,
+    /// Where the interval that is being read begins.
+    base: f64,
+}
+
+/// The current table.
+struct Table<'a> {
+    kind: Kind,
+    place: usize,
+    columns: Vec<&'a str>,
+}
+
+/// What happened up to a time.
+#[derive(Debug, Default)]
+struct Interval {
+    begin: f64,
+    disks: Vec<(String, DiskTally)>,
+    cpu: Option<CpuTally>,
+}
+
+#[derive(Default)]
+struct Session<'a> {
+    lines: Vec<&'a str>,
+    host: Option<String>,
+    date: Option<Date>,
+    cpus: Option<u32>,
+    clocks: HashMap<Kind, Clock>,
+    table: Option<Table<'a>>,
+    /// By the end in milliseconds since midnight of the first day.
+    intervals: BTreeMap<u64, Interval>,
+    restarts: usize,
+}
+
+pub(super) fn read(text: &str, reading: &Reading<'_>) -> Result<ForeignRecordings, ForeignError> {
+    let mut sessions = vec![Session::default()];
+    let month_first = text.contains(" AM ") || text.contains(" PM ");
+    for (index, line) in text.lines().enumerate() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if let Some((host, date, cpus)) = host_line(&words, month_first) {
+            sessions.push(Session { host: Some(host), date, cpus, ..Session::default() });
+        }
+        let Some(session) = sessions.last_mut() else { break };
+        session.lines.push(line);
+        let wrong = |what| ForeignError::Line { line: index + 1, what };
+        session.line(&words).map_err(wrong)?;
+    }
+    let mut found = ForeignRecordings::default();
+    for session in sessions {
+        let text = session.lines.join("\n");
+        if let Some(recording) = session.recording(&reading.zone) {
+            found.documents.push(recording.document(&text, reading, linux_kind));
+        }
+    }
+    if found.documents.is_empty() {
+        found.notes.push("the tables of devices have no rows".to_owned());
+    }
+    Ok(found)
+}
+
+impl<'a> Session<'a> {
+    fn line(&mut self, words: &[&'a str]) -> Result<(), String> {
+        if words.is_empty() {
+            self.table = None;
+            return Ok(());
+        }
+        if words.contains(&"RESTART") {
+            self.restarts += 1;
+            self.table = None;
+            return Ok(());
+        }
+        if let Some((time, kind, place, columns)) = heading(words) {
+            self.table = Some(Table { kind, place, columns });
+            let at = self.time(kind, time);
+            self.clocks.insert(kind, Clock { base: at.last, ..at });
+            return Ok(());
+        }
+        // Averages, and whatever else begins without a time.
+        let Some((time, _, used)) = clock(words) else { return Ok(()) };
+        let Some(Table { kind, place, columns }) = &self.table else { return Ok(()) };
+        let (kind, place) = (*kind, *place);
+        let cells = words.get(used..).unwrap_or_default();
+        if kind == Kind::Other {
+            return Ok(());
+        }
+        if cells.len() != columns.len() {
+            let (here, named) = (cells.len(), columns.len());
+            return Err(format!("{here} columns where the heading names {named}"));
+        }
+        let Some(name) = cells.get(place) else { return Ok(()) };
+        let figures = figures(columns, cells, place)?;
+        self.row(kind, time, name, &figures);
+        Ok(())
+    }
+
+    fn row(&mut self, kind: Kind, time: Time, name: &str, figures: &HashMap<&str, f64>) {
+        let mut at = self.time(kind, time);
+        let before = self.clocks.get(&kind).copied();
+        // The next interval begins where the last one ended.
+        if let Some(before) = before
+            && at.last > before.last
+            && before.last > before.base
+        {
+            at.base = before.last;
+        }
+        self.clocks.insert(kind, at);
+        let seconds = at.last - at.base;
+        if seconds <= 0.0 {
+            return;
+        }
+        let cell = |column: &str| figures.get(column).copied();
+        let key = super::cells::whole(at.last * 1e3);
+        let begin = at.base;
+        let interval =
+            self.intervals.entry(key).or_insert_with(|| Interval { begin, ..Interval::default() });
+        match kind {
+            Kind::Devices => {
+                if interval.disks.iter().all(|(disk, _)| disk != name) {
+                    let tally = sysstat_rates(cell).tally(seconds);
+                    interval.disks.push((name.to_owned(), tally));
+                }
+            }
+            Kind::Processors if name == "all" => {
+                interval.cpu = sysstat_cpu(cell, seconds, self.cpus);
+            }
+            Kind::Processors | Kind::Other => {}
+        }
+    }
+
+    /// A time of day of a kind of table, as seconds since midnight of the first day.
+    fn time(&self, kind: Kind, time: Time) -> Clock {
+        let of_day = f64::from(time.hour()) * 3600.0
+            + f64::from(time.minute()) * 60.0
+            + f64::from(time.second());
+        let Some(before) = self.clocks.get(&kind) else {
+            return Clock { days: 0.0, last: of_day, base: of_day };
+        };
+        let days =
+            if of_day + before.days * DAY < before.last { before.days + 1.0 } else { before.days };
+        Clock { days, last: of_day + days * DAY, base: before.base }
+    }
+
+    fn recording(self, zone: &TimeZone) -> Option<Found> {
+        let with_disks = |interval: &&Interval| !interval.disks.is_empty();
+        let begin = self.intervals.values().find(with_disks)?.begin;
+        let mut found = Found { tool: "sar", host: self.host, is_local: true, ..Found::default() };
+        let midnight = self.date.and_then(|date| in_zone(date.into(), zone));
+        found.started = midnight.map(|midnight| midnight + begin);
+        for (end_ms, interval) in self.intervals {
+            let end = end_ms as f64 / 1e3;
+            let seconds = end - interval.begin;
+            if !interval.disks.is_empty() && end > begin {
+                let Interval { disks, cpu, .. } = interval;
+                found.windows.push(Window { t: end - begin, seconds, disks, cpu });
+            }
+        }
+        found.interval_seconds = usual(found.windows.iter().map(|window| window.seconds));
+        found.method.push(
+            "sar counts discards among the I/Os (tps) and among their mean time (await)."
+                .to_owned(),
+        );
+        if self.restarts > 0 {
+            found.warnings.push("the system was restarted while sar recorded".to_owned());
+        }
+        Some(found)
+    }
+}
+
+fn figures<'a>(
+    columns: &[&'a str],
+    cells: &[&str],
+    place: usize,
+) -> Result<HashMap<&'a str, f64>, String> {
+    let pairs = columns.iter().zip(cells).enumerate().filter(|(at, _)| *at != place);
+    let figure = |(_, (name, cell)): (usize, (&&'a str, &&str))| {
+        let figure =
+            number(cell).ok_or_else(|| format!("`{name}` is `{cell}`, which is not a number"))?;
+        Ok((*name, figure))
+    };
+    pairs.map(figure).collect()
+}
