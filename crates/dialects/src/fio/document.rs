@@ -47,7 +47,7 @@ pub(super) struct Document {
 }
 
 /// A job, or several of a group together.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(super) struct Job {
     #[serde(rename = "jobname", default)]
     pub(super) name: String,
@@ -58,7 +58,7 @@ pub(super) struct Job {
     pub(super) hostname: Option<String>,
     /// When it began, in milliseconds since 1970.
     #[serde(rename = "job_start")]
-    started: Option<i64>,
+    pub(super) started: Option<i64>,
     #[serde(rename = "job options", default)]
     pub(super) options: RawOptions,
     pub(super) read: Option<Direction>,
@@ -75,7 +75,7 @@ pub(super) struct Job {
 }
 
 /// Reads, or writes.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(super) struct Direction {
     #[serde(default)]
     pub(super) io_bytes: u64,
@@ -95,7 +95,7 @@ pub(super) struct Direction {
 }
 
 /// Flushes.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(super) struct Sync {
     #[serde(default)]
     pub(super) total_ios: u64,
@@ -103,7 +103,7 @@ pub(super) struct Sync {
 }
 
 /// A distribution of times in nanoseconds.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(super) struct Times {
     #[serde(default)]
     pub(super) min: Amount,
@@ -122,6 +122,18 @@ pub(super) struct Times {
 }
 
 impl Document {
+    /// What a text tells of a run, besides its jobs.
+    pub(super) fn of_text(version: &str) -> Self {
+        Self {
+            version: version.to_owned(),
+            timestamp: None,
+            timestamp_ms: None,
+            global: RawOptions::new(),
+            jobs: Vec::new(),
+            client_stats: Vec::new(),
+        }
+    }
+
     /// Its jobs, whether a server ran them or not.
     pub(super) fn jobs(&self) -> impl Iterator<Item = &Job> {
         self.jobs.iter().chain(&self.client_stats)

@@ -1,5 +1,5 @@
 //! fio, Jens Axboe's I/O tester: its JSON results (`--output-format=json` and `json+`), since
-//! version 3, and its job files ([`jobs`]).
+//! version 3, the text that it prints otherwise, and its job files ([`jobs`]).
 //!
 //! A file may hold what fio prints around its JSON, several runs one after the other, and the
 //! intermediate results of `--status-interval`, of which the last counts.
@@ -7,6 +7,7 @@
 mod document;
 mod figures;
 pub mod jobs;
+mod normal;
 mod options;
 
 use std::fmt::Write as _;
@@ -30,7 +31,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
     name: "fio",
     title: "fio",
     is_command: false,
-    results: &[ResultFile { is_in, read }],
+    results: &[ResultFile { is_in, read }, ResultFile { is_in: normal::is_in, read: normal::read }],
     workloads: Some(&WorkloadFile {
         word: "fio",
         about: "fio's job file",
@@ -162,7 +163,14 @@ fn measurements(part: &Part, file: &str, read: &str, found: &mut ForeignRuns) {
             continue;
         }
         let place = format!("{:016x} {number}", part.hash);
-        found.measurements.push(measurement(document, job, file, &place, read));
+        let mut measurement = measurement(document, job, file, &place, read);
+        if document.version.trim_start_matches("fio-").starts_with(['0', '1', '2']) {
+            measurement
+                .checks
+                .warnings
+                .push(format!("`{}` is older than what is known here: fio 3", document.version));
+        }
+        found.measurements.push(measurement);
     }
 }
 
@@ -185,9 +193,6 @@ fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &s
     }
     if job.error != 0 {
         warnings.push(format!("fio ended the job with error {}", job.error));
-    }
-    if document.version.trim_start_matches("fio-").starts_with(['0', '1', '2']) {
-        warnings.push(format!("`{}` is older than what is known here: fio 3", document.version));
     }
     let run = Run {
         origin: Origin {
