@@ -3,7 +3,7 @@
 //!
 //! A [`Configuration`] is what `sqliosim.cfg.ini` says. It is read by [`read`], written by
 //! [`write()`](write()), and there are five by [name](shipped). A [`Summary`] is what SQLIOSim says
-//! of a file at the end; [`log`] writes its log.
+//! of a file at the end; [`log`] writes its log, and [`recording`] reads one.
 
 use crate::dialect::Dialect;
 
@@ -15,6 +15,7 @@ pub mod log;
 mod read;
 #[cfg(test)]
 mod read_tests;
+mod recording;
 mod rules;
 mod shipped;
 mod summary;
@@ -26,12 +27,13 @@ pub use config::{
     ShrinkUser,
 };
 pub use read::{Complaints, Reading, read};
+pub use recording::{LOG_ABOUT, recording};
 pub use rules::Violation;
 pub use shipped::{NAMES, shipped};
 pub use summary::Summary;
 pub use write::{WriteError, write};
 
-/// What is read of SQLIOSim: neither results nor workloads, only its own command.
+/// What is read of SQLIOSim: neither measurements nor workloads, only its own command.
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "sqliosim",
     title: "SQLIOSim",
