@@ -116,6 +116,18 @@ fn older_files_have_56_columns_and_mib_under_another_name() {
     );
 }
 
+/// The file that iosonde had made up began its header with the mark, and IOMeter's, which has it
+/// before the second word, was of no tool that is known.
+#[test]
+fn the_header_of_instantaneous_results_is_iometer_s() {
+    let real = INSTANTANEOUS.replace("'TimeStamp,Target Type", "TimeStamp,'Target Type");
+    assert_ne!(real, INSTANTANEOUS);
+    let found = |text: &str| recognise(text.as_bytes(), "inst.csv", READ).unwrap().unwrap();
+    let (real, made_up) = (found(&real), found(INSTANTANEOUS));
+    assert_eq!(real.measurements[0].series, made_up.measurements[0].series);
+    assert!(!real.measurements[0].series.is_empty());
+}
+
 #[test]
 fn instantaneous_results_are_a_series() {
     let runs = imported(INSTANTANEOUS);

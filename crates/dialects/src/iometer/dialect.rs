@@ -1,6 +1,8 @@
 //! IOMeter among the dialects: its result file, and its configuration as a file of workloads.
 
-use super::{Config, Read, Step, read, result};
+use workload::Workload;
+
+use super::{AccessSpec, Config, Read, Step, read, result};
 use crate::convert::{Part, Parts};
 use crate::dialect::{Dialect, ResultFile, WorkloadFile};
 use crate::drives::Drives;
@@ -48,6 +50,10 @@ fn read_parts(bytes: &[u8], drives: &Drives) -> Result<Parts, String> {
         lost.push(format!("… and {more} more lines of the file"));
     }
     lost.extend(runs.notes);
+    if config.managers.is_empty() && !config.specs.is_empty() {
+        return Ok(Parts::of(config.specs.iter().map(part_of_spec).collect())
+            .without(notes.iter().take(NOTES_MAX).map(ToString::to_string).collect()));
+    }
     if runs.steps.is_empty() {
         let why = if lost.is_empty() { "it asks for no run".to_owned() } else { lost.join("\n") };
         return Err(why);
@@ -60,6 +66,17 @@ fn read_parts(bytes: &[u8], drives: &Drives) -> Result<Parts, String> {
         part_of_step(&config, step, &drives)
     };
     Ok(Parts::new(lost, len, Box::new(make)))
+}
+
+/// An access specification of a file without managers: a load that waits for its targets.
+fn part_of_spec(spec: &AccessSpec) -> Part {
+    let workload = Workload { streams: vec![spec.stream()], ..Workload::default() };
+    let lost = vec![
+        "the file has access specifications alone: name the targets, as in `iosonde run TARGET \
+         --workload FILE`"
+            .to_owned(),
+    ];
+    Part { name: spec.name.clone(), workload, lost }
 }
 
 fn part_of_step(config: &Config, step: &Step, drives: &Drives) -> Result<Part, String> {

@@ -78,9 +78,10 @@ pub enum NothingToDo {
 }
 
 impl Target {
-    /// Where the target is: `C: "label"` is a file on what stands for `C`, `1: "VENDOR"` and
-    /// `PHYSICALDRIVE:1` are what stands for `1`, `sda` is what stands for it or `/dev/sda`, and
-    /// `/mnt [ext4]` is a file in `/mnt`.
+    /// Where the target is: `C: "label"` is a file on what stands for `C`, `1: "VENDOR"`,
+    /// `PHYSICALDRIVE:1` and `PHYSICALDRIVE1` are what stands for `1`, `TEST: Synthetic Disk` is a
+    /// file on what stands for `TEST`, `sda` is what stands for it or `/dev/sda`, and `/mnt [ext4]`
+    /// is a file in `/mnt`.
     pub fn place(&self, drives: &Drives) -> Result<TargetPlace, DriveError> {
         let name = self.name.trim();
         let at = |path: PathBuf, sector_bytes| Ok(TargetPlace { path, sector_bytes });
@@ -97,24 +98,42 @@ impl Target {
             let unknown = || DriveError::Unknown { path: name.to_owned(), drive: drive.to_owned() };
             drives.place(drive).ok_or_else(unknown)
         };
-        match name.split_once(':') {
-            Some((word, number)) if word.eq_ignore_ascii_case("PHYSICALDRIVE") => {
-                at(known(number.trim())?.to_owned(), SECTOR_BYTES)
-            }
-            Some((disk, _)) if !disk.is_empty() && disk.bytes().all(|b| b.is_ascii_digit()) => {
-                at(known(disk)?.to_owned(), SECTOR_BYTES)
-            }
-            Some((letter, _)) if letter.len() == 1 => {
-                let place = known(letter)?;
+        if let Some(disk) = physical_disk(name) {
+            return at(known(disk)?.to_owned(), SECTOR_BYTES);
+        }
+        if let Some(place) = drives.place(name) {
+            return at(place.to_owned(), SECTOR_BYTES);
+        }
+        // No device of Linux has a colon, a blank or a backslash in its name.
+        match name.split_once([':', ' ', '\\']) {
+            Some((word, _)) if !word.is_empty() => {
+                let place = known(word)?;
                 let is_device = place.starts_with("/dev");
                 at(if is_device { place.to_owned() } else { place.join(FILE) }, SECTOR_BYTES)
             }
-            _ => {
-                let device = drives.place(name).map(Path::to_owned);
-                at(device.unwrap_or_else(|| Path::new("/dev").join(name)), SECTOR_BYTES)
-            }
+            Some(_) => Err(DriveError::Unknown { path: name.to_owned(), drive: name.to_owned() }),
+            None => at(Path::new("/dev").join(name), SECTOR_BYTES),
         }
     }
+
+    /// Whether it is a whole disk of Windows, without a file system.
+    #[must_use]
+    pub fn is_physical_disk(&self) -> bool {
+        physical_disk(self.name.trim()).is_some()
+    }
+}
+
+/// The number of a disk of Windows: `1: "VENDOR`, `PHYSICALDRIVE:1`, `PHYSICALDRIVE1`.
+fn physical_disk(name: &str) -> Option<&str> {
+    const WORD: &str = "PHYSICALDRIVE";
+    let bare = name.trim_start_matches(r"\\.\");
+    let is_word = |word: &str| word.eq_ignore_ascii_case(WORD);
+    let number = match bare.get(..WORD.len()).filter(|word| is_word(word)) {
+        Some(_) => bare.get(WORD.len()..)?.trim_start_matches([':', ' ']),
+        None => bare.split_once(':')?.0,
+    };
+    let number = number.split([':', ' ', '"']).next()?;
+    (!number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())).then_some(number)
 }
 
 impl Config {
@@ -344,13 +363,16 @@ mod tests {
 
     #[test]
     fn targets_have_a_place_here() {
-        let drives = drives(&["E=/mnt/e", "1=/dev/sdb", "F=/dev/sdc", "sdz=/tmp/z"]);
+        let drives = drives(&["E=/mnt/e", "1=/dev/sdb", "F=/dev/sdc", "sdz=/tmp/z", "TEST=/mnt/t"]);
         for (name, path, sector_bytes) in [
             ("E: \"SQL data\"", "/mnt/e/iobw.tst", 512),
             ("e:", "/mnt/e/iobw.tst", 512),
             ("F:", "/dev/sdc", 512),
             ("1: \"ACME FLASH (8", "/dev/sdb", 512),
             ("PHYSICALDRIVE:1", "/dev/sdb", 512),
+            ("PHYSICALDRIVE1", "/dev/sdb", 512),
+            (r"\\.\PhysicalDrive1", "/dev/sdb", 512),
+            ("TEST: Synthetic Disk", "/mnt/t/iobw.tst", 512),
             ("sda", "/dev/sda", 512),
             ("sdz", "/tmp/z", 512),
             ("/mnt/a b [ext4]", "/mnt/a b/iobw.tst", 4096),
@@ -362,6 +384,15 @@ mod tests {
         }
         let error = target("2: \"OTHER\"").place(&drives).unwrap_err().to_string();
         assert!(error.contains("--drive 2="), "{error}");
+        // Templates and other names: the user saw `/dev/TEST: Synthetic Disk`, which is nowhere.
+        for (name, wanted) in [
+            ("PHYSICALDRIVE0", "--drive 0="),
+            ("DEMO: Synthetic Disk", "--drive DEMO="),
+            ("[*TARGET*] disk", "--drive [*TARGET*]="),
+        ] {
+            let error = target(name).place(&drives).unwrap_err().to_string();
+            assert!(error.contains(wanted), "{error}");
+        }
     }
 
     #[test]

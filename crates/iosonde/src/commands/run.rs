@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use jobs::Plan;
-use workload::specs::Spec;
 use workload::{
     Arrival, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate,
     RateLimit, SimDevice, Stream, SyncCall, SyncPolicy, Target, Think, ThinkFrom, Workload,
@@ -55,22 +54,21 @@ pub(crate) fn json<T: serde::Serialize>(document: &T) -> Result<String, Failure>
 
 /// A stream for each access specification; without any, the usual one.
 fn streams_of(names: &[String]) -> Result<Vec<Stream>, Failure> {
-    let specs = loads::known(names)?;
-    if specs.is_empty() {
+    let streams = loads::streams(names)?;
+    if streams.is_empty() {
         return Ok(vec![Stream::default()]);
     }
-    let count = |spec: &Spec| specs.iter().filter(|s| **s == spec).count();
-    let stream = |(number, spec): (usize, &&'static Spec)| {
-        let stream = spec.stream();
+    let count = |name: &str| streams.iter().filter(|s| s.name == name).count();
+    let stream = |(number, stream): (usize, &Stream)| {
         // The same one twice is two streams, which have names of their own.
-        let name = if count(spec) > 1 {
+        let name = if count(&stream.name) > 1 {
             format!("{} {}", stream.name, number + 1)
         } else {
             stream.name.clone()
         };
-        Stream { name, ..stream }
+        Stream { name, ..stream.clone() }
     };
-    Ok(specs.iter().enumerate().map(stream).collect())
+    Ok(streams.iter().enumerate().map(stream).collect())
 }
 
 fn workload_of(args: &RunArgs) -> Result<Workload, Failure> {

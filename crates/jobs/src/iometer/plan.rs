@@ -154,42 +154,83 @@ fn drives(config: &Config, places: &Places) -> Result<Vec<dialects::drives::Driv
 /// The targets with their sizes; none where one is as large as it is.
 fn targets(cycle: &CycleWorkload, call: &CycleCall<'_>, notes: &mut Vec<String>) -> Vec<Target> {
     let Some(first) = cycle.steps.first() else { return Vec::new() };
-    let is_artificial = call.places.is_artificial();
-    let mut filled = Vec::new();
-    let mut size = |path: &Path, used: &TargetUse| {
+    let mut sizes = Sizes { call, notes, filled: Vec::new(), inside: Vec::new() };
+    let all = first.run.workload.targets.iter().zip(&cycle.uses);
+    let targets = all.map(|(target, used)| sizes.target(&target.path, used)).collect();
+    sizes.end();
+    targets
+}
+
+/// Decides how large targets are, and says so where the configuration or the flags do not decide.
+struct Sizes<'a> {
+    call: &'a CycleCall<'a>,
+    notes: &'a mut Vec<String>,
+    /// Files of the usual size on disks that IOMeter fills.
+    filled: Vec<String>,
+    /// Directories that stand for a whole disk, with a file of the usual size.
+    inside: Vec<String>,
+}
+
+impl Sizes<'_> {
+    fn target(&mut self, path: &Path, used: &TargetUse) -> Target {
+        Target { path: path.to_owned(), size_bytes: self.size(path, used) }
+    }
+
+    fn size(&mut self, path: &Path, used: &TargetUse) -> Option<Bytes> {
+        let shown = path.display().to_string();
         let least = used.need.least_bytes.max(TARGET_BYTES_MIN);
         if !used.need.whole {
+            if self.call.size.is_some_and(|asked| asked.0 != least) {
+                self.notes.push(format!(
+                    "`--size` has no effect on {shown}: the configuration has its own size of \
+                     disk, which takes {}",
+                    Bytes(least)
+                ));
+            }
             return Some(Bytes(least));
         }
-        let is_there = !is_artificial && fs::metadata(path).is_ok();
-        let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
-        // What is there is used as large as it is; only a file can have another size.
-        let keeps_its_size = match call.size {
-            Some(_) => is_there && !is_file,
-            None => is_there || is_artificial,
-        };
-        if keeps_its_size {
-            return None;
+        let is_artificial = self.call.places.is_artificial();
+        let found = fs::metadata(path).ok().filter(|_| !is_artificial);
+        let is_directory = found.as_ref().is_some_and(fs::Metadata::is_dir);
+        let is_file = found.as_ref().is_some_and(fs::Metadata::is_file);
+        match (self.call.size, found) {
+            // A directory is no target of its own: the test file in it has the size.
+            (_, Some(_)) if is_directory => {}
+            // What is there is used as large as it is; only a file can have another size.
+            (Some(_), Some(_)) if !is_file => {
+                self.notes.push(format!(
+                    "`--size` has no effect on {shown}: it is a device, and used as large as it is"
+                ));
+                return None;
+            }
+            (None, Some(_)) => return None,
+            (None, None) if is_artificial => return None,
+            _ => {}
         }
-        let asked = call.size.map_or(DEFAULT_SIZE_BYTES, |s| s.0);
-        if call.size.is_none() {
-            filled.push(path.display().to_string());
+        if self.call.size.is_none() {
+            if is_directory { &mut self.inside } else { &mut self.filled }.push(shown);
         }
+        let asked = self.call.size.map_or(DEFAULT_SIZE_BYTES, |s| s.0);
         // Behind where the parts end that others use, or where it begins.
         Some(Bytes(if used.need.least_bytes < asked { asked } else { least.saturating_add(asked) }))
-    };
-    let target = |(target, used): (&Target, &TargetUse)| Target {
-        path: target.path.clone(),
-        size_bytes: size(&target.path, used),
-    };
-    let targets = first.run.workload.targets.iter().zip(&cycle.uses).map(target).collect();
-    if !filled.is_empty() {
-        notes.push(format!(
-            "the file says to use all of each disk, which IOMeter fills with its test file; here \
-             it is one of {} ({}); `--size` gives another size",
-            Bytes(DEFAULT_SIZE_BYTES),
-            filled.join(", ")
-        ));
     }
-    targets
+
+    /// Says which sizes nobody asked for.
+    fn end(self) {
+        let usual = Bytes(DEFAULT_SIZE_BYTES);
+        if !self.filled.is_empty() {
+            self.notes.push(format!(
+                "the file says to use all of each disk, which IOMeter fills with its test file; \
+                 here it is one of {usual} ({}); `--size` gives another size",
+                self.filled.join(", ")
+            ));
+        }
+        if !self.inside.is_empty() {
+            self.notes.push(format!(
+                "the file says to use a whole physical disk; a directory stands for it ({}), and \
+                 a test file of {usual} in it; `--size` gives another size",
+                self.inside.join(", ")
+            ));
+        }
+    }
 }

@@ -24,7 +24,10 @@ const TWO_UNITS: Version = Version(1, 1, 0);
 pub fn is_result(text: &str) -> bool {
     text.lines().any(|line| {
         let line = line.trim_start_matches(['\u{feff}', ' ', '\t']).to_ascii_lowercase();
-        line.starts_with("'target type,target name,") || line.starts_with("'timestamp,target type,")
+        let plain = line.replace('\'', "");
+        line.contains('\'')
+            && (plain.starts_with("target type,target name,")
+                || plain.starts_with("timestamp,target type,"))
     })
 }
 

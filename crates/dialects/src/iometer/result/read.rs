@@ -117,9 +117,7 @@ impl Reader {
                 self.specs = Some(Vec::new());
             }
             "'results" => self.begin_run(),
-            _ if lower.starts_with("'target type,") || lower.starts_with("'timestamp,") => {
-                self.header(line);
-            }
+            _ if is_header(lower) => self.header(line),
             _ if line.starts_with('\'') => {}
             _ if self.run.is_some() && !self.fields.is_empty() => self.row(number, line, is_cut),
             _ if self.run.is_none() && self.specs.is_some() => self.spec(number, line),
@@ -151,14 +149,15 @@ impl Reader {
         if self.run.as_ref().is_none_or(|r| !r.rows.is_empty()) {
             self.begin_run();
         }
-        let field = |title: &str| match title.trim().to_ascii_lowercase().as_str() {
+        let plain = |title: &str| title.trim().trim_start_matches('\'').to_ascii_lowercase();
+        let field = |title: &str| match plain(title).as_str() {
             "timestamp" => Field::Stamp,
             "target type" => Field::Kind,
             "target name" => Field::Name,
             "access specification name" => Field::Spec,
             _ => Column::from_title(title).map_or(Field::Unknown, Field::Figure),
         };
-        self.fields = line.trim_start_matches('\'').split(',').map(field).collect();
+        self.fields = line.split(',').map(field).collect();
         let is_instantaneous = self.fields.iter().any(|f| matches!(f, Field::Stamp));
         if let Some(run) = &mut self.run {
             run.is_instantaneous = is_instantaneous;
@@ -216,6 +215,13 @@ impl Reader {
             }
         }
     }
+}
+
+/// The columns of results. Those of each moment have `TimeStamp,'Target Type`, as IOMeter writes
+/// it: the mark of a header is before its second word.
+fn is_header(lower: &str) -> bool {
+    let marks = ["'target type,", "'timestamp,", "timestamp,'target type,"];
+    marks.iter().any(|mark| lower.starts_with(mark))
 }
 
 fn row_of(numbers: &[u32]) -> Option<Row> {

@@ -62,11 +62,11 @@ impl ResultRun {
             }
             out.push_str("'End access specifications\n");
         }
-        out.push_str("'Results\n'");
+        out.push_str("'Results\n");
         if self.is_instantaneous {
             out.push_str("TimeStamp,");
         }
-        out.push_str("Target Type,Target Name,Access Specification Name");
+        out.push_str("'Target Type,Target Name,Access Specification Name");
         for column in Column::ALL {
             out.push(',');
             out.push_str(column.title());

@@ -1,16 +1,23 @@
 //! `iosonde specs`: standard loads by name, which `--spec` takes.
 
+use std::path::Path;
+
 use clap::Args;
-use workload::MixPart;
+use dialects::iometer::AccessSpec;
+use jobs::files::first_bytes;
 use workload::specs::{SPECS, Spec, spec, unknown};
 use workload::sweep::{PRESETS, preset};
+use workload::{MixPart, Stream};
 
 use crate::exit::{Failure, Outcome, print};
+
+/// More than any configuration of IOMeter has.
+const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// `iosonde specs`
 #[derive(Debug, Args)]
 pub(crate) struct SpecsArgs {
-    /// Only these; all without any
+    /// Only these; all without any. An .icf file of IOMeter lists those in it
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
 }
@@ -18,8 +25,13 @@ pub(crate) struct SpecsArgs {
 /// Lists access specifications.
 pub(crate) fn specs(args: &SpecsArgs) -> Result<Outcome, Failure> {
     let all = || SPECS.iter().collect();
-    let listed = if args.names.is_empty() { all() } else { known(&args.names)? };
+    let (files, names): (Vec<String>, Vec<String>) =
+        args.names.iter().cloned().partition(|name| place_in_file(name).is_some());
+    let listed = if args.names.is_empty() { all() } else { known(&names)? };
     let (mut text, mut source) = (String::new(), "");
+    for file in &files {
+        text += &rows_of_file(file)?;
+    }
     for spec in listed {
         if spec.source != source {
             source = spec.source;
@@ -40,21 +52,100 @@ pub(crate) fn specs(args: &SpecsArgs) -> Result<Outcome, Failure> {
 /// The access specifications of these names.
 pub(crate) fn known(names: &[String]) -> Result<Vec<&'static Spec>, Failure> {
     let found = |name: &String| {
-        let wrong = || match preset(name) {
-            Some(_) => Failure::WrongUsage(format!(
-                "`{name}` is several loads, and a sweep: `iosonde sweep --preset {name}`"
-            )),
-            None => Failure::WrongUsage(format!("`{name}`: {}", unknown(name))),
+        let what = match (preset(name), place_in_file(name)) {
+            (Some(_), _) => {
+                format!("it is several loads, and a sweep: `iosonde sweep --preset {name}`")
+            }
+            (None, Some(_)) => "access specifications of a file are taken by `iosonde run \
+                                --spec`; a sweep and an assessment take those that `iosonde \
+                                specs` lists"
+                .to_owned(),
+            (None, None) => unknown(name),
         };
+        let wrong = || Failure::WrongUsage(format!("`{name}`: {what}"));
         spec(name).ok_or_else(wrong)
     };
     names.iter().map(found).collect()
 }
 
+/// The streams of specifications by their names, `FILE.icf:NAME` among them.
+pub(crate) fn streams(names: &[String]) -> Result<Vec<Stream>, Failure> {
+    let stream = |name: &String| match place_in_file(name) {
+        Some(_) => Ok(one_of_file(name)?.stream()),
+        None => {
+            Ok(known(std::slice::from_ref(name))?.first().map(|s| s.stream()).unwrap_or_default())
+        }
+    };
+    names.iter().map(stream).collect()
+}
+
+/// The file in `FILE.icf` or `FILE.icf:NAME`, and the name, unless the whole is a name that is
+/// known.
+fn place_in_file(text: &str) -> Option<(&Path, Option<&str>)> {
+    if spec(text).is_some() {
+        return None;
+    }
+    let is_icf = |path: &str| {
+        let ends_so = Path::new(path).extension().is_some_and(|e| e.eq_ignore_ascii_case("icf"));
+        ends_so || Path::new(path).is_file()
+    };
+    if is_icf(text) {
+        return Some((Path::new(text), None));
+    }
+    let colons = text.match_indices(':').map(|(at, _)| text.split_at(at));
+    let mut places = colons.filter(|(path, _)| is_icf(path));
+    places.next().map(|(path, name)| (Path::new(path), Some(name.trim_start_matches(':').trim())))
+}
+
+/// The access specifications of a file.
+fn of_file(path: &Path) -> Result<Vec<AccessSpec>, Failure> {
+    let shown = path.display();
+    let wrong = |what: &str| Failure::WrongUsage(format!("`{shown}`: {what}"));
+    let bytes = first_bytes(path, FILE_BYTES_MAX).map_err(|error| wrong(&error.to_string()))?;
+    let read = dialects::iometer::read(&bytes).map_err(|error| wrong(&error.to_string()))?;
+    if read.config.specs.is_empty() {
+        return Err(wrong("it has no access specification; name an .icf file of IOMeter that has"));
+    }
+    Ok(read.config.specs)
+}
+
+/// The one that is meant by `FILE.icf:NAME`, or the only one of a file.
+fn one_of_file(text: &str) -> Result<AccessSpec, Failure> {
+    let Some((path, name)) = place_in_file(text) else {
+        return Err(Failure::WrongUsage(format!("`{text}`: {}", unknown(text))));
+    };
+    let specs = of_file(path)?;
+    let named = |spec: &&AccessSpec| name.is_some_and(|n| spec.name.eq_ignore_ascii_case(n));
+    let found = match (name, specs.as_slice()) {
+        (None, [one]) => Some(one),
+        _ => specs.iter().find(named),
+    };
+    found.cloned().ok_or_else(|| {
+        let shown = path.display();
+        let all: Vec<String> = specs.iter().map(|spec| format!("`{}`", spec.name)).collect();
+        let what = match name {
+            Some(name) => format!("it has no access specification `{name}`"),
+            None => format!("it has several; name one, as in `--spec '{shown}:NAME'`"),
+        };
+        Failure::WrongUsage(format!("`{shown}`: {what}. There are {}", all.join(", ")))
+    })
+}
+
+/// The lines of the specifications of a file, or of the one that is named.
+fn rows_of_file(text: &str) -> Result<String, Failure> {
+    let Some((path, name)) = place_in_file(text) else { return Ok(String::new()) };
+    let specs = if name.is_some() { vec![one_of_file(text)?] } else { of_file(path)? };
+    let lines = |spec: &AccessSpec| lines(&spec.name, &spec.mix().parts);
+    Ok(format!("{}\n{}", path.display(), specs.iter().map(lines).collect::<String>()))
+}
+
 /// A line for the name, which has the only row of a plain one, and one for each row of a mix.
 fn rows(spec: &Spec) -> String {
-    let name = spec.name;
-    match spec.parts {
+    lines(spec.name, spec.parts)
+}
+
+fn lines(name: &str, parts: &[MixPart]) -> String {
+    match parts {
         [one] => format!("  {name:<41} {}\n", row(one)),
         many => {
             let row = |part: &MixPart| format!("    {:>3} %  {}\n", part.percent, row(part));
@@ -63,12 +154,23 @@ fn rows(spec: &Spec) -> String {
     }
 }
 
-/// None of them has pauses, bursts or replies.
+/// What a file's may have besides is shown where it is not as usual.
 fn row(part: &MixPart) -> String {
     let (read, random) = (100 - part.write_percent.min(100), part.random_percent);
     let aligned = match part.align_bytes.0 {
         0 => String::new(),
         _ => format!(", aligned to {}", part.align_bytes),
     };
-    format!("{:>7}, {read:>3} % read, {random:>3} % random{aligned}", part.block_bytes.to_string())
+    let mut more = String::new();
+    if part.delay_ns.0 > 0 {
+        more += &format!(", {} before each burst", part.delay_ns);
+    }
+    if part.burst_ios > 1 {
+        more += &format!(", bursts of {}", part.burst_ios);
+    }
+    if part.reply_bytes.0 > 0 {
+        more += &format!(", replies of {}", part.reply_bytes);
+    }
+    let block = part.block_bytes.to_string();
+    format!("{block:>7}, {read:>3} % read, {random:>3} % random{aligned}{more}")
 }
