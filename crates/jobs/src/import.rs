@@ -5,10 +5,14 @@ use std::io::{self, BufReader, Read, Seek as _};
 use std::path::Path;
 use std::time::SystemTime;
 
+use dialects::convert::listed;
 use dialects::foreign::{ForeignRuns, ReadError};
 use dialects::recognise::recognise;
-use history::{ExchangeError, History, HistoryError, Imported, Place};
+use dialects::{DIALECTS, sqliosim, text};
+use history::{ExchangeError, History, HistoryError, Imported, LineError, Place};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use monitor::foreign::{self, ForeignError, ForeignRecordings, Reading};
 use thiserror::Error;
 use workload::Bytes;
 
@@ -26,6 +30,18 @@ pub enum ImportError {
     /// Of another tool, and not as that tool writes it.
     #[error(transparent)]
     Foreign(#[from] ReadError),
+    /// A recording of another tool, and not as that tool writes it.
+    #[error(transparent)]
+    Recording(#[from] ForeignError),
+    /// A recording that cannot be written as a document.
+    #[error("its recording cannot be kept: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Of nobody who is known.
+    #[error("it is in none of the formats that iosonde imports. {formats}", formats = formats())]
+    Unknown,
+    /// It looks like JSON, and is nobody's who is known.
+    #[error("{0}. {formats}", formats = formats())]
+    UnknownJson(ExchangeError),
     /// The store.
     #[error(transparent)]
     History(#[from] HistoryError),
@@ -56,18 +72,37 @@ impl ImportError {
     }
 }
 
+/// What can be imported, in a sentence.
+fn formats() -> String {
+    let tools = DIALECTS.iter().filter(|tool| !tool.results.is_empty()).map(|tool| tool.title);
+    let recordings = foreign::FORMATS.iter().map(|format| format.about);
+    format!(
+        "These are: results of {} (docs/import.md has their versions); recordings: {}; exports of \
+         `iosonde history export`, and what `--json` printed",
+        listed(tools),
+        listed(recordings.chain([sqliosim::LOG_ABOUT]))
+    )
+}
+
 /// A history that files are imported into, opened where there is something to put into it: a file
 /// that is refused makes none.
 pub struct Importer {
     place: Place,
     open: Option<History>,
+    interval_seconds: Option<f64>,
 }
 
 impl Importer {
     /// Imports into the history at this place.
     #[must_use]
     pub fn new(place: Place) -> Self {
-        Self { place, open: None }
+        Self { place, open: None, interval_seconds: None }
+    }
+
+    /// The interval of reports that have no times.
+    #[must_use]
+    pub fn with_interval(self, seconds: Option<f64>) -> Self {
+        Self { interval_seconds: seconds, ..self }
     }
 
     /// Whether the history is one that is there.
@@ -102,10 +137,14 @@ impl Importer {
             file.rewind()?;
         }
         if !self.is_there() {
-            history::check_import(BufReader::new(&file))?;
+            let checked = history::check_import(BufReader::new(&file));
+            file.rewind()?;
+            checked.map_err(|error| unknown(error, &mut file))?;
             file.rewind()?;
         }
-        Ok((self.open()?.import(BufReader::new(file))?, Vec::new()))
+        let imported = self.open()?.import(BufReader::new(&file));
+        file.rewind()?;
+        Ok((imported.map_err(|error| unknown(error, &mut file))?, Vec::new()))
     }
 
     /// Imports a file of another tool; none where it is of no tool that is known.
@@ -120,9 +159,9 @@ impl Importer {
         let mut bytes = Vec::new();
         (&mut *file).take(FOREIGN_BYTES_MAX + 1).read_to_end(&mut bytes)?;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        let Some(ForeignRuns { measurements, notes }) = recognise(&bytes, &name, &written(file))?
-        else {
-            return Ok(None);
+        let read = written(file);
+        let Some(ForeignRuns { measurements, notes }) = recognise(&bytes, &name, &read)? else {
+            return self.recordings(&text::decode(&bytes), &name, &read);
         };
         let nothing = measurements.is_empty() && !self.is_there();
         let imported = if nothing {
@@ -131,6 +170,43 @@ impl Importer {
             self.open()?.import_foreign(measurements)?
         };
         Ok(Some((imported, notes)))
+    }
+
+    /// Imports the recordings of another tool; none where the text has none that is known.
+    fn recordings(
+        &mut self,
+        text: &str,
+        file: &str,
+        read: &str,
+    ) -> Result<Option<(Imported, Vec<String>)>, ImportError> {
+        let interval_seconds = self.interval_seconds;
+        let reading = Reading { file, read, zone: TimeZone::system(), interval_seconds };
+        let found = match foreign::recognise(text, &reading)? {
+            Some(ForeignRecordings { documents, notes }) => Some((documents, notes)),
+            None => sqliosim::recording(text, file, read).map(|(one, notes)| (vec![one], notes)),
+        };
+        let Some((documents, notes)) = found else { return Ok(None) };
+        if documents.is_empty() {
+            return Ok(Some((Imported::default(), notes)));
+        }
+        let lines = documents.iter().map(serde_json::to_string);
+        let lines: Vec<String> = lines.collect::<Result<_, _>>()?;
+        let imported = self.open()?.import(lines.join("\n").as_bytes())?;
+        Ok(Some((imported, notes)))
+    }
+}
+
+/// What is wrong with a file that is of no tool, and of iosonde neither.
+fn unknown(error: ExchangeError, file: &mut File) -> ImportError {
+    let is_of_nobody = matches!(&error, ExchangeError::Result { number: 1, what }
+        if matches!(**what, LineError::NotJson(_) | LineError::NotText | LineError::NotResult(_)));
+    let mut first = [0; 64];
+    let count = file.read(&mut first).unwrap_or(0);
+    let head = text::decode(first.get(..count).unwrap_or_default());
+    match is_of_nobody {
+        true if head.trim_start().starts_with('{') => ImportError::UnknownJson(error),
+        true => ImportError::Unknown,
+        false => ImportError::Exchange(error),
     }
 }
 

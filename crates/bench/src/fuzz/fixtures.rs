@@ -260,6 +260,7 @@ pub(super) fn foreign() -> Result<Vec<Vec<u8>>, Error> {
     for (directory, ending) in [
         ("dialects/tests/fio", "json"),
         ("dialects/tests/fio", "txt"),
+        ("dialects/tests/fio_text", "txt"),
         ("dialects/tests/diskspd_results", "txt"),
         ("dialects/tests/diskspd_results", "xml"),
         ("dialects/tests/iometer", "csv"),

@@ -14,6 +14,7 @@ use dialects::{diskspd, recognise, sqlio, sqliosim, text};
 use history::{History, Place, check_import};
 use monitor::Alert;
 use monitor::attach::Attached;
+use monitor::foreign::Reading as RecordingReading;
 use results::verdict::Database;
 use results::{Document, Histogram};
 use workload::{Bytes, Nanoseconds, parse_blocks, parse_cpus, parse_distribution, sweep};
@@ -76,6 +77,7 @@ pub(super) fn all(directory: &Path) -> Result<Vec<Kind>, Error> {
         kind("fio-job", texts(&fixtures::JOBS), |a, b| convert(a, "fio", b)),
         kind("fio-json", results("fio", "json")?, import),
         kind("fio-text", results("fio", "txt")?, import),
+        kind("fio-normal", results("fio_text", "txt")?, import),
         kind("diskspd-text", results("diskspd_results", "txt")?, import),
         kind("diskspd-xml", results("diskspd_results", "xml")?, import),
         kind("diskspd-profile", profiles.concat(), |a, b| convert(a, "diskspd", b)),
@@ -91,6 +93,9 @@ pub(super) fn all(directory: &Path) -> Result<Vec<Kind>, Error> {
             let _ = sqlio::parse(&words(b));
         }),
         kind("sqliosim-ini", fixtures::sqliosim_files()?, sqliosim_file),
+        kind("sqliosim-log", results("sqliosim", "xml")?, sqliosim_log),
+        kind("sysstat-text", files("monitor/tests/foreign", "txt")?, foreign_recording),
+        kind("perfmon-csv", files("monitor/tests/foreign", "csv")?, foreign_recording),
         kind("sqliosim-command", texts(&fixtures::SQLIOSIM_COMMANDS), |_, b| {
             let _ = sqliosim::parse(&words(b));
         }),
@@ -207,6 +212,21 @@ fn sqliosim_file(_: &Around, bytes: &[u8]) {
     let Ok(reading) = sqliosim::read("input.ini", &text::decode(bytes)) else { return };
     let _ = reading.config.violations();
     let _ = sqliosim::write(&reading.config);
+}
+
+fn sqliosim_log(_: &Around, bytes: &[u8]) {
+    let found = sqliosim::recording(&text::decode(bytes), "input", READ_AT);
+    show(&found.map(|(one, _)| Document::Recording(Box::new(one))).into_iter().collect::<Vec<_>>());
+}
+
+fn foreign_recording(_: &Around, bytes: &[u8]) {
+    let (zone, interval_seconds) = (jiff::tz::TimeZone::UTC, Some(5.0));
+    let reading = RecordingReading { file: "input", read: READ_AT, zone, interval_seconds };
+    let Ok(Some(found)) = monitor::foreign::recognise(&text::decode(bytes), &reading) else {
+        return;
+    };
+    let all = found.documents.into_iter().take(PARTS_MAX);
+    show(&all.map(|one| Document::Recording(Box::new(one))).collect::<Vec<_>>());
 }
 
 fn sweep_plan(_: &Around, bytes: &[u8]) {

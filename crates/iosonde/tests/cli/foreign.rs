@@ -103,6 +103,6 @@ fn a_file_with_an_error_gives_nothing_and_names_the_place() {
     let bad = store.file("bad.txt", text.replace("65536 |", "6553x |").as_bytes());
     fails(&store.import(&bad), 1, "`6553x` is not a whole number");
     let nobody = store.file("nobody.txt", b"a shopping list");
-    fails(&store.import(&nobody), 1, "can be imported");
+    fails(&store.import(&nobody), 1, "formats that iosonde imports");
     fails(&store.history(&["list"]), 1, "there is no history");
 }

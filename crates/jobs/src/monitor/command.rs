@@ -117,7 +117,7 @@ impl Running {
         #[cfg(not(unix))]
         let signal = None;
         let command = RecordedCommand { line: self.line, exit_code: status.code(), signal };
-        let (measurements, has_time, notes) = read(&output);
+        let (measurements, has_time, notes) = read(&with_call(&command.line, output));
         Ok(CommandEnd { command, measurements, has_time, notes })
     }
 }
@@ -149,6 +149,14 @@ fn pass_on(mut from: impl Read, mut to: impl Write, kept: &Mutex<Vec<u8>>) {
         let room = KEPT_BYTES.saturating_sub(kept.len());
         kept.extend_from_slice(part.get(..room).unwrap_or(part));
     }
+}
+
+/// The output of fio below its command line, which has what its text does not tell.
+fn with_call(line: &[String], output: Vec<u8>) -> Vec<u8> {
+    if !super::record::is_fio(line) || output.trim_ascii_start().starts_with(b"{") {
+        return output;
+    }
+    [line.join(" ").as_bytes(), b"\n", &output].concat()
 }
 
 /// What was measured, as far as the output is known; whether it says when.

@@ -159,16 +159,13 @@ impl Record<'_, '_> {
 
     /// What the command was, and what it measured.
     fn command(&mut self, ended: CommandEnd) {
+        let is_fio = is_fio(&ended.command.line);
         self.document.conclusion.command = Some(ended.command);
         let found = ended.measurements.len();
         let mut notes = ended.notes;
         notes.extend(set_beside(&mut self.document, ended.measurements, ended.has_time));
         if found == 0 {
-            notes.push(
-                "what the command printed is no result of SQLIO, DiskSpd, fio or iosonde: nothing \
-                 is compared"
-                    .to_owned(),
-            );
+            notes.push(not_understood(is_fio).to_owned());
         }
         for note in notes {
             self.note(note);
@@ -204,6 +201,23 @@ impl Record<'_, '_> {
         }
         let kept = both(kept, failed.map_or(Ok(()), |error| Err(error.to_string())));
         Conducted { documents, kept }
+    }
+}
+
+/// Whether a command is fio, by the name of its program.
+pub(super) fn is_fio(line: &[String]) -> bool {
+    let name = |word: &String| word.rsplit(['/', '\\']).next().unwrap_or_default().to_lowercase();
+    line.first().is_some_and(|word| matches!(name(word).as_str(), "fio" | "fio.exe"))
+}
+
+/// What is said where nothing that a command printed is a result.
+fn not_understood(is_fio: bool) -> &'static str {
+    if is_fio {
+        "what fio printed is neither its usual text nor its JSON: nothing is compared. Call it \
+         with `--output-format=json`, and without `--output`"
+    } else {
+        "what the command printed is not a result of SQLIO, DiskSpd, fio or iosonde: nothing is \
+         compared"
     }
 }
 

@@ -17,15 +17,24 @@ const NOTES_SHOWN: usize = 20;
 /// `iosonde history import`
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// Exports of `iosonde history export`, results as `--json` prints them, or results of SQLIO
-    /// (text), DiskSpd (text, XML), fio (JSON) and IOMeter (CSV); `-` is stdin
+    /// Exports of `iosonde history export`, results as `--json` prints them, results of SQLIO
+    /// (text), DiskSpd (text, XML), fio (JSON, text) and IOMeter (CSV), recordings of iostat,
+    /// sar -d and Performance Monitor (CSV), logs of SQLIOSim; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+
+    /// The interval of iostat's reports, where they have no times, as in `iostat -x 5`
+    #[arg(long, value_name = "SECONDS")]
+    pub interval: Option<f64>,
 }
 
 /// Runs the command. What came before a file that is refused stays.
 pub(crate) fn import(args: &ImportArgs, place: &HistoryPlace) -> Result<Outcome, Failure> {
-    let mut into = Importer::new(place.place()?);
+    if let Some(seconds) = args.interval.filter(|s| !(s.is_finite() && *s > 0.0 && *s <= 1e6)) {
+        let text = format!("`--interval {seconds}`: give the seconds between two reports, as in 5");
+        return Err(Failure::WrongUsage(text));
+    }
+    let mut into = Importer::new(place.place()?).with_interval(args.interval);
     for path in &args.files {
         let name = name(path);
         // The message may quote the file.
