@@ -11,6 +11,7 @@ use std::path::Path;
 
 use testing::Place;
 
+use crate::iometer_places::configuration;
 use crate::program::{code, stderr, stdout};
 
 /// Options with two dashes whose value is made small.
@@ -92,6 +93,19 @@ fn files(place: &Place) {
         );
     }
     write("sqlio.txt", &log);
+    write("job.fio", "[job]\nrw=randread\nbs=4k\nsize=8m\nfilename=disk/job.dat\nruntime=1\n");
+    write("array.csv", "time,queue\n2026-11-25T00:00:00Z,1\n");
+    configuration(place.directory(), "E: \"SQL data\"", 16_384);
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for (fixture, name) in [
+        ("dialects/tests/fio/two_jobs.json", "fio.json"),
+        ("dialects/tests/fio_text/v3.33.txt", "fio.txt"),
+        ("monitor/tests/foreign/collector.csv", "disks.csv"),
+        ("monitor/tests/foreign/sar-12.txt", "sar.txt"),
+        ("monitor/tests/foreign/iostat-12.txt", "iostat.txt"),
+    ] {
+        fs::copy(crates.join(fixture), place.path(name)).unwrap();
+    }
 }
 
 /// The lines of a page that are indented, which are its code.
@@ -132,7 +146,7 @@ fn pages() -> Vec<(String, String)> {
 #[test]
 fn every_line_of_the_pages_for_newcomers_runs() {
     let pages = pages();
-    assert!(pages.len() >= 2, "{}", pages.len());
+    assert!(pages.len() >= 5, "{}", pages.len());
     let mut wrong = String::new();
     for (name, page) in &pages {
         let place = Place::new(env!("CARGO_BIN_EXE_iosonde"));

@@ -35,7 +35,6 @@ mod manual;
 mod matrix;
 mod monitor;
 mod monitor_databases;
-mod newcomers;
 mod output;
 mod plans;
 mod power;
