@@ -51,7 +51,9 @@ impl Results {
 /// A load that fitted at first and did not last: shorter measurements show credits or a cache.
 fn burst(offered: &OfferedLoad) -> Option<String> {
     let burst = show_number(offered.burst_iops?);
-    let lasting = offered.points.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds))?;
+    let longest = offered.points.iter().map(|m| m.seconds).fold(0.0, f64::max);
+    let long = offered.points.iter().filter(|m| m.seconds >= 0.9 * longest);
+    let lasting = long.min_by(|a, b| a.total.iops.total_cmp(&b.total.iops))?;
     Some(format!(
         "{}: {burst} IOPS did not last; over {} s, the storage did {} IOPS. Shorter measurements \
          show credits or a cache.",
