@@ -1,7 +1,5 @@
 //! Logs of other tools as sweeps.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot make its history fails")]
-
 use std::fs;
 use std::path::PathBuf;
 
@@ -22,7 +20,7 @@ fn log_of_192() -> String {
                     let most = if writes { 350_000 } else { 290_000 };
                     let iops = (most * outstanding.min(32) / 32).max(1);
                     let in_flight = threads * outstanding;
-                    let mean = f64::from(in_flight) / (iops as f64 / 100.0) * 1e3;
+                    let mean = f64::from(in_flight) / (f64::from(iops) / 100.0) * 1e3;
                     let printed = Printout {
                         version: VERSION.to_owned(),
                         load: Some(Load {
@@ -88,8 +86,8 @@ fn sweep_of(around: &Around) -> results::Experiment<Sweep> {
 fn a_log_of_192_runs_is_one_sweep_in_its_order() {
     let around = around(&log_of_192());
     let mut importer = Importer::new(around.place.clone()).as_sweep(true);
-    let (imported, notes) = importer.import(&around.file).unwrap();
-    assert_eq!((imported.new, notes), (1, Vec::new()));
+    let (kept, notes) = importer.import(&around.file).unwrap();
+    assert_eq!((kept.new, notes), (1, Vec::new()));
     let sweep = sweep_of(&around);
     let found = &sweep.conclusion;
     assert_eq!((sweep.measurements.len(), found.cells.len(), found.curves.len()), (192, 192, 4));

@@ -417,9 +417,8 @@ impl Cell {
             Self::Unsure(value) if value.is_finite() => {
                 return Self::Number(*value).show(unit) + UNSURE_MARK;
             }
-            Self::Unsure(_) => return words::NONE.to_owned(),
             Self::Number(value) if value.is_finite() => *value,
-            Self::Number(_) | Self::Empty => return words::NONE.to_owned(),
+            Self::Unsure(_) | Self::Number(_) | Self::Empty => return words::NONE.to_owned(),
         };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
         let whole = value.round() as u64;

@@ -69,7 +69,7 @@ fn later(document: &Document, factor: f64) -> Document {
     let mut later = document.clone();
     let Document::Knee(knee) = &mut later else { panic!("a search") };
     knee.id = format!("{}-later", knee.id);
-    knee.started = "2027-02-03T04:05:06Z".to_owned();
+    "2027-02-03T04:05:06Z".clone_into(&mut knee.started);
     for m in &mut knee.measurements {
         m.id = format!("{}-later", m.id);
         m.total.iops *= factor;

@@ -135,7 +135,7 @@ fn pages() -> Vec<(String, String)> {
     for entry in fs::read_dir(docs).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if name.starts_with("coming-from-") && name.ends_with(".md") {
+        if name.starts_with("coming-from-") && path.extension().is_some_and(|e| e == "md") {
             found.push((name, fs::read_to_string(&path).unwrap()));
         }
     }

@@ -276,7 +276,7 @@ fn is_prose(literal: &str) -> bool {
             && letters.all(|c| c.is_ascii_lowercase())
     };
     let is_key = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_{}.:".contains(c);
-    !literal.chars().all(is_key) && (words.len() > 1 || words.iter().any(|word| is_name(&word)))
+    !literal.chars().all(is_key) && (words.len() > 1 || words.iter().any(is_name))
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn by_figure((name, m): &Load<'_>) -> Option<Table> {
         let line = crate::agreement::line(row);
         let beyond = if line.beyond { "!" } else { "" };
         let cells = [line.tool, line.kernel, line.difference, line.allowed, beyond.to_owned()];
-        std::iter::once(text(line.figure)).chain(cells.iter().map(|cell| text(cell))).collect()
+        std::iter::once(text(line.figure)).chain(cells.iter().map(text)).collect()
     };
     let columns = [
         ("figure", ""),
@@ -101,7 +101,7 @@ fn by_figure((name, m): &Load<'_>) -> Option<Table> {
     ];
     let columns = columns.map(|(key, name)| column(key, name, Unit::Text)).to_vec();
     let rows = kernel.agreement.as_ref()?.rows.iter().map(row).collect();
-    table("figures", &format!("{name}, on {}", kernel.device), "", columns, rows)
+    table("figures", format!("{name}, on {}", kernel.device), "", columns, rows)
 }
 
 /// The loads in which the two differ, each with what that looks like: those whose figures are in

@@ -119,7 +119,7 @@ fn errors(m: &Measurement) -> Option<Table> {
         vec![
             whole(e.count),
             text(&e.operation),
-            text(&words::path(&e.path)),
+            text(words::path(&e.path)),
             whole(e.first_offset_bytes),
             text(&e.message),
         ]
@@ -174,7 +174,7 @@ pub(super) fn parts(m: &Measurement) -> Vec<Block> {
     });
     let targets = m.targets.iter().map(|t| {
         let head = vec![
-            text(&words::path(&t.path)),
+            text(words::path(&t.path)),
             whole(Some(t.file_bytes).filter(known)),
             Cell::Empty,
             Cell::Empty,

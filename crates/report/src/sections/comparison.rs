@@ -15,6 +15,9 @@ use crate::model::{
 };
 use crate::words;
 
+/// The height of a bar, and the interval at its end.
+type Bar = (f64, Option<(f64, f64)>);
+
 /// Loads that are shown on a terminal with every figure; of more, those that decide.
 const IN_FULL: usize = 3;
 /// Results of a side that are listed.
@@ -158,7 +161,7 @@ fn is_setup(difference: &SideDifference) -> bool {
 fn setup(c: &Comparison) -> Option<Table> {
     let changed = c.differences.iter().filter(|d| is_setup(d));
     let rows: Vec<Vec<Cell>> = changed
-        .map(|d| [&d.difference.name, &d.difference.a, &d.difference.b].map(|t| text(t)).to_vec())
+        .map(|d| [&d.difference.name, &d.difference.a, &d.difference.b].map(text).to_vec())
         .collect();
     table(
         "setup",
@@ -214,7 +217,7 @@ fn columns_of(c: &Comparison, figure: Figure) -> Option<Chart> {
     if found.is_empty() {
         return None;
     }
-    let series = |name: &str, of: fn(&ComparedFigure) -> (f64, Option<(f64, f64)>)| Series {
+    let series = |name: &str, of: fn(&ComparedFigure) -> Bar| Series {
         name: name.to_owned(),
         shape: Shape::Columns,
         side: Side::Left,
@@ -286,15 +289,15 @@ fn figures(c: &Comparison, is_shown: fn(&ComparedFigure) -> bool) -> Option<Tabl
             .map(|(low, high)| say!("comparison-interval", low = signed(low), high = signed(high)));
         vec![
             text(load),
-            text(&name(f)),
-            text(&figure_value(f.figure, f.a.mean)),
+            text(name(f)),
+            text(figure_value(f.figure, f.a.mean)),
             number(f.a.cv_percent),
             Cell::Number(f.a.runs as f64),
-            text(&figure_value(f.figure, f.b.mean)),
+            text(figure_value(f.figure, f.b.mean)),
             number(f.b.cv_percent),
             Cell::Number(f.b.runs as f64),
-            text(&change.unwrap_or_default()),
-            text(&interval.unwrap_or_default()),
+            text(change.unwrap_or_default()),
+            text(interval.unwrap_or_default()),
             text(compared.map_or_else(|| say!("comparison-withheld"), |c| verdict_word(c.verdict))),
         ]
     };

@@ -123,7 +123,7 @@ fn runs(e: &Experiment<Cycle>) -> Option<Table> {
         };
         vec![
             whole(i as u64 + 1),
-            text(&name(run)),
+            text(name(run)),
             whole(run.workers),
             whole(run.targets),
             number(run.outstanding.map(f64::from)),

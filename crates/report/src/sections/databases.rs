@@ -84,7 +84,7 @@ fn figures(row: &RecordedRow) -> impl Iterator<Item = Cell> {
 /// The sums of the databases, and the devices.
 fn sides(r: &Recording) -> Option<Table> {
     let mut lines: Vec<Vec<Cell>> = totals(&r.totals.rows)
-        .map(|row| std::iter::once(text(&label(row, &r.totals.rows))).chain(figures(row)).collect())
+        .map(|row| std::iter::once(text(label(row, &r.totals.rows))).chain(figures(row)).collect())
         .collect();
     for (name, total) in lowest(r) {
         let cells = COLUMNS.iter().map(|(_, _, name, _, _, unit)| {

@@ -181,7 +181,7 @@ fn row(i: u64, finding: &BrokenPromise) -> Vec<Cell> {
     vec![
         whole(i),
         text(finding.loss.words()),
-        text(&words::path(&finding.path)),
+        text(words::path(&finding.path)),
         text(finding.role.word()),
         whole(finding.offset),
         whole(finding.bytes),

@@ -197,19 +197,16 @@ fn next_step(a: &Assessment, is_unsure: bool) -> String {
         (Pace::Normal, true) => Some("long"),
         _ => None,
     };
-    match pace {
-        Some(pace) => {
-            let command = format!("iosonde assess --pace {pace} {target}");
-            if a.pace == Pace::Glance {
-                say!("glance-next-verdicts", command = command)
-            } else {
-                say!("glance-next-longer", command = command)
-            }
+    if let Some(pace) = pace {
+        let command = format!("iosonde assess --pace {pace} {target}");
+        if a.pace == Pace::Glance {
+            say!("glance-next-verdicts", command = command)
+        } else {
+            say!("glance-next-longer", command = command)
         }
-        None => {
-            let id = shell_word(&words::clean(&a.id));
-            say!("glance-next-baseline", command = format!("iosonde history tag {id} baseline"))
-        }
+    } else {
+        let id = shell_word(&words::clean(&a.id));
+        say!("glance-next-baseline", command = format!("iosonde history tag {id} baseline"))
     }
 }
 

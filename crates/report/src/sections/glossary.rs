@@ -41,7 +41,9 @@ fn of_block(text: &mut String, block: &Block) {
         Block::Only(_, blocks) => blocks.iter().for_each(|block| of_block(text, block)),
         Block::Paragraph(words) => add(text, words),
         Block::List(items) | Block::Warnings(items) => {
-            items.iter().for_each(|item| add(text, item));
+            for item in items {
+                add(text, item);
+            }
         }
         Block::Facts(facts) => {
             for fact in facts {

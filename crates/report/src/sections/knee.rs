@@ -89,7 +89,7 @@ fn answer(e: &Experiment<Saturation>) -> Vec<Block> {
     blocks.extend(c.knee.as_ref().map(|knee| Block::Facts(point::facts(knee, "IOPS", 1.0))));
     let causes = point::reasons(&c.causes);
     if let Some(knee) = c.knee.as_ref().filter(|_| !causes.is_empty()) {
-        blocks.push(Block::Paragraph(point::reasons_heading(knee).to_owned()));
+        blocks.push(Block::Paragraph(point::reasons_heading(knee).clone()));
         blocks.push(Block::List(causes));
     }
     if let Some(knee) = &c.knee {

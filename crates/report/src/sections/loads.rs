@@ -111,9 +111,9 @@ fn row(document: &Document, cell: u32, m: &Measurement) -> Vec<Cell> {
     let cell = |figure: &FigureField| match figure.key {
         // For people, everything that received the I/O is named; and an experiment may have its
         // environment only once.
-        "target" => text(&targets(m)),
-        "device" => text(&device(environment)),
-        "host" => text(&environment.hostname().unwrap_or_default()),
+        "target" => text(targets(m)),
+        "device" => text(device(environment)),
+        "host" => text(environment.hostname().unwrap_or_default()),
         // What another tool does not tell is zero in its results.
         "file_bytes" if m.origin.is_some() && m.file_bytes == 0 => Cell::Empty,
         "latency_min_ns" => whole(m.total.latency_ns.and_then(|l| words::least(m, &l))),
@@ -180,7 +180,7 @@ impl Shown<'_> {
         if let Some((key, name, words)) = self.lead {
             columns.insert(0, column(key, name, Unit::Text));
             for (row, (place, _)) in shown.iter_mut().zip(&measurements) {
-                row.insert(0, text(&words(*place as usize)));
+                row.insert(0, text(words(*place as usize)));
             }
         }
         let caption = caption::of(measurements.iter().map(|(_, m)| *m));

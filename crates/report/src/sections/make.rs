@@ -234,8 +234,12 @@ fn keys<'a>(blocks: &'a mut [Block], found: &mut Vec<&'a mut String>) {
 /// Gives charts and tables the keys of the same sections in English: they are for programs.
 pub(super) fn take_keys(sections: &mut [Section], mut english: Vec<Section>) {
     let (mut own, mut wanted) = (Vec::new(), Vec::new());
-    sections.iter_mut().for_each(|section| keys(&mut section.blocks, &mut own));
-    english.iter_mut().for_each(|section| keys(&mut section.blocks, &mut wanted));
+    for section in sections {
+        keys(&mut section.blocks, &mut own);
+    }
+    for section in &mut english {
+        keys(&mut section.blocks, &mut wanted);
+    }
     if own.len() == wanted.len() {
         own.into_iter().zip(wanted).for_each(|(own, wanted)| std::mem::swap(own, wanted));
     }

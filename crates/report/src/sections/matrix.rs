@@ -152,7 +152,7 @@ fn compact(grid: &Grid<'_>) -> Option<Table> {
     let shown = |cell: Option<&MatrixCell>| match cell {
         None => Cell::Empty,
         Some(cell) => match (cell.outcome, cell.read_p99_ns) {
-            (CellOutcome::Reached, Some(ns)) => text(&show_ns(ns as f64)),
+            (CellOutcome::Reached, Some(ns)) => text(show_ns(ns as f64)),
             (CellOutcome::Reached, None) => text(say!("matrix-few-reads")),
             (outcome, _) => text(word(outcome)),
         },

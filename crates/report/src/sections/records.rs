@@ -136,7 +136,7 @@ fn of_validation(e: &Experiment<Validation>) -> Vec<Vec<Cell>> {
         let latency = ios.latency_ns;
         let mut cells = vec![text(&e.id), word(&v.verdict), text(&e.started)];
         cells.extend([v.fault_count, v.work.pages_checked].map(whole));
-        cells.extend([text(&words::path(&file.path)), text(&file.role)]);
+        cells.extend([text(words::path(&file.path)), text(&file.role)]);
         cells.extend([whole(file.size_bytes), text(op)]);
         cells.extend([ios.single, ios.several, ios.bytes, ios.errors].map(whole));
         cells.push(number(latency.map(|l| l.mean)));

@@ -107,7 +107,7 @@ fn run_by_run(measurements: &[Measurement]) -> Option<Table> {
         let values = |figure: Figure| whole.iter().map(|m| figure(m)).collect::<Option<Vec<_>>>();
         rows.push(row(&say!("chart-mean"), &|figure| number(values(figure).map(|v| mean(&v))), ""));
         let spread = |figure: Figure| spread_percent(&values(figure)?);
-        let shown = |figure| text(&words::percent(spread(figure)));
+        let shown = |figure| text(words::percent(spread(figure)));
         rows.push(row(&say!("runs-spread"), &shown, ""));
     }
     let caption = Caption::of(measurements).text();

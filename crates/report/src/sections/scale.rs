@@ -157,7 +157,7 @@ fn alone(e: &Experiment<Scale>) -> Option<Table> {
     let rows = e.conclusion.alone.iter().enumerate().map(|(i, t)| {
         vec![
             whole(i as u64 + 1),
-            text(&words::path(&t.target)),
+            text(words::path(&t.target)),
             whole(t.file_bytes),
             number(t.iops),
             number(t.mib_per_s),
@@ -208,7 +208,7 @@ fn row(scale: &Scale, set: &TargetsTogether) -> Vec<Cell> {
     });
     let names: Vec<String> = set.targets.iter().map(|t| t.saturating_add(1).to_string()).collect();
     vec![
-        text(&names.join(" ")),
+        text(names.join(" ")),
         whole(set.targets.len() as u64),
         number(set.iops),
         number(set.mib_per_s),

@@ -121,7 +121,7 @@ fn best(e: &Experiment<Sweep>) -> Option<Table> {
     ];
     let row = |c: &SweptCurve| {
         vec![
-            text(&name(e, c)),
+            text(name(e, c)),
             text(c.operation.as_deref().unwrap_or_default()),
             number(c.best_iops),
             number(c.best_mib_per_s),
@@ -295,7 +295,7 @@ fn row(e: &Experiment<Sweep>, c: &SweptCell) -> Vec<Cell> {
     let latency = only.and_then(|m| m.total.latency_ns);
     vec![
         whole(u64::from(c.cell.number)),
-        text(&c.cell.load_title()),
+        text(c.cell.load_title()),
         make::text(if several { targets.join(" + ") } else { String::new() }.as_str()),
         text(c.cell.operation.as_deref().unwrap_or_default()),
         whole(u64::from(c.cell.threads)),

@@ -229,7 +229,7 @@ fn kinds(v: &Validation) -> Option<Table> {
             Persistence::Persistent => "still wrong",
         };
         let meaning = meaning(kind.damage, kind.persistence);
-        let first = text(&first(kind).unwrap_or_default());
+        let first = text(first(kind).unwrap_or_default());
         vec![text(kind.damage.words()), text(again), whole(kind.count), first, text(meaning)]
     });
     table("fault-kinds", say!("heading-what-was-wrong-by-kind"), "", columns, rows.collect())
@@ -263,10 +263,10 @@ fn pages(v: &Validation) -> Option<Table> {
             whole(i),
             text(fault.damage.words()),
             text(fault.persistence.words()),
-            text(&words::path(&fault.path)),
+            text(words::path(&fault.path)),
             whole(fault.page),
             whole(fault.offset_bytes),
-            text(&sectors(&fault.wrong_sectors, fault.sectors)),
+            text(sectors(&fault.wrong_sectors, fault.sectors)),
             whole(fault.first_byte),
             whole(u64::from(fault.expected_version)),
             number(fault.found_version.map(f64::from)),
@@ -350,11 +350,11 @@ fn log_table(v: &Validation) -> Option<Table> {
         vec![
             text(fault.damage.words_of_block()),
             text(fault.persistence.words()),
-            text(&words::path(&fault.path)),
+            text(words::path(&fault.path)),
             whole(u64::from(fault.thread)),
             whole(fault.number),
             whole(fault.offset_bytes),
-            text(&sectors(&fault.wrong_sectors, fault.sectors)),
+            text(sectors(&fault.wrong_sectors, fault.sectors)),
             whole(fault.first_byte),
             number(fault.written_after_seconds),
             number(fault.found_after_seconds),
@@ -388,7 +388,7 @@ fn failures(v: &Validation) -> Option<Table> {
     let rows = v.failures.iter().map(|failure| {
         vec![
             text(&failure.op),
-            text(&words::path(&failure.path)),
+            text(words::path(&failure.path)),
             text(&failure.reason),
             whole(failure.count),
             whole(failure.first_offset_bytes),
@@ -447,7 +447,7 @@ fn files(v: &Validation) -> Option<Table> {
                 continue;
             }
             let mut row = vec![
-                text(&words::path(&file.path)),
+                text(words::path(&file.path)),
                 text(&file.role),
                 whole(file.size_bytes),
                 text(name),

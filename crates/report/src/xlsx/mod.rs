@@ -74,7 +74,7 @@ impl<'a> Part<'a> {
     /// The comparison of all results, if there is one, then each result.
     fn all(report: &'a Report) -> Vec<Self> {
         let comparison = report.comparison.as_ref().map(|section| Part {
-            title: section.heading.to_owned(),
+            title: section.heading.clone(),
             subtitle: Vec::new(),
             banner: None,
             sections: std::slice::from_ref(section),

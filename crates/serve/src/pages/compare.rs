@@ -221,9 +221,9 @@ fn compared(
         _ => overlaid.map(|section| section.blocks).unwrap_or_default(),
     };
     let letters = (b'A'..=b'Z').map(char::from);
-    let named =
+    let lettered =
         letters.zip(names).map(|(letter, name)| format!("{letter}: {}", words::clean(&name)));
-    Ok((named.collect(), blocks))
+    Ok((lettered.collect(), blocks))
 }
 
 /// The curves of a section; columns are among the charts of a comparison itself.

@@ -170,7 +170,7 @@ fn results_are_chosen_from_a_list() {
     let three = served.get(&format!("/compare?with={}&with={}&with={}", ids[0], ids[1], ids[2]));
     three.is(200, "Change of C");
     three.is(200, "IOPS of each result");
-    let many: String = (0..26).map(|n| format!("&b=x{n}")).collect();
+    let many = (0..26).map(|n| format!("&b=x{n}")).collect::<Vec<_>>().concat();
     served.get(&format!("/compare?a={}{many}", first.id())).is(400, "at most");
 }
 

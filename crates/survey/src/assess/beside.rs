@@ -68,15 +68,12 @@ impl Companion {
     /// files.
     fn of_log(database: Database, areas: &Areas) -> Option<Self> {
         let profile = databases::profile(database);
-        let (word, stream) = match profile.page_write {
-            Some(shape) => {
-                let depth = if shape.depth > 1 { CHECKPOINT_DEPTH } else { 1 };
-                ("a checkpoint", areas.data(shape.block, Pattern::Random, 100, depth))
-            }
-            None => {
-                let shape = profile.bulk_writes.last()?;
-                ("a compaction", areas.data(shape.block, Pattern::Sequential, 100, shape.depth))
-            }
+        let (word, stream) = if let Some(shape) = profile.page_write {
+            let depth = if shape.depth > 1 { CHECKPOINT_DEPTH } else { 1 };
+            ("a checkpoint", areas.data(shape.block, Pattern::Random, 100, depth))
+        } else {
+            let shape = profile.bulk_writes.last()?;
+            ("a compaction", areas.data(shape.block, Pattern::Sequential, 100, shape.depth))
         };
         Some(Self { word, stream: Stream { name: "beside".to_owned(), ..stream } })
     }
@@ -195,7 +192,7 @@ impl Session<'_, '_> {
             }
         }
         if let Some(grid) = sides.grid.and_then(|timing| grid(database, &areas, timing)) {
-            self.grid(Grid { tool_ceiling_iops: self.found.tool_ceiling_iops, ..grid });
+            self.grid(&Grid { tool_ceiling_iops: self.found.tool_ceiling_iops, ..grid });
         }
     }
 
@@ -250,7 +247,7 @@ impl Session<'_, '_> {
         (widest.per_second > 0.0).then_some(widest.per_second)
     }
 
-    fn grid(&mut self, grid: Grid) {
+    fn grid(&mut self, grid: &Grid) {
         if self.lab.is_over() {
             return;
         }

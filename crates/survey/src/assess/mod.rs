@@ -99,10 +99,10 @@ pub fn assess(
     let timing = Timing::of(options.pace);
     let file_bytes = prepared.targets()[0].size_bytes();
     let loads = options.loads(file_bytes, prepared.facts()[0].direct_align_bytes);
-    let target = Target { size_bytes: Some(Bytes(file_bytes)), ..target };
-    let setup = options.setup(target, timing.pattern);
+    let setup =
+        options.setup(Target { size_bytes: Some(Bytes(file_bytes)), ..target }, timing.pattern);
     let mut lab = Lab::on(setup, site, prepared, begun, stop, observe);
-    let found = Session::new(&mut lab, timing, options, stop).measure_all(&loads);
+    let found = Session::new(&mut lab, &timing, options, stop).measure_all(&loads);
     let (ramps, patterns) = (&found.ramps, &found.patterns);
     let changed = conclude::Changed::find(ramps, patterns, found.repeats.as_ref());
     let honesty = conclude::honesty(&loads, patterns, ramps, lab.environment());
@@ -110,8 +110,7 @@ pub fn assess(
     // The error that ended the assessment explains what is missing, so it comes first.
     let mut warnings: Vec<String> = lab.error().map(str::to_owned).into_iter().collect();
     warnings.extend(conclude::doubts(honesty.as_ref(), &changed));
-    warnings.extend(found.warnings(chosen.warning.as_deref()));
-    warnings.extend(unseen.clone());
+    warnings.extend(found.warnings(chosen.warning.as_deref()).into_iter().chain(unseen.clone()));
     let verdicts = judge::Judge {
         options,
         loads: &loads,

@@ -77,12 +77,12 @@ pub(super) struct Session<'a, 'l> {
 impl<'a, 'l> Session<'a, 'l> {
     pub(super) fn new(
         lab: &'l mut Lab<'a>,
-        timing: Timing,
+        timing: &Timing,
         options: &'l AssessOptions,
         stop: &'a AtomicBool,
     ) -> Self {
         let link = options.link.clone().map(Publish::from_published);
-        Self { lab, timing, link, options, stop, found: Results::default() }
+        Self { lab, timing: *timing, link, options, stop, found: Results::default() }
     }
 
     /// Ramps and patterns in an order in which reads come before what writes leave behind.

@@ -163,13 +163,13 @@ fn row(part: &MixPart) -> String {
     };
     let mut more = String::new();
     if part.delay_ns.0 > 0 {
-        more += &format!(", {} before each burst", part.delay_ns);
+        more.extend([format!(", {} before each burst", part.delay_ns)]);
     }
     if part.burst_ios > 1 {
-        more += &format!(", bursts of {}", part.burst_ios);
+        more.extend([format!(", bursts of {}", part.burst_ios)]);
     }
     if part.reply_bytes.0 > 0 {
-        more += &format!(", replies of {}", part.reply_bytes);
+        more.extend([format!(", replies of {}", part.reply_bytes)]);
     }
     let block = part.block_bytes.to_string();
     format!("{block:>7}, {read:>3} % read, {random:>3} % random{aligned}{more}")

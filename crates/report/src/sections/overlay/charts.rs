@@ -222,7 +222,7 @@ fn columns(
             mean(&one.measurements, of, !is_latency).map(|p| Point { x: place as f64, ..p })
         };
         let points = loads.iter().enumerate().filter_map(place).collect();
-        series(&side.title(), shape, Side::Left, points)
+        series(side.title(), shape, Side::Left, points)
     };
     let lines: Vec<Series> = sides.iter().map(of_side).collect();
     let titles = loads.iter().map(|load| load.title.clone()).collect();
@@ -260,7 +260,7 @@ fn sizes(sides: &[&Named<'_>]) -> Option<Chart> {
             _ => None,
         };
         let points = side.side.documents.iter().filter_map(of).flatten().collect();
-        series(&side.title(), Shape::Line, Side::Left, points)
+        series(side.title(), Shape::Line, Side::Left, points)
     };
     let first = sides.first()?.side.documents.iter().find_map(|d| match d {
         Document::Sizes(e) => Some(e),
@@ -290,7 +290,7 @@ fn scale(sides: &[&Named<'_>]) -> Option<Chart> {
             _ => None,
         };
         let points = side.side.documents.iter().filter_map(of).flatten().collect();
-        series(&side.title(), Shape::Line, Side::Left, points)
+        series(side.title(), Shape::Line, Side::Left, points)
     };
     let first = sides.first()?.side.documents.iter().find_map(|d| match d {
         Document::Scale(e) => Some(e),

@@ -109,8 +109,8 @@ fn table(
     if !is_common {
         columns.push(column("of", "Of", Unit::Text));
     }
-    columns.push(column("figure", &first.title(), figures));
-    columns.extend(alike.iter().map(|(side, _)| column("figure", &side.title(), figures)));
+    columns.push(column("figure", first.title(), figures));
+    columns.extend(alike.iter().map(|(side, _)| column("figure", side.title(), figures)));
     let others = rows.iter().flat_map(|row| row.others.iter().flatten());
     let has_interval = others.into_iter().any(|(_, words)| words.contains(" ("));
     let what = if has_interval { " (90 % interval)" } else { "" };
@@ -118,7 +118,7 @@ fn table(
         1 => format!("Change{what}"),
         _ => format!("Change of {}{what}", side.letter),
     };
-    columns.extend(alike.iter().map(|(side, _)| column("change", &change(side), Unit::Text)));
+    columns.extend(alike.iter().map(|(side, _)| column("change", change(side), Unit::Text)));
     let cells = |row: &Row| {
         let mut cells = vec![text(&row.title)];
         if !is_common {
