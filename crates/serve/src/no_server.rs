@@ -1,5 +1,7 @@
 //! In place of the server, where this program was built without it: nothing listens.
 
+#![expect(clippy::needless_pass_by_value, reason = "the signatures are those of the server")]
+
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -47,7 +49,7 @@ impl Listener {
 
 impl Server {
     /// Never called: there is no listener.
-    pub fn open<L>(listener: Listener, _: &Place, _: L) -> Result<Self, ServeError> {
+    pub fn open(listener: Listener, _: &Place, _: Language) -> Result<Self, ServeError> {
         match listener.0 {}
     }
 
