@@ -120,8 +120,8 @@ pub fn scaling(names: &[String], alone: &[Rate], together: &[Together]) -> Optio
     })
 }
 
-/// What a load cannot show that leaves a target alone unsaturated, in a sentence: targets that share
-/// a limit add up under it, too. `doubled` is a target with twice as many I/Os in flight.
+/// What a load cannot show that leaves a target alone unsaturated, in a sentence: targets that
+/// share a limit add up under it, too. `doubled` is a target with twice as many I/Os in flight.
 #[must_use]
 pub fn unsaturated(name: &str, alone: Rate, doubled: Rate) -> Option<String> {
     let is_known = alone.is_usable() && doubled.is_usable();

@@ -183,7 +183,6 @@ caption-load-not-known = Threads und Tiefe unbekannt
 caption-file = Datei { $size }
 caption-file-used = Datei { $size }, davon { $used } benutzt
 caption-file-not-known = Dateigröße unbekannt
-caption-load-not-known = Last unbekannt
 caption-size-not-known = Größe unbekannt
 caption-loads = { $loads } Lasten: { $blocks }, { $patterns }, { $directions }
 

@@ -348,3 +348,37 @@ label-iops-then = IOPS then
 label-p99-alone-of-load = p99 alone
 label-p99-then = p99 then
 label-other-mib-per-s = The other, MiB/s
+
+## Several results next to each other
+
+overlay-against-latency = { $load }: throughput against latency
+overlay-p99 = p99 latency
+overlay-saturated = Saturated throughput
+overlay-large = Throughput of large I/Os
+overlay-of-each = { $figure } of each result
+overlay-against-size = Throughput against file size
+overlay-together = Throughput of several targets together
+overlay-number = No. { $number }
+overlay-name-number = { $name } (no. { $number })
+overlay-no-common-load = { $one } is not overlaid: it has no load in common with { $other }.
+overlay-unlike = { $one } is not overlaid: { $differences }.
+overlay-withheld = { $one } against { $other }: { $why }.
+overlay-better = { $one } is better than { $other }.
+overlay-same = { $one } is the same as { $other }.
+overlay-worse = { $one } is worse than { $other }.
+overlay-not-known = Whether { $one } is better or worse than { $other } is not known.
+overlay-difference = { $name } is { $b } instead of { $a }
+overlay-more-differ = and { $more } more differ
+overlay-left-out = { $loads ->
+        [one] { $loads } load is left out of { $side }: { $example }, { $why }.
+       *[other] { $loads } loads are left out of { $side }: for example, of { $example }, { $why }.
+    }
+overlay-not-drawn = Charts show the first { $drawn } results; the tables have the others: { $others }.
+overlay-of = Of
+overlay-change = Change
+overlay-change-interval = Change (90 % interval)
+overlay-change-of = Change of { $side }
+overlay-change-of-interval = Change of { $side } (90 % interval)
+overlay-interval = { $low } to { $high } %
+overlay-change-verdict = { $change } %: { $verdict }
+overlay-change-within = { $change } % ({ $interval }): { $verdict }

@@ -187,7 +187,6 @@ caption-load-not-known = threads and depth not known
 caption-file = File { $size }
 caption-file-used = File { $size }, { $used } of it used
 caption-file-not-known = File size not known
-caption-load-not-known = load not known
 caption-size-not-known = size not known
 caption-loads = { $loads } loads: { $blocks }, { $patterns } { $directions }
 

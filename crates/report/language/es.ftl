@@ -183,7 +183,6 @@ caption-load-not-known = hilos y profundidad desconocidos
 caption-file = Archivo de { $size }
 caption-file-used = Archivo de { $size }, { $used } en uso
 caption-file-not-known = Tamaño de archivo desconocido
-caption-load-not-known = carga desconocida
 caption-size-not-known = tamaño desconocido
 caption-loads = { $loads } cargas: { $blocks }, { $directions } { $patterns }
 

@@ -182,7 +182,6 @@ caption-load-not-known = ismeretlen szálszám és sormélység
 caption-file = { $size } fájl
 caption-file-used = { $size } fájl, ebből { $used } használt
 caption-file-not-known = Ismeretlen fájlméret
-caption-load-not-known = ismeretlen terhelés
 caption-size-not-known = ismeretlen méret
 caption-loads = { $loads } terhelés: { $blocks }, { $patterns }, { $directions }
 

@@ -179,7 +179,6 @@ caption-load-not-known = 线程数和深度未知
 caption-file = 文件 { $size }
 caption-file-used = 文件 { $size }，使用了 { $used }
 caption-file-not-known = 文件大小未知
-caption-load-not-known = 负载未知
 caption-size-not-known = 大小未知
 caption-loads = { $loads } 种负载：{ $blocks }，{ $patterns }，{ $directions }
 

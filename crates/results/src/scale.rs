@@ -15,8 +15,8 @@ pub struct Scale {
     pub unit: ScaleUnit,
     /// Each target alone, in the order in which they were named.
     pub alone: Vec<TargetAlone>,
-    /// The first target alone with twice as many I/Os in flight: whether the load saturates it; none
-    /// where that was not measured, and of earlier builds.
+    /// The first target alone with twice as many I/Os in flight: whether the load saturates it;
+    /// none where that was not measured, and of earlier builds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubled: Option<TargetAlone>,
     /// Several together, in the order in which they were measured.

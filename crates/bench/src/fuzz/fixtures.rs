@@ -35,7 +35,7 @@ pub(super) const JOBS: [&str; 3] = [
         rate_iops=500\n",
     "; a comment\n\
         [global]\n\
-        size=10%\n\
+        size=10g\n\
         bssplit=4k/60:8k/30:64k/10,8k/100\n\
         rwmixread=70\n\
         random_distribution=zipf:1.2\n\

@@ -37,7 +37,8 @@ const WIDER: &str = "(() => {
   const cuts = e => { const over = getComputedStyle(e).overflowX;
     const cut = ['hidden', 'clip'].includes(over) || print && ['auto', 'scroll'].includes(over);
     return cut && e.scrollWidth > e.clientWidth + 1; };
-  const boxes = 'table, svg, pre, figure, section, article, div, p, ul, ol, dl, details, h1, h2, h3';
+  const boxes =
+    'table, svg, pre, figure, section, article, div, p, ul, ol, dl, details, h1, h2, h3';
   const wide = e => { const parent = e.parentElement;
     const over = getComputedStyle(parent).overflowX;
     if (!e.matches(boxes) || !print && ['auto', 'scroll'].includes(over)) return false;

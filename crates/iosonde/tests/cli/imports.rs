@@ -57,7 +57,7 @@ fn recordings_of_other_tools_are_shown_as_those_of_the_monitor() {
         ("monitor/tests/foreign/sar-12.txt", &["sda", "Disk Transfers/sec"]),
         ("monitor/tests/foreign/typeperf.csv", &["0 C:", "625 µs"]),
         ("monitor/tests/foreign/collector.csv", &["D:", "1.33 ms", "collector.csv"]),
-        ("dialects/tests/sqliosim/log.xml", &["F:\\sqliosim.mdx", "SQLIOSim logged 1 error"]),
+        ("dialects/tests/sqliosim/log.xml", &["F:\\\\sqliosim.mdx", "SQLIOSim logged 1 error"]),
     ] {
         let store = Store::new();
         let path = fixture(name);

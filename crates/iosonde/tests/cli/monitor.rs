@@ -107,7 +107,7 @@ fn a_separate_recording_is_set_beside_a_result_of_its_time() {
     succeeds(&output);
     let e = recording(&output);
     assert!(e.conclusion.runs.is_empty() && e.measurements.is_empty());
-    assert!(e.warnings.iter().any(|w| w.contains("no result of SQLIO")), "{:?}", e.warnings);
+    assert!(e.warnings.iter().any(|w| w.contains("not a result of SQLIO")), "{:?}", e.warnings);
     let import = format!("{target}/run.json");
     let imported =
         command(&["history", "import", &import]).env("IOSONDE_HISTORY", &history).output();

@@ -25,6 +25,10 @@ fn assert_holds(path: &str, old: &Value, new: &Value) {
                 assert_holds(&format!("{path}/{number}"), old, new);
             }
         }
+        (Value::String(old), Value::String(new)) => {
+            // "in place of" became "instead of".
+            assert_eq!(old.replace("in place of", "instead of"), *new, "{path}");
+        }
         _ => assert_eq!(old, new, "{path}"),
     }
 }

@@ -160,7 +160,7 @@ fn figures_look_the_same_in_every_language() {
     for language in Language::ALL {
         let text = speak(language, || {
             say!("page-several-results", results = count(12_345_usize))
-                + &say!("glance-unsure", percent = "1.5")
+                + &say!("unsure-grey", percent = "1.5")
         });
         assert!(text.contains("12 345") && text.contains("1.5"), "{language:?}: {text}");
     }

@@ -181,7 +181,7 @@ mod tests {
     /// Lines ended in the middle of a figure: `274` stood on one, `402 commits` on the next.
     #[test]
     fn a_figure_stays_on_one_line() {
-        assert_eq!(wrap("", "needs 274 402 commits", 13), "needs\n274 402\ncommits\n");
+        assert_eq!(wrap("", "needs 274 402 commits", 12), "needs\n274 402\ncommits\n");
     }
 
     #[test]

@@ -3,8 +3,6 @@
 use std::fmt::Write as _;
 
 use super::layout::{padded, width};
-use results::Document;
-
 use super::table;
 use super::{WIDTH, shorten, wrap};
 use crate::language::say;
@@ -24,17 +22,17 @@ const LINE: usize = 48;
 
 /// Columns of a wide terminal, of which a table may have all.
 const TABLE: usize = 100;
-/// Columns of any terminal: the summary of an assessment is no wider.
+/// Columns of any terminal: a summary is no wider.
 const SUMMARY: usize = 80;
+/// The section that a summary begins with.
+const GLANCE: &str = "glance";
 
 /// A result with all of its sections.
 pub(super) fn part(part: &ResultPart) -> String {
     // The first line has the file size, however long the name of the load is.
     let (first, rest) = part.subtitle.split_first().map_or(("", &[][..]), |(f, r)| (f.as_str(), r));
-    let (columns, table_width) = match part.document {
-        Document::Assessment(_) => (SUMMARY, SUMMARY),
-        _ => (WIDTH, TABLE),
-    };
+    let is_summary = part.sections.iter().any(|section| section.key == GLANCE);
+    let (columns, table_width) = if is_summary { (SUMMARY, SUMMARY) } else { (WIDTH, TABLE) };
     let room = columns.saturating_sub(width(first) + 2);
     let title = shorten(&part.title, room);
     let mut out = begun(part.answer.as_deref());

@@ -212,8 +212,8 @@ pub(super) struct Frozen {
 }
 
 impl Frozen {
-    /// I/Os that took so many times as long as is acceptable, and as is usual, were frozen, all that
-    /// were in flight at once; none where none was.
+    /// I/Os that took so many times as long as is acceptable, and as is usual, were frozen, all
+    /// that were in flight at once; none where none was.
     pub(super) fn of(
         judged: &Statistics,
         in_flight: f64,

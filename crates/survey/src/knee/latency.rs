@@ -120,8 +120,8 @@ impl KneeLab<'_> {
         (apart && middle > within && middle < beyond).then_some(middle)
     }
 
-    /// Whether any load gives that many IOPS within the latency. Nothing is judged by a load that is
-    /// hardly known.
+    /// Whether any load gives that many IOPS within the latency. Nothing is judged by a load that
+    /// is hardly known.
     fn outcome(&self, target: &LatencyTarget, iops: f64) -> Outcome {
         let is = |met: bool| if met { Outcome::Met } else { Outcome::NotMet };
         Outcome::of_any(self.by_depth().map(|(_, m)| {

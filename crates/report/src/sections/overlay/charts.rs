@@ -169,17 +169,17 @@ fn curve_charts(load: &Shared<'_>) -> Vec<Chart> {
         .collect();
     let mut charts = saturation::against_latency(&curves, &caption);
     for chart in &mut charts {
-        chart.title = format!("{}: throughput against latency", load.title);
+        chart.title = say!("overlay-against-latency", load = &load.title);
         chart.key = make::key(&format!("compared-latency-{}", load.title));
     }
     let lines: Vec<Series> = curves.iter().map(Curve::throughput_line).collect();
     let named = make::Named {
         key: &format!("compared-saturation-{}", load.title),
-        title: &format!("{}: saturation", load.title),
+        title: &say!("chart-saturation", load = &load.title),
         caption: &caption,
     };
     let drawn = Drawn {
-        x: log2("I/Os in flight", Unit::Count),
+        x: log2(say!("label-i-os-in-flight"), Unit::Count),
         left: throughput(bandwidth),
         right: None,
         series: lines,
@@ -200,7 +200,7 @@ fn single_charts(loads: &[&Shared<'_>], sides: &[&Named<'_>]) -> Vec<Chart> {
     let charts = [
         columns(&small, sides, ("iops", "IOPS", Unit::Iops), |m| Some(m.total.iops)),
         columns(&large, sides, ("mib-per-s", "MiB/s", Unit::MibPerS), |m| Some(m.total.mib_per_s)),
-        columns(loads, sides, ("p99", "p99 latency", Unit::Nanoseconds), |m| {
+        columns(loads, sides, ("p99", &say!("overlay-p99"), Unit::Nanoseconds), |m| {
             Some(m.total.latency_ns?.p99? as f64)
         }),
     ];
@@ -231,7 +231,7 @@ fn columns(
     let left = if is_latency { log10(name, unit) } else { make::linear(name, unit) };
     let named = make::Named {
         key: &format!("compared-{key}"),
-        title: &format!("{name} of each result"),
+        title: &say!("overlay-of-each", figure = name),
         caption: &caption,
     };
     let drawn = Drawn { x: names("", titles), left, right: None, series: lines, marks: Vec::new() };
@@ -269,11 +269,11 @@ fn sizes(sides: &[&Named<'_>]) -> Option<Chart> {
     let bandwidth = first.measurements.first().is_some_and(words::is_bandwidth);
     let named = make::Named {
         key: "compared-sizes",
-        title: "Throughput against file size",
+        title: &say!("overlay-against-size"),
         caption: &caption::of(&first.measurements),
     };
     let drawn = Drawn {
-        x: log2("File size", Unit::Bytes),
+        x: log2(say!("label-file-size"), Unit::Bytes),
         left: throughput(bandwidth),
         right: None,
         series: sides.iter().map(of_side).collect(),
@@ -298,11 +298,11 @@ fn scale(sides: &[&Named<'_>]) -> Option<Chart> {
     })?;
     let named = make::Named {
         key: "compared-scaling",
-        title: "Throughput of several targets together",
+        title: &say!("overlay-together"),
         caption: &caption::of(&first.measurements),
     };
     let drawn = Drawn {
-        x: make::linear("Targets", Unit::Count),
+        x: make::linear(say!("label-targets"), Unit::Count),
         left: throughput(scale::is_mib(&first.conclusion)),
         right: None,
         series: sides.iter().map(of_side).collect(),

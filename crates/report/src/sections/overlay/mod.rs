@@ -15,7 +15,7 @@ pub use names::names;
 
 use super::comparison::untold;
 use super::make::{cleaned, fact};
-use crate::language::say;
+use crate::language::{count, say};
 use crate::model::{Block, Fact, Section};
 use crate::words;
 
@@ -81,7 +81,8 @@ pub(super) struct Named<'a> {
 impl<'a> Named<'a> {
     fn of(index: usize, side: &'a OverlaySide<'a>) -> Self {
         let letter = u8::try_from(index).ok().filter(|i| *i < 26).map(|i| char::from(b'A' + i));
-        let letter = letter.map_or_else(|| format!("No. {}", index + 1), String::from);
+        let letter = letter
+            .map_or_else(|| say!("overlay-number", number = (index + 1).to_string()), String::from);
         Self { letter, side }
     }
 
@@ -95,7 +96,7 @@ impl<'a> Named<'a> {
         let mut parts: Vec<String> = Vec::new();
         for document in &self.side.documents {
             let (kind, title) = (super::kind(document), super::title(document));
-            let part = format!("{kind}, {title}, {}", words::moment(document.started()));
+            let part = [kind, title, words::moment(document.started())].join(", ");
             if !parts.contains(&part) {
                 parts.push(part);
             }
@@ -120,24 +121,27 @@ fn is_alike(comparison: &Comparison) -> bool {
 fn sentence(side: &Named<'_>, first: &Named<'_>, c: &Comparison) -> String {
     let (one, other) = (&side.letter, &first.letter);
     if c.loads.is_empty() {
-        return format!("{one} is not overlaid: it has no load in common with {other}.");
+        return say!("overlay-no-common-load", one = one, other = other);
     }
     if !is_alike(c) {
         let differences = c.loads.iter().flat_map(|load| &load.unlike);
-        return format!("{one} is not overlaid: {}.", unlike(differences));
+        return say!("overlay-unlike", one = one, differences = unlike(differences));
     }
     if c.withheld {
-        return format!("{one} against {other}: {}.", words::clean(&c.explanation));
+        let why = words::clean(&c.explanation);
+        return say!("overlay-withheld", one = one, other = other, why = why);
     }
     let verdict = match c.verdict {
-        Change::Better => format!("{one} is better than {other}"),
-        Change::Same => format!("{one} is the same as {other}"),
-        Change::Worse => format!("{one} is worse than {other}"),
-        Change::CannotTell => format!("whether {one} is better or worse than {other} is not known"),
+        Change::Better => say!("overlay-better", one = one, other = other),
+        Change::Same => say!("overlay-same", one = one, other = other),
+        Change::Worse => say!("overlay-worse", one = one, other = other),
+        Change::CannotTell => say!("overlay-not-known", one = one, other = other),
     };
     let findings = words::clean(&c.findings.join("; "));
-    let verdict = words::capitalized(&verdict);
-    if findings.is_empty() { format!("{verdict}.") } else { format!("{verdict}. {findings}.") }
+    if findings.is_empty() {
+        return verdict;
+    }
+    say!("two-sentences", first = verdict, second = format!("{findings}."))
 }
 
 /// In what loads differ, each difference once: `file size is 2 GiB instead of 1 GiB`.
@@ -145,7 +149,7 @@ fn unlike<'a>(differences: impl Iterator<Item = &'a Difference>) -> String {
     let mut all: Vec<String> = Vec::new();
     for d in differences {
         let (a, b) = (words::clean(&d.a), words::clean(&d.b));
-        let text = format!("{} is {b} instead of {a}", words::clean(&d.name));
+        let text = say!("overlay-difference", name = words::clean(&d.name), a = a, b = b);
         if !all.contains(&text) {
             all.push(text);
         }
@@ -153,7 +157,7 @@ fn unlike<'a>(differences: impl Iterator<Item = &'a Difference>) -> String {
     let more = all.len().saturating_sub(NAMED);
     all.truncate(NAMED);
     if more > 0 {
-        all.push(format!("and {more} more differ"));
+        all.push(say!("overlay-more-differ", more = count(more)));
     }
     all.join(", ")
 }
@@ -163,11 +167,13 @@ fn left_out(alike: &[(&Named<'_>, &Comparison)]) -> Vec<String> {
     let of_side = |(side, c): &(&Named<'_>, &Comparison)| {
         let loads: Vec<_> = c.loads.iter().filter(|load| !load.unlike.is_empty()).collect();
         let first = loads.first()?;
-        let count = words::plural(loads.len() as u64, "load is", "loads are");
-        let example = words::clean(&first.title);
-        let why = unlike(first.unlike.iter());
-        let lead = if loads.len() == 1 { "" } else { "for example, of " };
-        Some(format!("{count} left out of {}: {lead}{example}, {why}.", side.letter))
+        Some(say!(
+            "overlay-left-out",
+            loads = count(loads.len()),
+            side = &side.letter,
+            example = words::clean(&first.title),
+            why = unlike(first.unlike.iter())
+        ))
     };
     alike.iter().filter_map(of_side).collect()
 }
@@ -186,9 +192,6 @@ fn warnings(alike: &[(&Named<'_>, &Comparison)]) -> Vec<String> {
 fn not_drawn(drawn: &[&Named<'_>]) -> Option<Block> {
     let others = drawn.get(DRAWN..).filter(|others| !others.is_empty())?;
     let titles: Vec<String> = others.iter().map(|side| side.title()).collect();
-    let text = format!(
-        "Charts show the first {DRAWN} results; the tables have the others: {}.",
-        titles.join("; ")
-    );
-    Some(Block::Paragraph(text))
+    let (drawn, others) = (count(DRAWN), titles.join("; "));
+    Some(Block::Paragraph(say!("overlay-not-drawn", drawn = drawn, others = others)))
 }

@@ -2,6 +2,7 @@
 
 use results::Document;
 
+use crate::language::say;
 use crate::words;
 
 /// A word for each result, from what differs between them: tag, host, target, device or time.
@@ -35,7 +36,10 @@ pub fn names(documents: &[&Document], tags: &[Option<String>]) -> Vec<String> {
         }
     }
     let all = joined(&differing, &times[1]);
-    all.iter().enumerate().map(|(place, name)| format!("{name} (no. {})", place + 1)).collect()
+    let numbered = |(place, name): (usize, &String)| {
+        say!("overlay-name-number", name = name, number = (place + 1).to_string())
+    };
+    all.iter().enumerate().map(numbered).collect()
 }
 
 fn joined(columns: &[&Vec<String>], last: &[String]) -> Vec<String> {

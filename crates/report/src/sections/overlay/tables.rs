@@ -8,27 +8,39 @@ use results::{ComparedFigure, ComparedLoad, Comparison, Document, Figure};
 use super::super::comparison::{signed, unit};
 use super::super::make::{self, column, text};
 use super::Named;
+use crate::language::say;
 use crate::model::{Block, Cell, Table, Unit};
 use crate::words;
 
 /// A load of larger I/Os is said in MiB/s.
 const LARGE_MIB: f64 = 0.25;
 
-/// What each table is of: its key, its title and its figure.
-const TABLES: [(&str, &str, Figure); 5] = [
-    ("compared-saturated", "Saturated throughput", Figure::SaturatedIops),
-    ("compared-throughput", "Throughput", Figure::Iops),
-    ("compared-bandwidth", "Throughput of large I/Os", Figure::MibPerS),
-    ("compared-mean", "Mean latency", Figure::MeanNs),
-    ("compared-p99", "p99 latency", Figure::P99Ns),
+/// What each table is of: its key and its figure.
+const TABLES: [(&str, Figure); 5] = [
+    ("compared-saturated", Figure::SaturatedIops),
+    ("compared-throughput", Figure::Iops),
+    ("compared-bandwidth", Figure::MibPerS),
+    ("compared-mean", Figure::MeanNs),
+    ("compared-p99", Figure::P99Ns),
 ];
+
+fn title(figure: Figure) -> String {
+    match figure {
+        Figure::SaturatedIops => say!("overlay-saturated"),
+        Figure::Iops => say!("heading-throughput"),
+        Figure::MibPerS => say!("overlay-large"),
+        Figure::MeanNs => say!("label-mean-latency"),
+        Figure::P99Ns => say!("overlay-p99"),
+        other => other.title().to_owned(),
+    }
+}
 
 /// A table for each figure.
 pub(super) fn blocks(first: &Named<'_>, alike: &[(&Named<'_>, &Comparison)]) -> Vec<Block> {
     let unsure = unsure(first, alike);
-    let tables = TABLES.iter().filter_map(|(key, title, figure)| {
+    let tables = TABLES.iter().filter_map(|(key, figure)| {
         let rows = rows(*figure, alike, &unsure);
-        table(key, title, *figure, first, alike, &rows)
+        table(key, &title(*figure), *figure, first, alike, &rows)
     });
     tables.map(Block::Table).collect()
 }
@@ -105,18 +117,19 @@ fn table(
     let caption = rows.first().map(|row| row.caption.clone()).unwrap_or_default();
     let is_common = rows.iter().all(|row| row.caption == caption);
     let figures = unit(figure);
-    let mut columns = vec![column("load", "Load", Unit::Text)];
+    let mut columns = vec![column("load", say!("label-load"), Unit::Text)];
     if !is_common {
-        columns.push(column("of", "Of", Unit::Text));
+        columns.push(column("of", say!("overlay-of"), Unit::Text));
     }
     columns.push(column("figure", first.title(), figures));
     columns.extend(alike.iter().map(|(side, _)| column("figure", side.title(), figures)));
     let others = rows.iter().flat_map(|row| row.others.iter().flatten());
     let has_interval = others.into_iter().any(|(_, words)| words.contains(" ("));
-    let what = if has_interval { " (90 % interval)" } else { "" };
-    let change = |side: &Named<'_>| match alike.len() {
-        1 => format!("Change{what}"),
-        _ => format!("Change of {}{what}", side.letter),
+    let change = |side: &Named<'_>| match (alike.len(), has_interval) {
+        (1, true) => say!("overlay-change-interval"),
+        (1, false) => say!("overlay-change"),
+        (_, true) => say!("overlay-change-of-interval", side = &side.letter),
+        (_, false) => say!("overlay-change-of", side = &side.letter),
     };
     columns.extend(alike.iter().map(|(side, _)| column("change", change(side), Unit::Text)));
     let cells = |row: &Row| {
@@ -142,13 +155,17 @@ fn change(figure: &ComparedFigure) -> String {
     };
     let Compared { change_percent, interval_percent, verdict, .. } = compared;
     let interval = interval_percent.map_or_else(String::new, |(low, high)| {
-        format!(" ({} to {} %)", signed(low), signed(high))
+        say!("overlay-interval", low = signed(low), high = signed(high))
     });
     let verdict = match verdict {
-        Change::Better => "better",
-        Change::Same => "same",
-        Change::Worse => "worse",
-        Change::CannotTell => "cannot tell",
+        Change::Better => say!("comparison-better"),
+        Change::Same => say!("comparison-same"),
+        Change::Worse => say!("comparison-worse"),
+        Change::CannotTell => say!("comparison-cannot-tell"),
     };
-    format!("{} %{interval}: {verdict}", signed(*change_percent))
+    let change = signed(*change_percent);
+    if interval.is_empty() {
+        return say!("overlay-change-verdict", change = change, verdict = verdict);
+    }
+    say!("overlay-change-within", change = change, interval = interval, verdict = verdict)
 }
