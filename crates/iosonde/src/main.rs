@@ -5,7 +5,6 @@ mod commands;
 mod conducting;
 mod exit;
 mod experiment;
-mod language;
 mod name;
 mod recording;
 mod signals;

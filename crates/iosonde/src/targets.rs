@@ -8,7 +8,7 @@ use workload::{Bytes, EngineChoice};
 
 use screen::Manner;
 
-use crate::language::LanguageArgs;
+use crate::usage::language::LanguageArgs;
 
 /// Targets and permissions.
 #[derive(Debug, Args)]

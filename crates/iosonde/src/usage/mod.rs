@@ -7,6 +7,7 @@ mod arrange;
 mod examples;
 mod fields;
 mod foreign;
+pub(crate) mod language;
 pub(crate) mod manual;
 mod values;
 

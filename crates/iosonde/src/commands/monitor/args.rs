@@ -12,9 +12,9 @@ use workload::Nanoseconds;
 
 use super::Stdout;
 use crate::exit::Failure;
-use crate::language::LanguageArgs;
 use crate::recording::RecordingArgs;
 use crate::targets::ProgressForm;
+use crate::usage::language::LanguageArgs;
 
 /// `iosonde monitor`
 #[derive(Debug, Args)]

@@ -17,8 +17,8 @@ use results::Document;
 
 use self::sources::Sources;
 use crate::exit::{Failure, Outcome};
-use crate::language::LanguageArgs;
 use crate::recording::HistoryPlace;
+use crate::usage::language::LanguageArgs;
 
 /// `iosonde report`
 #[derive(Debug, Args)]
