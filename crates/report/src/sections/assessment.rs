@@ -327,11 +327,12 @@ fn patterns(a: &Assessment) -> Vec<Block> {
         beside(cases::charts(&cases, &captions, &say!("chart-mean"))).into_iter().collect();
     let document = Document::Assessment(Box::new(a.clone()));
     let operation = |i: usize| a.patterns.get(i).map(|p| p.operation.clone()).unwrap_or_default();
+    let (title, column) = (say!("heading-what-a-database-does"), say!("label-operation"));
     let shown = Shown {
         key: "patterns",
-        title: &say!("heading-what-a-database-does"),
+        title: &title,
         range: 0..a.patterns.len(),
-        lead: Some(("operation", &say!("label-operation"), &operation)),
+        lead: Some(("operation", &column, &operation)),
     };
     blocks.extend(shown.table(&document).map(Block::Table));
     blocks.extend(setup::of_writes(&a.environment));
