@@ -222,7 +222,7 @@ impl Capacity {
     }
 }
 
-/// The capacity within each limit; none where nothing was tried, or nothing that is known.
+/// The capacity within each limit; empty if nothing was tried, or if no trial is known well enough.
 ///
 /// Figures vary by `run_percent` from run to run, which no single one of them shows.
 #[must_use]

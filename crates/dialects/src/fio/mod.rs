@@ -175,7 +175,7 @@ fn measurements(part: &Part, file: &str, read: &str, found: &mut ForeignRuns) {
     }
 }
 
-/// What is said of a job whose options nobody wrote down.
+/// The warning on a job whose options are not in the file.
 const UNKNOWN_LOAD: &str = "nobody knows which load these figures are of, because this version of \
                             fio does not write the options of a job: they are compared with \
                             nothing";

@@ -79,7 +79,7 @@ fn follow_each_other(measurements: &mut [results::Measurement]) {
     }
 }
 
-/// What is said of figures without their load.
+/// The warning on figures whose load is not known.
 const UNKNOWN_LOAD: &str = "nobody knows which load these figures are of, because the text has \
                             neither the lines with which SQLIO says it nor its call right above \
                             them: they are compared with nothing";

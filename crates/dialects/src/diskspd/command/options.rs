@@ -360,7 +360,7 @@ impl Options {
             "" => self.zero = true,
             "r" => self.span.random_write_data = true,
             _ => {
-                // As in DiskSpd, nothing after the comma is no file.
+                // An empty name after the comma means no file, as in DiskSpd.
                 let (bytes, file) = match value.split_once(',') {
                     Some((bytes, file)) => (bytes, Some(file.to_owned()).filter(|f| !f.is_empty())),
                     None => (value, None),

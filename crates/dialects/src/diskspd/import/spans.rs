@@ -285,7 +285,7 @@ fn streams(measurement: &Measurement, of_path: &HashMap<&Path, &OnTarget>) -> Ve
     each.collect()
 }
 
-/// What is said of figures of which nobody knows the load: a made-up one would look right.
+/// The warning on figures whose load is not known: an invented load would look right.
 pub(super) fn unknown_load(why: &str) -> String {
     format!(
         "nobody knows which load these figures are of, because {why}: they are compared with \

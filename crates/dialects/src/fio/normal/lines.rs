@@ -122,7 +122,7 @@ impl Head {
         self.name == result.name && self.group == result.group
     }
 
-    /// The sizes of reads and writes; none where they are ranges.
+    /// The block sizes of reads and writes; `None` if they are ranges.
     pub(super) fn blocks(&self) -> Option<(u64, u64)> {
         // `(R) 4096B-4096B, (W) …, (T) …` since 3.0, `4K-4K/4K-4K/4K-4K` before.
         let parts: Vec<&str> = self.bs.split(", ").flat_map(|part| part.split('/')).collect();

@@ -3,8 +3,7 @@
 /// How deep parentheses may be in one another.
 const DEPTH_MAX: usize = 50;
 
-/// The value of an expression; none where it is none that is understood. `value` gives that of a
-/// name.
+/// The value of an expression; `None` if it is not understood. `value` looks up a name.
 pub(super) fn value(text: &str, value: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
     let text: String = text.chars().filter(|c| !c.is_whitespace() && *c != '"').collect();
     let mut reader = Reader { rest: &text, value, depth: 0 };

@@ -107,7 +107,7 @@ fn is_drive(program: &str) -> bool {
     program.len() == 2 && program.ends_with(':')
 }
 
-/// The text that is printed; none where printing is turned on or off.
+/// The text that `echo` prints; `None` for `echo on` and `echo off`.
 fn echo(plain: &str) -> Option<String> {
     let text = plain.get(4..).unwrap_or_default();
     let off = matches!(text.trim().to_ascii_lowercase().as_str(), "" | "on" | "off");

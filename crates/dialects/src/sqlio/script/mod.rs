@@ -16,8 +16,7 @@ use super::command::Complaints;
 
 pub use powershell::power_script;
 
-/// Variables that change from one moment to the next: they stay as they are, for whoever runs the
-/// steps.
+/// Variables whose value changes over time: the caller fills them in when it runs the steps.
 pub const LATE: [&str; 3] = ["DATE", "TIME", "COMPUTERNAME"];
 /// The longest pause, in seconds; `timeout` knows no longer one.
 const PAUSE_S_MAX: u32 = 99_999;
@@ -114,7 +113,7 @@ impl Budget {
         Self { bytes: TEXT_BYTES_MAX, commands: COMMANDS_MAX }
     }
 
-    /// Takes a command of a text; otherwise why there is no room for it.
+    /// Takes a command from the text, or returns why it does not fit.
     fn take(&mut self, text: &str) -> Result<(), String> {
         self.bytes = self.bytes.saturating_sub(text.len() + LINE_COST_BYTES);
         self.commands = self.commands.saturating_sub(1);
