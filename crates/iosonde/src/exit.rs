@@ -8,7 +8,7 @@ use engine::{EngineError, PrepareError};
 use jobs::JobError;
 use workload::Violation;
 
-use crate::usage::in_flags;
+use flags::{PageError, in_flags};
 
 /// What an exit code says. A new code goes into [`Exit::ALL`], which `--help` reads and with which
 /// the README is compared.
@@ -143,6 +143,15 @@ impl From<PrepareError> for Failure {
             PrepareError::Interrupted => Self::Interrupted(error.to_string()),
             PrepareError::Engine(error) => error.into(),
             _ => Self::CannotRun(error.to_string()),
+        }
+    }
+}
+
+impl From<PageError> for Failure {
+    fn from(error: PageError) -> Self {
+        match error {
+            PageError::Unknown { .. } => Self::WrongUsage(error.to_string()),
+            PageError::Made(_) | PageError::Written(..) => Self::CannotRun(error.to_string()),
         }
     }
 }

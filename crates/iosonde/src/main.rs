@@ -5,6 +5,7 @@ mod commands;
 mod conducting;
 mod exit;
 mod experiment;
+mod language;
 mod name;
 mod recording;
 mod signals;

@@ -8,7 +8,7 @@ use workload::{Bytes, EngineChoice};
 
 use screen::Manner;
 
-use crate::usage::language::LanguageArgs;
+use crate::language::LanguageArgs;
 
 /// Targets and permissions.
 #[derive(Debug, Args)]

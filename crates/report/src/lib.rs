@@ -17,6 +17,7 @@
 //! | [`chart`] | a picture of figures as SVG |
 //! | [`html`] | a report as one file for the browser and the printer |
 //! | [`picture`] | a chart as PNG |
+//! | [`pictures`](mod@pictures) | the charts of a report as files with a list |
 //! | [`xlsx`] | a workbook with tables and charts of Excel |
 
 #![expect(
@@ -43,6 +44,7 @@ pub mod picture;
 #[cfg(not(feature = "png"))]
 #[path = "no_picture.rs"]
 pub mod picture;
+pub mod pictures;
 mod ramp;
 pub mod ranking;
 pub mod redact;

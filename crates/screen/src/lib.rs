@@ -4,6 +4,7 @@
 //! Everything is on stderr: stdout is for the result. [`Display`] hears the one stream of events;
 //! the rest of this crate is about taking a terminal and giving it back on every way out.
 
+mod console;
 mod description;
 mod display;
 mod live;
@@ -11,6 +12,7 @@ mod progress;
 mod recording;
 pub mod window;
 
+pub use console::{Console, Ear, Stdout};
 pub use description::described;
 pub use display::{Display, Manner, speak_json, speaks_json, width};
 pub use live::leave;

@@ -6,7 +6,7 @@ mod history;
 mod inspect;
 mod knee;
 pub(crate) mod loads;
-
+mod manual;
 mod matrix;
 pub(crate) mod monitor;
 pub(crate) mod plans;
@@ -33,12 +33,12 @@ use crate::exit::{Failure, Outcome, Words};
 use crate::targets::{ConductArgs, ProgressForm};
 use crate::usage::{self, HelpArgs};
 
-use crate::usage::manual::{self, CompletionsArgs, ManArgs};
 use dialect::ToolCommand;
 use history::HistoryArgs;
 use inspect::InspectArgs;
 use knee::KneeArgs;
 use loads::{SpecsArgs, WorkloadArgs};
+use manual::{CompletionsArgs, ManArgs};
 use matrix::MatrixArgs;
 use monitor::MonitorArgs;
 use plans::{AgainArgs, DoArgs};

@@ -12,8 +12,8 @@ use ::serve::{Listener, ServeError, Server, Token};
 use clap::Args;
 
 use crate::exit::{self, Failure, Outcome};
+use crate::language::LanguageArgs;
 use crate::recording::HistoryPlace;
-use crate::usage::language::LanguageArgs;
 
 /// A token file longer than this is another file.
 const TOKEN_FILE_BYTES: u64 = 4096;

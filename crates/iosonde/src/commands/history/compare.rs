@@ -7,8 +7,8 @@ use results::Comparison;
 
 use crate::commands::run::json;
 use crate::exit::{Failure, Outcome, print};
+use crate::language::LanguageArgs;
 use crate::recording::failure;
-use crate::usage::language::LanguageArgs;
 
 /// `iosonde history compare`
 #[derive(Debug, Args)]

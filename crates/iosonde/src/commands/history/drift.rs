@@ -8,7 +8,7 @@ use history::History;
 
 use crate::commands::run::json;
 use crate::exit::{Failure, Outcome, print};
-use crate::usage::language::LanguageArgs;
+use crate::language::LanguageArgs;
 
 /// `iosonde history drift`
 #[derive(Debug, Args)]

@@ -7,8 +7,8 @@ use results::{Document, Measurement, Status};
 
 use crate::commands::run::json;
 use crate::exit::{Failure, Outcome, print, styled};
+use crate::language::LanguageArgs;
 use crate::recording::failure;
-use crate::usage::language::LanguageArgs;
 
 /// `iosonde history show`
 #[derive(Debug, Args)]

@@ -8,8 +8,8 @@ use results::Figure;
 use super::list::target_name;
 use crate::commands::run::json;
 use crate::exit::{Failure, Outcome, print};
+use crate::language::LanguageArgs;
 use crate::recording::failure;
-use crate::usage::language::LanguageArgs;
 
 /// `iosonde history trend`
 #[derive(Debug, Args)]

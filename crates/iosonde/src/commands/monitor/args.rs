@@ -8,13 +8,13 @@ use clap::Args;
 use databases::DatabaseUrl;
 use jobs::MonitorPlan;
 use monitor::Alert;
+use screen::Stdout;
 use workload::Nanoseconds;
 
-use super::Stdout;
 use crate::exit::Failure;
+use crate::language::LanguageArgs;
 use crate::recording::RecordingArgs;
 use crate::targets::ProgressForm;
-use crate::usage::language::LanguageArgs;
 
 /// `iosonde monitor`
 #[derive(Debug, Args)]

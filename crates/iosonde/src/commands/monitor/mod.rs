@@ -1,7 +1,6 @@
 //! `iosonde monitor`: what the operating system counts, shown and recorded.
 
 mod args;
-mod console;
 mod served;
 
 use std::net::SocketAddr;
@@ -10,24 +9,13 @@ use std::sync::atomic::AtomicBool;
 use engine::Permissions;
 use jobs::{Job as _, MonitorPlan, Plan, Session};
 use results::Document;
-use screen::{Manner, speaks_json};
+use screen::{Console, Ear, Manner, Stdout, speaks_json};
 
 pub(crate) use args::MonitorArgs;
-use console::Console;
+use served::Served;
 
 use crate::conducting::{Manners, Rehearsal, ended, rehearse};
 use crate::exit::{Failure, Outcome};
-
-/// What stdout is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stdout {
-    /// Tables, and the recording at the end.
-    Text,
-    Csv,
-    JsonLines,
-    /// The document at the end.
-    Json,
-}
 
 /// Runs the command.
 pub(crate) fn monitor(args: &MonitorArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
@@ -66,7 +54,11 @@ fn record(
     manners: &Manners,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
-    let mut console = Console::new(plan, stdout, metrics, manners.manner)?;
+    let ear = metrics
+        .map(Served::begin)
+        .transpose()?
+        .map(|mut served| -> Ear { Box::new(move |observation| served.hear(observation)) });
+    let mut console = Console::new(plan, stdout, ear, manners.manner);
     let (permissions, recording) = (manners.permissions.clone(), manners.recording.as_ref());
     let mut session = Session { permissions, recording, sink: &mut console, stop };
     let (documents, outcome) = ended(plan.run(&mut session)?, stop)?;

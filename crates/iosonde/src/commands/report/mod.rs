@@ -17,8 +17,8 @@ use results::Document;
 
 use self::sources::Sources;
 use crate::exit::{Failure, Outcome};
+use crate::language::LanguageArgs;
 use crate::recording::HistoryPlace;
-use crate::usage::language::LanguageArgs;
 
 /// `iosonde report`
 #[derive(Debug, Args)]
@@ -175,7 +175,7 @@ fn write(
         }
     };
     let pictures = charts.as_ref().map(|charts| charts.beside(claimed.map(|c| c.path.as_path())));
-    let place = |result: usize, chart: &_| pictures.as_ref()?.picture(result, chart);
+    let place = |result: usize, chart: &_| pictures.as_ref()?(result, chart);
     let content = Content { report: &built, documents, pictures: &place };
     let loads: usize = documents.iter().map(|d| d.measurements().len()).sum();
     if let Some(apart) = format.apart.as_ref().filter(|_| loads > 1) {
@@ -190,7 +190,7 @@ fn write(
         None => to_stdout(&content)?,
     }
     if let (Some(charts), Some(dir)) = (&charts, &args.charts) {
-        eprint(&format!("charts: {} in {}", charts.count(), dir.display()));
+        eprint(&format!("charts: {} in {}", charts.pictures.count(), dir.display()));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Each command with what people type. A test reads every line with the program's own grammar.
-pub(super) const EXAMPLES: [(&str, &[&str]); 43] = [
+pub const EXAMPLES: [(&str, &[&str]); 43] = [
     ("", &["iosonde assess /data --for postgres", "iosonde run /data -b 8K --depth 32 -d 30s"]),
     ("assess", &["iosonde assess /data --for postgres --pace quick"]),
     ("inspect", &["iosonde inspect /data"]),
@@ -51,7 +51,7 @@ pub(super) const EXAMPLES: [(&str, &[&str]); 43] = [
 
 /// Puts the example of a command at the end of its help; what the command has there itself follows
 /// in the long help.
-pub(super) fn with(command: Command, path: &str) -> Command {
+pub(crate) fn with(command: Command, path: &str) -> Command {
     let Some((_, lines)) = EXAMPLES.iter().find(|(name, _)| *name == path) else { return command };
     let head = if lines.len() == 1 { "Example:" } else { "Examples:" };
     let example = format!("{head}\n  {}", lines.join("\n  "));
@@ -61,49 +61,5 @@ pub(super) fn with(command: Command, path: &str) -> Command {
             command.after_help(example).after_long_help(long)
         }
         None => command.after_help(example),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Words as a shell has them, up to a pipe or a file.
-    fn words(line: &str) -> Vec<String> {
-        let (mut all, mut word, mut quoted) = (Vec::new(), String::new(), false);
-        for c in line.chars().chain([' ']) {
-            match c {
-                '"' => quoted = !quoted,
-                '>' | '|' if !quoted => break,
-                ' ' if !quoted => all.extend((!word.is_empty()).then(|| std::mem::take(&mut word))),
-                c => word.push(c),
-            }
-        }
-        all
-    }
-
-    fn each(command: &Command, path: &str, look: &mut impl FnMut(&str)) {
-        look(path);
-        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
-            each(sub, format!("{path} {}", sub.get_name()).trim_start(), look);
-        }
-    }
-
-    #[test]
-    fn every_command_has_an_example_that_can_be_typed() {
-        let command = super::super::command();
-        each(&command, "", &mut |path| {
-            assert!(EXAMPLES.iter().any(|(name, _)| *name == path), "`iosonde {path}` has none");
-        });
-        for (path, lines) in EXAMPLES {
-            for line in lines {
-                let words = words(line);
-                let read = command.clone().try_get_matches_from(&words);
-                assert!(read.is_ok(), "{line}: {}", read.unwrap_err());
-                let is_of =
-                    words[1..].join(" ").starts_with(path) || path == "do" || path == "again";
-                assert!(is_of, "{line} is not an example of `{path}`");
-            }
-        }
     }
 }

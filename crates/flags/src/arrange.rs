@@ -3,11 +3,11 @@
 
 use clap::{Arg, Command};
 
-use super::{examples, values};
+use crate::{examples, values};
 
 /// Flags with a letter. `-d` is a length of time, as in DiskSpd and SQLIOSim; `-b`, `-t` and `-w`
 /// are as in DiskSpd, too. A depth has no letter, because `-o` is where output goes.
-pub(super) const LETTERS: [(&str, char); 10] = [
+pub const LETTERS: [(&str, char); 10] = [
     ("block", 'b'),
     ("blocks", 'b'),
     ("seconds", 'd'),
@@ -22,7 +22,7 @@ pub(super) const LETTERS: [(&str, char); 10] = [
 
 /// The flags that the short help of a command shows, in this order. Commands that are not here have
 /// few flags, and show all.
-const COMMON: [(&str, &str); 15] = [
+pub const COMMON: [(&str, &str); 15] = [
     ("assess", "pace for need expect size report destroy json"),
     ("run", "block pattern write threads depth seconds size rate workload destroy keep json"),
     ("knee", "block pattern write threads size from to latency-target destroy keep json"),
@@ -44,7 +44,7 @@ const COMMON: [(&str, &str); 15] = [
 ];
 
 /// What is not common, by its heading.
-const HEADINGS: [(&str, &str); 6] = [
+pub const HEADINGS: [(&str, &str); 6] = [
     (
         "Load",
         "workload spec preset plan block blocks page pattern patterns stride random distribution \
@@ -72,13 +72,15 @@ const HEADINGS: [(&str, &str); 6] = [
     ("History", "tag name no-history history"),
 ];
 
-fn names(list: &'static str) -> impl Iterator<Item = &'static str> {
+/// The flags of a list.
+pub fn names(list: &'static str) -> impl Iterator<Item = &'static str> {
     list.split_whitespace()
 }
 
 /// A command with letters, headings, examples and values as all of them have them. The path is its
 /// name after `iosonde`.
-pub(crate) fn arranged(mut command: Command, path: &str) -> Command {
+#[must_use]
+pub fn arranged(mut command: Command, path: &str) -> Command {
     for sub in command.get_subcommands_mut() {
         let path = format!("{path} {}", sub.get_name());
         *sub = arranged(std::mem::take(sub), path.trim_start());
@@ -156,64 +158,4 @@ fn ordered(mut command: Command, common: &'static str) -> Command {
         command = command.mut_arg(id, |arg| arg.hide_short_help(true));
     }
     command
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn each(command: &Command, path: &str, look: &mut impl FnMut(&Command, &str)) {
-        look(command, path);
-        for sub in command.get_subcommands() {
-            each(sub, format!("{path} {}", sub.get_name()).trim_start(), look);
-        }
-    }
-
-    /// A flag that is in no list would be first in the help, as `--destroy` was.
-    #[test]
-    fn every_flag_of_a_command_with_many_is_in_a_list() {
-        let mut seen = Vec::new();
-        each(&super::super::command(), "", &mut |command, path| {
-            let Some((_, common)) = COMMON.iter().find(|(name, _)| *name == path) else { return };
-            let common: Vec<&str> = names(common).collect();
-            for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
-                let Some(long) = arg.get_long() else { continue };
-                let is_placed = common.contains(&long) || arg.get_help_heading().is_some();
-                assert!(is_placed, "`iosonde {path}` has `--{long}`, which is in no list");
-                seen.push(long.to_owned());
-            }
-            for long in common {
-                let mut all = command.get_arguments();
-                let is_there = all.any(|arg| arg.get_long() == Some(long));
-                let is_tool = dialects::DIALECTS.iter().any(|dialect| dialect.name == path);
-                assert!(is_there || is_tool, "`iosonde {path}` has no `--{long}`");
-            }
-        });
-        for long in HEADINGS.iter().flat_map(|(_, all)| names(all)) {
-            let is_tools = ["also"].contains(&long);
-            assert!(is_tools || seen.iter().any(|name| name == long), "no command has `--{long}`");
-        }
-    }
-
-    /// A letter that means another thing elsewhere is typed wrong some day.
-    #[test]
-    fn a_letter_is_the_same_flag_in_every_command() {
-        each(&super::super::command(), "", &mut |command, path| {
-            let tool = path.split(' ').next().unwrap_or_default();
-            if dialects::DIALECTS.iter().any(|dialect| dialect.name == tool) {
-                return;
-            }
-            for arg in command.get_arguments() {
-                let (Some(letter), Some(long)) = (arg.get_short(), arg.get_long()) else {
-                    continue;
-                };
-                let known = LETTERS.contains(&(long, letter));
-                assert!(known, "`iosonde {path}`: -{letter} is --{long}");
-            }
-            for (long, letter) in LETTERS {
-                let mut all = command.get_arguments().filter(|arg| arg.get_long() == Some(long));
-                assert!(all.all(|arg| arg.get_short() == Some(letter)), "{path}: --{long}");
-            }
-        });
-    }
 }

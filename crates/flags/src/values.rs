@@ -27,7 +27,7 @@ const SECONDS: [&str; 11] = [
 ];
 
 /// A flag that reads its value in the way of its kind.
-pub(super) fn read(arg: Arg) -> Arg {
+pub(crate) fn read(arg: Arg) -> Arg {
     let kind = arg.get_value_parser().type_id();
     let is = |parser: ValueParser| kind == parser.type_id();
     let Some(long) = arg.get_long().map(str::to_owned) else { return arg };

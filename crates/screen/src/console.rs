@@ -1,29 +1,39 @@
 //! A recording on the terminal: tables, rows, lines of JSON, the screen, and the metrics port.
 
-use std::io::{self, Write};
-use std::net::SocketAddr;
+use std::io::{self, ErrorKind, Write};
 
-use ::monitor::{AlertEvent, Event as Watching, Observation, WatchStart, csv, lines};
 use jiff::Timestamp;
 use jobs::{Event, MonitorPlan, Sink};
+use monitor::{AlertEvent, Event as Watching, Observation, WatchStart, csv, lines};
 use report::text::clean;
 use results::Document;
-use screen::{Display, Manner, RecordingModel, RecordingScreen, speaks_json, window};
 
-use super::Stdout;
-use super::served::Served;
-use crate::commands::run::json;
-use crate::conducting::words;
-use crate::exit::{Failure, print};
+use crate::{Display, Manner, RecordingModel, RecordingScreen, speaks_json, window};
+
+/// What stdout is for while a recording is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stdout {
+    /// Tables, and the recording at the end.
+    Text,
+    /// A row per window and device.
+    Csv,
+    /// A line of JSON per event.
+    JsonLines,
+    /// The document at the end.
+    Json,
+}
+
+/// Who hears each window besides, such as a metrics port.
+pub type Ear = Box<dyn FnMut(&Observation)>;
 
 /// Shows a recording.
-pub(super) struct Console {
+pub struct Console {
     stdout: Stdout,
     manner: Manner,
     /// Stdout belongs to a command that runs, and our text comes at the end, on stderr.
     aside: bool,
     name: String,
-    metrics: Option<Served>,
+    ear: Option<Ear>,
     screen: Option<RecordingScreen>,
     display: Display,
     /// Stdout took no more.
@@ -31,23 +41,19 @@ pub(super) struct Console {
 }
 
 impl Console {
-    /// A console; the metrics are served from now on.
-    pub(super) fn new(
-        plan: &MonitorPlan,
-        stdout: Stdout,
-        metrics: Option<SocketAddr>,
-        manner: Manner,
-    ) -> Result<Self, Failure> {
-        Ok(Self {
+    /// A console. The ear is dropped when the recording ends.
+    #[must_use]
+    pub fn new(plan: &MonitorPlan, stdout: Stdout, ear: Option<Ear>, manner: Manner) -> Self {
+        Self {
             stdout,
             manner,
             aside: !plan.command.is_empty(),
             name: plan.name.clone().unwrap_or_default(),
-            metrics: metrics.map(Served::begin).transpose()?,
+            ear,
             screen: None,
             display: Display::new(manner.quiet),
             broken: false,
-        })
+        }
     }
 
     fn watch(&mut self, event: &Watching) {
@@ -90,8 +96,8 @@ impl Console {
     }
 
     fn window(&mut self, o: &Observation) {
-        if let Some(metrics) = &mut self.metrics {
-            metrics.hear(o);
+        if let Some(ear) = &mut self.ear {
+            ear(o);
         }
         if let Some(screen) = &mut self.screen {
             screen.hear(o, clock(o));
@@ -185,21 +191,28 @@ impl Sink for Console {
     fn deliver(&mut self, document: &Document) -> Result<(), String> {
         self.close();
         self.display.finish();
-        self.metrics = None;
+        self.ear = None;
         let text = match self.stdout {
-            Stdout::Json => json(document),
+            Stdout::Json => {
+                serde_json::to_string_pretty(document).map_err(|error| error.to_string())? + "\n"
+            }
             Stdout::Text if !self.manner.quiet => {
-                Ok(format!("\n{}", report::text::document(document)))
+                format!("\n{}", report::text::document(document))
             }
             _ => return Ok(()),
         };
-        words(text.and_then(|text| match self.stdout {
-            Stdout::Text if self.aside => {
-                self.display.aside(text.trim_end());
-                Ok(())
+        if self.stdout == Stdout::Text && self.aside {
+            self.display.aside(text.trim_end());
+            return Ok(());
+        }
+        let mut stdout = io::stdout().lock();
+        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+            // A reader that has gone away is no failure.
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(format!("cannot write to stdout: {error}"))
             }
-            _ => print(&text),
-        }))
+            _ => Ok(()),
+        }
     }
 }
 

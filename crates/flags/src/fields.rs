@@ -49,7 +49,8 @@ const LISTS: [(&str, &str); 3] =
     [("--block", "--blocks"), ("--depth", "--depths"), ("--write", "--writes")];
 
 /// A rule that flags break, with the flag in place of the field.
-pub(crate) fn in_flags(violation: Violation, has_lists: bool) -> Violation {
+#[must_use]
+pub fn in_flags(violation: Violation, has_lists: bool) -> Violation {
     // The load of flags is one stream, and each target was typed.
     let inner = violation.field.split_once("].").map_or(violation.field.as_str(), |(_, name)| name);
     let Some((_, flag)) = FIELDS.iter().find(|(field, _)| *field == inner) else {

@@ -7,7 +7,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use dialects::habits::{self, Answer};
 
 /// What to say where a flag that was refused is one of another tool; none for others.
-pub(super) fn answer(error: &clap::Error, command: &Command, words: &[OsString]) -> Option<String> {
+#[must_use]
+pub fn answer(error: &clap::Error, command: &Command, words: &[OsString]) -> Option<String> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }

@@ -1,0 +1,86 @@
+//! Manual pages, made from the flags.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Command;
+use clap_mangen::Man;
+
+/// Why there is no manual page.
+#[derive(Debug)]
+pub enum PageError {
+    /// The command has no such command in it; these it has.
+    Unknown {
+        /// The command that was looked into, such as `iosonde history`.
+        of: String,
+        /// What was looked for.
+        name: String,
+        /// The names it has.
+        known: Vec<String>,
+    },
+    /// The page cannot be made.
+    Made(io::Error),
+    /// The page cannot be written to this file.
+    Written(PathBuf, io::Error),
+}
+
+impl std::fmt::Display for PageError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unknown { of, name, known } if known.is_empty() => {
+                write!(f, "`{of}` has no command `{name}`")
+            }
+            Self::Unknown { of, name, known } => {
+                write!(f, "`{of}` has no command `{name}`; it has {}", known.join(", "))
+            }
+            Self::Made(error) => write!(f, "the manual page cannot be made: {error}"),
+            Self::Written(path, error) => write!(
+                f,
+                "cannot write `{}`: {error}. Choose a directory that exists and that you may \
+                 write to",
+                path.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for PageError {}
+
+/// The command that these words name, such as `history compare`. The program must have been built
+/// ([`Command::build`]).
+pub fn found<'a>(program: &'a Command, words: &[String]) -> Result<&'a Command, PageError> {
+    words.iter().try_fold(program, |command, name| {
+        command.find_subcommand(name).ok_or_else(|| PageError::Unknown {
+            of: command.get_bin_name().unwrap_or_else(|| command.get_name()).to_owned(),
+            name: name.clone(),
+            known: visible(command).map(|command| command.get_name().to_owned()).collect(),
+        })
+    })
+}
+
+fn visible(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|c| !c.is_hide_set() && c.get_name() != "help")
+}
+
+/// `iosonde-history-compare`: how a page is called.
+fn page_name(command: &Command) -> String {
+    command.get_bin_name().unwrap_or_else(|| command.get_name()).replace(' ', "-")
+}
+
+/// The manual page of a command, in roff; `version` is the program's.
+pub fn page(command: &Command, version: &str) -> Result<Vec<u8>, PageError> {
+    let mut page = Vec::new();
+    let man =
+        Man::new(command.clone()).title(page_name(command)).source(format!("iosonde {version}"));
+    man.render(&mut page).map_err(PageError::Made)?;
+    Ok(page)
+}
+
+/// Writes the page of a command and of all in it to a directory, as `iosonde-run.1`.
+pub fn pages(command: &Command, version: &str, directory: &Path) -> Result<(), PageError> {
+    let path = directory.join(format!("{}.1", page_name(command)));
+    let page = page(command, version)?;
+    fs::write(&path, page).map_err(|error| PageError::Written(path, error))?;
+    visible(command).try_for_each(|command| pages(command, version, directory))
+}

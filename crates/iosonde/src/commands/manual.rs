@@ -1,0 +1,56 @@
+//! `iosonde completions` and `iosonde man`: what shells and `man` read, made from the flags.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap_complete::Shell;
+
+use crate::exit::{self, Failure, Outcome};
+use crate::usage;
+
+/// `iosonde completions`
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub shell: Shell,
+}
+
+/// `iosonde man`
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The command whose page to print, for example `history compare` [default: iosonde itself]
+    #[arg(conflicts_with = "output")]
+    pub command: Vec<String>,
+
+    /// Write the pages of all commands into this directory instead
+    #[arg(long, value_name = "DIRECTORY")]
+    pub output: Option<PathBuf>,
+}
+
+/// Prints a script that completes our commands and flags.
+pub(crate) fn completions(args: &CompletionsArgs) -> Result<Outcome, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut whole(), "iosonde", &mut script);
+    exit::print(&String::from_utf8_lossy(&script))?;
+    Ok(Outcome::Done)
+}
+
+/// Prints one page, or writes all of them.
+pub(crate) fn man(args: &ManArgs) -> Result<Outcome, Failure> {
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    let program = whole();
+    if let Some(directory) = &args.output {
+        flags::pages(&program, VERSION, directory)?;
+        return Ok(Outcome::Done);
+    }
+    let page = flags::page(flags::found(&program, &args.command)?, VERSION)?;
+    exit::print(&String::from_utf8_lossy(&page))?;
+    Ok(Outcome::Done)
+}
+
+/// All flags, each command with its whole name.
+fn whole() -> clap::Command {
+    let mut program = usage::command();
+    program.build();
+    program
+}
