@@ -38,7 +38,7 @@ pub struct Pictures {
 /// pictures have.
 pub fn pictures(report: &Report, pictured: &Report) -> Result<Pictures, ReportError> {
     let several = (report.results.len() > 1).then_some(report.results.len());
-    let mut pictures = Pictures { several, list: List::default(), files: Vec::new() };
+    let mut made = Pictures { several, list: List::default(), files: Vec::new() };
     for (place, (sections, pictured)) in parts(report).zip(parts(pictured)).enumerate() {
         for (chart, picture) in crate::charts_of(sections).zip(crate::charts_of(pictured)) {
             let name = name(several, place, chart);
@@ -47,12 +47,12 @@ pub fn pictures(report: &Report, pictured: &Report) -> Result<Pictures, ReportEr
             for (ending, content) in [("svg", svg.into_bytes()), ("png", png)] {
                 let file = format!("{name}.{ending}");
                 let entry = Entry { title: chart.title.clone(), caption: chart.caption.clone() };
-                pictures.list.iosonde_charts.insert(file.clone(), entry);
-                pictures.files.push((file, content));
+                made.list.iosonde_charts.insert(file.clone(), entry);
+                made.files.push((file, content));
             }
         }
     }
-    Ok(pictures)
+    Ok(made)
 }
 
 /// What charts are in: the results, then their comparison.

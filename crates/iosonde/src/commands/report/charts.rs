@@ -32,18 +32,18 @@ pub(super) fn write(
     let drawn = |error: ReportError| failed(directory, &error);
     fs::create_dir_all(directory).map_err(|e| failed(directory, &e))?;
     let known = listed(&fs::read_to_string(directory.join(LIST)).unwrap_or_default());
-    let pictures = pictures(report, pictured).map_err(drawn)?;
+    let drawings = pictures(report, pictured).map_err(drawn)?;
     let is_others = |file: &String| directory.join(file).exists() && !known.contains(file);
-    if let Some((file, _)) = pictures.files().iter().find(|(file, _)| is_others(file)) {
+    if let Some((file, _)) = drawings.files().iter().find(|(file, _)| is_others(file)) {
         return Err(failed(&directory.join(file), &"it is there and no chart of iosonde"));
     }
     // The list goes first: what is in it may be replaced, even if this ends on the way.
-    let list = (LIST.to_owned(), pictures.list().map_err(drawn)?.into_bytes());
-    for (file, content) in [&list].into_iter().chain(pictures.files()) {
+    let list = (LIST.to_owned(), drawings.list().map_err(drawn)?.into_bytes());
+    for (file, content) in [&list].into_iter().chain(drawings.files()) {
         let path = directory.join(file);
         write_whole(&path, content).map_err(|e| failed(&path, &e))?;
     }
-    Ok(Charts { pictures, directory: directory.to_owned() })
+    Ok(Charts { pictures: drawings, directory: directory.to_owned() })
 }
 
 impl Charts {
