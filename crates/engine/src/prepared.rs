@@ -146,6 +146,16 @@ impl PreparedTarget {
         &self.warnings
     }
 
+    /// Makes a device that may be destroyed forget its content, as if nothing had ever been written;
+    /// `false` where the target is none, or cannot forget.
+    pub fn purge(&self, permissions: &Permissions) -> io::Result<bool> {
+        let may = permissions.destroy.contains(&self.path);
+        match &self.file {
+            Some(file) if may && self.mark.is_none() => platform::purge(file, self.size_bytes),
+            _ => Ok(false),
+        }
+    }
+
     /// The caller has written the first bytes of a target that was left to it: the rest of the used
     /// part is written here, and a test file that is used as a whole counts as wholly written.
     pub fn finish(&mut self, written_bytes: u64) -> Result<(), PrepareError> {

@@ -382,3 +382,30 @@ overlay-change-of-interval = Change of { $side } (90 % interval)
 overlay-interval = { $low } to { $high } %
 overlay-change-verdict = { $change } %: { $verdict }
 overlay-change-within = { $change } % ({ $interval }): { $verdict }
+
+## Rounds until steady state
+
+heading-rounds = Steady state
+label-steady-state = Steady state
+rounds-steady = Reached: rounds { $from } to { $to } are steady, and the figures of every cell are theirs.
+rounds-not-steady = Not reached after { $rounds } rounds: the figures of every cell are those of the last five, and may still change.
+rounds-too-few = Not known: { $rounds } whole { $rounds ->
+        [one] round was
+       *[other] rounds were
+    } measured, and the rule needs five.
+rounds-rule = Over five rounds, the IOPS of a tracked load spread by at most 20 % of their mean, and the line through them moves by at most 10 %.
+rounds-written-before = { $written } were written before the first round.
+rounds-differences = It differs from the IOPS test of the SNIA specification:
+rounds-mean = Mean IOPS
+rounds-range = Range
+rounds-slope = Slope
+rounds-is-steady = Steady
+rounds-yes = yes
+rounds-no = no
+rounds-tracked = Loads that decide
+rounds-window = The last five rounds; range and slope in percent of the mean.
+rounds-chart = IOPS by round
+rounds-chart-caption = The loads that decide whether the storage is steady.
+rounds-round = Round
+rounds-iops = IOPS by block and share of reads/writes
+rounds-iops-caption = Mean of the last five rounds.

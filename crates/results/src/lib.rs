@@ -69,7 +69,9 @@ pub use runs::Runs;
 pub use saturation::{CurveLoad, Decides, Purpose, Saturation, Split, WithinLatency};
 pub use scale::{Scale, ScaleUnit, TargetAlone, TargetsTogether};
 pub use sizes::{SizeResult, Sizes, Warmed};
-pub use sweep::{Refinement, Source, Sweep, SweptCell, SweptCheck, SweptCurve};
+pub use sweep::{
+    Refinement, Source, Sweep, SweptCell, SweptCheck, SweptCurve, SweptRounds, TrackedCell,
+};
 pub use trend::{
     Capacity, DRIFT_SCHEMA, Drift, DriftLoad, TREND_SCHEMA, Trend, TrendLoad, TrendPoint,
 };

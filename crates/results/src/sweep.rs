@@ -26,9 +26,13 @@ pub struct Sweep {
     /// What was measured to check what is inferred, one entry for each kind of I/O.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<SweptCheck>,
+    /// Of a sweep in rounds, whether the storage was in steady state: one entry for each group of
+    /// targets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<SweptRounds>,
     /// What the measurements took of the storage's time: warm-ups, windows and pauses, in seconds.
     pub device_seconds: f64,
-    /// What the whole matrix takes at the lengths of the plan, in seconds.
+    /// What the whole matrix takes at the lengths of the plan, all of its rounds, in seconds.
     pub matrix_seconds: f64,
 }
 
@@ -75,6 +79,47 @@ pub struct SweptCell {
     /// widened by `checks` where the cell was inferred, by what repetitions differ by where it was
     /// measured. In any other sweep it is the 95 % interval that the window itself shows.
     pub error_percent: Option<f64>,
+}
+
+/// The rounds of one group of targets. The figures of its cells are those of the last five.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SweptRounds {
+    /// Indexes into the plan's targets.
+    pub targets: Vec<usize>,
+    /// Rounds in which every cell was measured.
+    pub rounds: u32,
+    /// The first round, from 1, that the figures of the cells are of; none where there were fewer
+    /// than five.
+    pub window_from: Option<u32>,
+    /// Whether the last five rounds of every tracked cell are steady.
+    pub steady: bool,
+    /// The cells that decide.
+    pub tracked: Vec<TrackedCell>,
+    /// Bytes that were written before the first round; 0 where an earlier session did it.
+    pub written_before_bytes: u64,
+    /// In what the sweep differs from the IOPS test of the SNIA Solid State Storage Performance
+    /// Test Specification, one sentence each; empty where it is that test.
+    pub differences: Vec<String>,
+}
+
+/// A cell whose IOPS decide whether the storage is steady: over the last five rounds they spread by
+/// at most 20 % of their mean, and their fitted line moves by at most 10 %.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrackedCell {
+    /// Its number.
+    pub cell: u32,
+    /// The load in words.
+    pub title: String,
+    /// I/Os for each second, one value per round.
+    pub iops: Vec<f64>,
+    /// Mean of the last five rounds.
+    pub mean_iops: Option<f64>,
+    /// Highest less lowest of the last five rounds, in percent of their mean.
+    pub range_percent: Option<f64>,
+    /// Change of the line fitted to the last five rounds, in percent of their mean.
+    pub slope_percent: Option<f64>,
+    /// Whether both are within the limits.
+    pub steady: bool,
 }
 
 /// The checks of one kind of I/O: cells drawn at random, measured over their whole length and kept

@@ -11,6 +11,7 @@ mod guard;
 mod inline;
 mod memory;
 mod mmap;
+mod purge;
 mod ready;
 mod resize;
 mod sync;
@@ -38,6 +39,7 @@ use choose::Kind;
 
 pub(crate) use choose::{Choice, choose};
 pub(crate) use memory::{available_memory, has_large_pages};
+pub(crate) use purge::purge;
 pub(crate) use ready::{clean, finish, prepare_target};
 pub(crate) use resize::resize;
 pub(crate) use targets::{is_named, plan_target};

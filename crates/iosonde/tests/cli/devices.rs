@@ -6,7 +6,7 @@ use std::path::Path;
 
 use testing::skip;
 
-use crate::program::{Loop, Mount, fails, measurement, run, succeeds, tool};
+use crate::program::{Loop, Mount, fails, measurement, place, run, succeeds, tool};
 
 fn first_bytes(device: &Path) -> Vec<u8> {
     let mut bytes = vec![0; 1 << 20];
@@ -110,4 +110,31 @@ fn a_device_with_partitions_is_not_written_as_a_whole() {
         let output = run(&device.device, &[&args[..], &[name]].concat());
         fails(&output, 1, "mounted at");
     }
+}
+
+/// Only what `--destroy` names is purged: without it, the same plan refuses the device.
+#[test]
+fn a_device_that_may_be_destroyed_is_purged_before_it_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let device = match Loop::new(dir.path(), 16, &[7; 4096]) {
+        Ok(device) => device,
+        Err(why) => {
+            return skip(
+                "iosonde::cli::a_device_that_may_be_destroyed_is_purged_before_it_is_written",
+                &why,
+            );
+        }
+    };
+    let name = device.device.to_str().unwrap();
+    let place = place();
+    let lists = ["-b", "1M,64K,4K", "--writes", "0,35,100", "-d", "0.02"];
+    let sweep = [["sweep", name, "--preset", "snia-pts"].as_slice(), &lists].concat();
+    fails(&place.run(&sweep), 1, "--destroy");
+    assert_eq!(fs::read(dir.path().join("image")).unwrap()[..4096], [7; 4096]);
+    let found = place.json(&[sweep.as_slice(), &["--destroy", name]].concat());
+    let rounds = &found["conclusion"]["rounds"][0];
+    // Twice 16 MiB, in windows that may end behind the end of the device.
+    assert!(rounds["written_before_bytes"].as_u64().unwrap() >= 32 << 20, "{rounds}");
+    let method = found["method"].to_string();
+    assert!(method.contains("was discarded as a whole"), "{method}");
 }

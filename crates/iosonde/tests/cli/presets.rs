@@ -47,11 +47,46 @@ fn iotune_is_written_as_its_yaml() {
     assert!(!place.path("other.yaml").exists());
 }
 
+/// A shortened test is useful and is not the specification's, whatever its report looks like.
+#[test]
+fn the_test_of_the_snia_ends_in_steady_state_and_says_in_what_it_differs() {
+    let place = place();
+    let short = ["-d", "1", "-s", "64M"];
+    let text = place.says(&[sweep("snia-pts").as_slice(), &short].concat());
+    assert!(text.contains("rounds 1 to 5 are steady"), "{text}");
+    for column in ["100/0", "95/5", "65/35", "50/50", "35/65", "5/95", "0/100"] {
+        assert!(text.contains(column), "{text}");
+    }
+    assert!(text.contains("It differs from the IOPS test of the SNIA specification"), "{text}");
+    assert!(text.contains("The windows do not last a minute each."), "{text}");
+    let found = place.json(&["history", "show", "latest"]);
+    assert_eq!(found["conclusion"]["rounds"][0]["steady"], true);
+    let other = [sweep("snia-pts").as_slice(), &["-b", "8K"]].concat();
+    fails(&place.run(&other), 2, "rounds.tracked");
+}
+
+/// Who purges a file by mistake loses nothing: a file cannot be purged, and that is said.
+#[test]
+fn a_file_is_not_purged() {
+    let place = place();
+    let target = place.path("data");
+    std::fs::create_dir(&target).unwrap();
+    let target = target.to_str().unwrap();
+    let load = ["-b", "1M,64K,4K", "--writes", "0,35,100", "-d", "0.02", "-s", "8M"];
+    let command = [["sweep", target, "--preset", "snia-pts"].as_slice(), &load].concat();
+    place.says(&command);
+    let found = place.json(&["history", "show", "latest"]);
+    let differences = found["conclusion"]["rounds"][0]["differences"].to_string();
+    assert!(differences.contains("Not every target was purged"), "{differences}");
+    let method = found["method"].to_string();
+    assert!(method.contains("was not purged"), "{method}");
+}
+
 #[test]
 fn presets_are_listed() {
     let list = place().says(&["sweep", "--list-presets"]);
     let specs = place().says(&["specs"]);
-    for name in ["crystaldiskmark", "iotune"] {
+    for name in ["crystaldiskmark", "iotune", "snia-pts"] {
         assert!(list.lines().any(|line| line.starts_with(name)), "{list}");
         assert!(specs.contains(name), "{specs}");
         let output = place().run(&["run", "--engine", "sim", "--spec", name]);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use engine::{Permissions, PrepareError};
 use survey::Site;
-use workload::sweep::{Cell, Plan, Speed, Times};
+use workload::sweep::{Cell, Plan, Rounds, Speed, Times};
 use workload::{Bytes, EngineChoice, show_duration};
 
 use crate::conduct::JobError;
@@ -29,6 +29,9 @@ pub(super) fn duration(plan: &Plan, kept: &[u32]) -> String {
             there => format!("{text}; {there} of the measurements are there already"),
         };
     }
+    if let Some(rounds) = &plan.rounds {
+        return in_rounds(plan, rounds, kept.len());
+    }
     let mut parts = vec![format!(
         "{}: {} measured, {} of warm-up, pauses of at most {}",
         counted(cells.len() as u64),
@@ -48,6 +51,26 @@ pub(super) fn duration(plan: &Plan, kept: &[u32]) -> String {
             parts.push(format!("ends {end} at the latest, once the test files are written"));
         }
         None => {}
+    }
+    parts.join("; ")
+}
+
+fn in_rounds(plan: &Plan, rounds: &Rounds, kept: usize) -> String {
+    let once_s = plan.times(&plan.cells()).total_s();
+    let (least, most) = plan.rounds_range();
+    let time = |rounds: u32| show_duration(once_s * f64::from(rounds));
+    let mut parts = vec![format!(
+        "{} in {least} to {most} rounds until steady: {} to {}",
+        counted(plan.count()),
+        time(least),
+        time(most)
+    )];
+    if rounds.precondition_times > 0 {
+        let times = rounds.precondition_times;
+        parts.push(format!("before them, all of it is written {times} times"));
+    }
+    if kept > 0 {
+        parts.push(format!("{kept} of the measurements are there already"));
     }
     parts.join("; ")
 }
@@ -94,8 +117,10 @@ fn written(plan: &Plan, kept: &[u32]) -> String {
     // Of an adaptive sweep, few cells write.
     let whole_s = plan.times(&plan.cells()).total_s();
     let share = if plan.adaptive { survey::forecast(plan).seconds / whole_s } else { 1.0 };
+    let (_, rounds) = plan.rounds_range();
+    let all = f64::from(rounds);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-    let bytes = Bytes((share * plan.written_bytes(&missing(plan, kept), &speed)) as u64);
+    let bytes = Bytes((share * all * plan.written_bytes(&missing(plan, kept), &speed)) as u64);
     let (iops, mb) = (speed.random_iops, speed.bytes_per_s / 1e6);
     format!(
         "written by the cells: about {bytes}, an estimate for {kind} of {iops} random IOPS and \

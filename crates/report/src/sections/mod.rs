@@ -30,6 +30,7 @@ mod overlay;
 mod point;
 mod recording;
 mod records;
+mod rounds;
 mod runs;
 mod saturation;
 mod scale;

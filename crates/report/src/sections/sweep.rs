@@ -27,6 +27,7 @@ pub(super) fn sections(e: &Experiment<Sweep>) -> Vec<Section> {
         tables.extend(loads::shown(&document).map(|table| full([Block::Table(table)])));
     }
     let own = e.measurements.iter().all(|m| m.origin.is_none());
+    let rounds = super::rounds::of(e).into_iter().map(Some);
     let sections = [
         super::grid::of(e),
         section("verdict", say!("heading-the-best-of-each-load"), answer(e)),
@@ -45,7 +46,7 @@ pub(super) fn sections(e: &Experiment<Sweep>) -> Vec<Section> {
         // Another tool asked no kernel.
         own.then(|| agreement::of(&best)).flatten(),
     ];
-    sections.into_iter().flatten().collect()
+    rounds.chain(sections).flatten().collect()
 }
 
 fn cell(e: &Experiment<Sweep>, number: u32) -> Option<&SweptCell> {

@@ -184,6 +184,7 @@ fn sweep_of(key: &Key, group: Vec<(Cell, Measurement)>, file: &str) -> Experimen
             plan_id: plan.id(),
             curves: conclude::curves(&swept),
             checks: Vec::new(),
+            rounds: Vec::new(),
             cells: swept,
             device_seconds,
             matrix_seconds: device_seconds,

@@ -23,6 +23,15 @@ pub(super) fn method_of(plan: &Plan) -> Vec<String> {
     } else {
         method.push(pauses(plan.settle_seconds));
     }
+    if let Some(rounds) = &plan.rounds {
+        method.push(format!(
+            "All cells were measured in rounds, until the last five rounds of every tracked cell \
+             spread by at most 20 % of their mean and the line through them moved by at most 10 %, \
+             or {} rounds were over (rule of the SNIA Solid State Storage Performance Test \
+             Specification, 2.0.2). The figures of a cell are those of the last five rounds.",
+            rounds.at_most
+        ));
+    }
     if plan.adaptive {
         method.push(ADAPTIVE.to_owned());
     }

@@ -11,6 +11,7 @@ mod forecast;
 mod method;
 mod rest;
 mod rising;
+mod rounds;
 mod session;
 
 use std::sync::atomic::AtomicBool;

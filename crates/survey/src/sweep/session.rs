@@ -10,7 +10,7 @@ use engine::{Permissions, PrepareError, TargetPlan};
 use jiff::Timestamp;
 use results::{
     Conclusion, Environment, Experiment, Measurement, Status, Sweep, SweptCell, SweptCheck,
-    SweptCurve,
+    SweptCurve, SweptRounds,
 };
 use workload::sweep::{Cell, Plan};
 use workload::{Block, Bytes, EngineChoice, Precision, Stream, Violation, show_duration};
@@ -20,6 +20,7 @@ use super::forecast::forecast;
 use super::method::method_of;
 use super::rest::rest;
 use super::rising::{Fitted, Round};
+use super::rounds::{self, Preparation};
 use super::{Keep, SweepOptions, conclude};
 use crate::doubts;
 use crate::lab::{self, Lab, Progress, Setup, Timing};
@@ -40,6 +41,8 @@ pub(super) struct Session {
     method: Vec<String>,
     rested_s: f64,
     fitted: Fitted,
+    /// What was done to each group of targets before its first round.
+    preparations: BTreeMap<Vec<usize>, Preparation>,
 }
 
 /// What is measured next.
@@ -58,6 +61,7 @@ struct Found {
     cells: Vec<SweptCell>,
     curves: Vec<SweptCurve>,
     checks: Vec<SweptCheck>,
+    rounds: Vec<SweptRounds>,
 }
 
 impl Session {
@@ -79,6 +83,7 @@ impl Session {
             method: Vec::new(),
             rested_s: 0.0,
             fitted: Fitted::new(),
+            preparations: BTreeMap::new(),
         }
     }
 
@@ -129,11 +134,14 @@ impl Session {
         let number = Shared::new(self.done.len());
         let of = self.expected();
         let (before, begun) = (self.done.len(), Instant::now());
+        let in_rounds = self.options.plan.rounds.is_some();
         let mut counted = |progress: Progress<'_>| match progress {
             Progress::Step { title, .. } => {
                 let number = number.get() + 1;
                 let of = of.max(number);
                 let left = lab::seconds_left(begun.elapsed(), number - before, of - before);
+                // Nobody knows how many rounds there will be.
+                let left = left.filter(|_| !in_rounds);
                 observe(Progress::Step { number, of, title, seconds_left: left });
             }
             Progress::Began { .. } => {}
@@ -141,6 +149,9 @@ impl Session {
         };
         let mut lab = Lab::open(setup, &stream, stop, &mut counted)?;
         self.look_around(&lab, kept_bytes.as_deref())?;
+        if !self.prepare_rounds(group, &mut lab) {
+            return Ok(());
+        }
         let mut wrote = true;
         while let Some(step) = self.next(group) {
             if let Some(reason) = lab.unfit(&[step.cell.stream()]) {
@@ -191,6 +202,12 @@ impl Session {
         if self.options.plan.adaptive {
             return self.next_adaptive(group);
         }
+        if self.options.plan.rounds.is_some() {
+            let cells: Vec<&Cell> =
+                self.sequence.iter().filter(|c| self.can_be_done(c, group)).collect();
+            let (cell, round) = rounds::next(&self.options.plan, &cells, &self.done)?;
+            return Some(Step { cell: cell.clone(), round, whole: true, afresh: true });
+        }
         let missing = |c: &&Cell| {
             !self.done.contains_key(&c.number) && !self.left_out.contains_key(&c.number)
         };
@@ -205,6 +222,31 @@ impl Session {
         let step = kinds(&cells).iter().find_map(|kind| self.standing(kind).next)?;
         let checks::Step { cell, slot, first, whole } = step;
         Some(Step { cell: cell.clone(), round: slot, whole, afresh: first })
+    }
+
+    /// Purges and writes over what rounds are measured on, before the first; `false` ends the sweep.
+    fn prepare_rounds(&mut self, group: &[usize], lab: &mut Lab<'_>) -> bool {
+        let Some(asked) = &self.options.plan.rounds else { return true };
+        if self.done.keys().any(|name| self.is_here(name % self.count(), group)) {
+            return true;
+        }
+        let prepared = rounds::prepare(asked, lab);
+        (self.status, self.error) = (lab.status(), lab.error().map(str::to_owned));
+        match prepared {
+            Ok(preparation) => {
+                self.method.extend(preparation.method.iter().cloned());
+                self.preparations.insert(group.to_vec(), preparation);
+            }
+            Err(error) => {
+                self.status = Status::Failed;
+                self.error = Some(format!("the sweep ended early: {error}"));
+            }
+        }
+        self.status == Status::Complete
+    }
+
+    fn is_here(&self, number: u32, group: &[usize]) -> bool {
+        self.cells.iter().any(|cell| cell.number == number && cell.targets == group)
     }
 
     /// What is known of one kind of I/O.
@@ -342,7 +384,8 @@ impl Session {
         if plan.adaptive {
             forecast(plan).measurements
         } else {
-            self.sequence.len() - self.left_out.len()
+            let (_, rounds) = plan.rounds_range();
+            (self.sequence.len() - self.left_out.len()).saturating_mul(rounds as usize)
         }
     }
 
@@ -367,6 +410,11 @@ impl Session {
             } else {
                 format!("{title} (sweep: soon done)")
             };
+        }
+        if plan.rounds.is_some() {
+            let count = self.count();
+            let measured = self.done.keys().filter(|name| *name % count == cell.number).count();
+            return format!("round {}: {title}", measured + 1);
         }
         let there =
             |c: &Cell| self.done.contains_key(&c.number) || self.left_out.contains_key(&c.number);
@@ -410,9 +458,17 @@ impl Session {
     /// Every cell, the best of each load, and what was checked.
     fn conclude(&mut self, measurements: &[Measurement]) -> Found {
         let count = self.count();
+        let rounds = self.rounds_found();
         let mut measured: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (place, name) in self.done.keys().enumerate() {
-            measured.entry(name % count).or_default().push(place);
+            // Before the storage is steady, a cell has figures that it will not have again.
+            let in_window = |found: &SweptRounds| {
+                let from = found.window_from.unwrap_or(1).saturating_sub(1);
+                name / count >= from || !self.is_here(name % count, &found.targets)
+            };
+            if rounds.iter().all(in_window) {
+                measured.entry(name % count).or_default().push(place);
+            }
         }
         let mut cells = conclude::cells(&self.cells, measurements, &measured, &self.left_out);
         let adaptive = self.options.plan.adaptive;
@@ -426,12 +482,25 @@ impl Session {
                 checks.extend(standing.publish());
             });
         }
-        Found { cells, curves, checks }
+        Found { cells, curves, checks, rounds }
+    }
+
+    /// What is known of each group of targets that is measured in rounds.
+    fn rounds_found(&self) -> Vec<SweptRounds> {
+        let plan = &self.options.plan;
+        let of_group = |group: Vec<usize>| {
+            let cells: Vec<&Cell> =
+                self.cells.iter().filter(|c| self.can_be_done(c, &group)).collect();
+            let unknown = Preparation::default();
+            let preparation = self.preparations.get(&group).unwrap_or(&unknown);
+            rounds::found(plan, &cells, &self.done, preparation)
+        };
+        plan.groups().into_iter().filter_map(of_group).collect()
     }
 
     fn document(mut self) -> Experiment<Sweep> {
         let measurements: Vec<Measurement> = self.done.values().cloned().collect();
-        let Found { cells, curves, checks } = self.conclude(&measurements);
+        let Found { cells, curves, checks, rounds } = self.conclude(&measurements);
         let plan = &self.options.plan;
         let windows: f64 = measurements.iter().map(device_seconds).sum();
         let mut warnings = doubts::each_once(measurements.iter().map(|m| ("", m)));
@@ -453,9 +522,11 @@ impl Session {
                 plan_id: plan.id(),
                 curves,
                 checks,
+                rounds,
                 cells,
                 device_seconds: windows + self.rested_s,
-                matrix_seconds: plan.times(&self.cells).total_s(),
+                matrix_seconds: plan.times(&self.cells).total_s()
+                    * f64::from(plan.rounds_range().1),
                 plan: self.options.plan,
             },
             measurements,

@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 
-use super::{Matrix, Plan};
+use super::{Matrix, Plan, ROUNDS_WINDOW};
 use crate::specs;
 use crate::validate::Violation;
 
@@ -11,6 +11,12 @@ use crate::validate::Violation;
 const CELLS_MAX: u64 = 100_000;
 /// The longest pause before a cell, in seconds.
 const SETTLE_MAX: f64 = 86_400.0;
+/// More rounds than any specification has.
+const ROUNDS_MAX: u32 = 100;
+/// A target is written over at most so often before the first round.
+const PRECONDITION_MAX: u32 = 10;
+/// The largest block it is written with.
+const PRECONDITION_BLOCK_MAX: u64 = 16 << 20;
 /// The longest title and operation.
 const TEXT_CHARS_MAX: usize = 200;
 
@@ -33,6 +39,7 @@ impl Plan {
         for (i, matrix) in self.matrix.iter().enumerate() {
             check_lists(&mut found, i, matrix);
         }
+        self.check_rounds(&mut found);
         let count = self.count();
         if count > CELLS_MAX {
             let rule = format!("at most {CELLS_MAX} cells are measured; use shorter lists");
@@ -42,6 +49,39 @@ impl Plan {
             self.check_cells(&mut found);
         }
         found
+    }
+
+    fn check_rounds(&self, found: &mut Vec<Violation>) {
+        let Some(rounds) = &self.rounds else { return };
+        let mut rule = |field: &str, value: &dyn Display, rule: &str| {
+            found.push(violation(&format!("rounds.{field}"), value, rule));
+        };
+        if !(ROUNDS_WINDOW..=ROUNDS_MAX).contains(&rounds.at_most) {
+            rule("at_most", &rounds.at_most, "it must be 5 to 100");
+        }
+        if rounds.precondition_times > PRECONDITION_MAX {
+            rule("precondition_times", &rounds.precondition_times, "it must be 0 to 10");
+        }
+        let bytes = rounds.precondition_block_bytes.0;
+        if !bytes.is_multiple_of(4096) || !(4096..=PRECONDITION_BLOCK_MAX).contains(&bytes) {
+            let text = "it must be a multiple of 4 KiB, up to 16 MiB";
+            rule("precondition_block_bytes", &rounds.precondition_block_bytes, text);
+        }
+        if rounds.tracked.is_empty() {
+            rule("tracked", &"empty", "name at least one cell");
+        }
+        let cells = self.cells();
+        for tracked in rounds.tracked.iter().filter(|t| !cells.iter().any(|cell| t.is(cell))) {
+            let value = format!("{} with {} % writes", tracked.block_bytes, tracked.write_percent);
+            rule("tracked", &value, "it is no cell of the matrix; name one that is");
+        }
+        if self.adaptive {
+            rule("at_most", &rounds.at_most, "rounds measure every cell; leave out `adaptive`");
+        }
+        if self.precision.is_some() {
+            let text = "windows of rounds have their whole length; leave out `precision`";
+            rule("at_most", &rounds.at_most, text);
+        }
     }
 
     /// Every cell is a workload that keeps the rules; what several break in the same way is said

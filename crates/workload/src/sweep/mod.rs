@@ -8,6 +8,7 @@
 mod check;
 mod estimate;
 mod presets;
+mod rounds;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,7 @@ use crate::units::Bytes;
 
 pub use estimate::{Speed, Times};
 pub use presets::{PRESETS, Preset, preset};
+pub use rounds::{ROUNDS_WINDOW, Rounds, Tracked};
 
 /// Many measurements, one after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -54,6 +56,10 @@ pub struct Plan {
     /// When the window of a cell may end before its length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
+    /// All cells are measured again and again until the storage is in steady state; otherwise each
+    /// is measured once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<Rounds>,
     /// Where every random choice starts.
     #[serde(default = "default_seed")]
     pub seed: u64,
@@ -259,6 +265,7 @@ impl Plan {
             shuffle: false,
             adaptive: false,
             precision: None,
+            rounds: None,
             seed: default_seed(),
             engine: EngineChoice::default(),
             mode: Mode::default(),

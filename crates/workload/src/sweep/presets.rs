@@ -18,7 +18,7 @@ macro_rules! presets {
 }
 
 /// All presets, in the order of the list.
-pub const PRESETS: [Preset; 17] = presets![
+pub const PRESETS: [Preset; 18] = presets![
     "ruthruff-2007",
     "grove-rasmussen",
     "baseline-192",
@@ -30,6 +30,7 @@ pub const PRESETS: [Preset; 17] = presets![
     "four-corners",
     "crystaldiskmark",
     "iotune",
+    "snia-pts",
     "vmware-4",
     "postgres",
     "mysql",

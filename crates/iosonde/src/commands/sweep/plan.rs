@@ -126,7 +126,9 @@ pub(super) fn checked(plan: Plan) -> Result<Plan, Failure> {
 pub(super) fn presets() -> String {
     let line = |one: &Preset| {
         let plan = one.plan();
-        let time = show_duration(plan.times(&plan.cells()).total_s());
+        let (least, most) = plan.rounds_range();
+        let time = show_duration(plan.times(&plan.cells()).total_s() * f64::from(least));
+        let time = if least < most { format!("≥ {time}") } else { time };
         let (name, count, title) = (one.name, plan.count(), plan.title);
         let cells = format!("{},", jobs::counted_cells(count));
         format!("{name:<19} {cells:>10} {time:<15} {title}\n")
