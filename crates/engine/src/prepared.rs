@@ -146,8 +146,8 @@ impl PreparedTarget {
         &self.warnings
     }
 
-    /// Makes a device that may be destroyed forget its content, as if nothing had ever been written;
-    /// `false` where the target is none, or cannot forget.
+    /// Makes a device that may be destroyed forget its content, as if nothing had ever been
+    /// written; `false` where the target is none, or cannot forget.
     pub fn purge(&self, permissions: &Permissions) -> io::Result<bool> {
         let may = permissions.destroy.contains(&self.path);
         match &self.file {

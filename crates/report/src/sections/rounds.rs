@@ -1,5 +1,5 @@
-//! A sweep in rounds: whether the storage was steady, its IOPS by round, and the table of blocks and
-//! shares of writes.
+//! A sweep in rounds: whether the storage was steady, its IOPS by round, and the table of blocks
+//! and shares of writes.
 
 use results::{Experiment, Sweep, SweptCell, SweptRounds};
 use workload::Bytes;

@@ -13,6 +13,7 @@ mod rest;
 mod rising;
 mod rounds;
 mod session;
+mod window;
 
 use std::sync::atomic::AtomicBool;
 

@@ -21,6 +21,7 @@ use super::method::method_of;
 use super::rest::rest;
 use super::rising::{Fitted, Round};
 use super::rounds::{self, Preparation};
+use super::window::{device_seconds, is_slow, slim, start_iops};
 use super::{Keep, SweepOptions, conclude};
 use crate::doubts;
 use crate::lab::{self, Lab, Progress, Setup, Timing};
@@ -224,7 +225,8 @@ impl Session {
         Some(Step { cell: cell.clone(), round: slot, whole, afresh: first })
     }
 
-    /// Purges and writes over what rounds are measured on, before the first; `false` ends the sweep.
+    /// Purges and writes over what rounds are measured on, before the first; `false` ends the
+    /// sweep.
     fn prepare_rounds(&mut self, group: &[usize], lab: &mut Lab<'_>) -> bool {
         let Some(asked) = &self.options.plan.rounds else { return true };
         if self.done.keys().any(|name| self.is_here(name % self.count(), group)) {
@@ -536,38 +538,6 @@ impl Session {
     }
 }
 
-/// Whether nothing failed but the last I/Os, which took longer than the end of the run waits: a
-/// thousand large ones before a slow link do. That is no reason to end a sweep.
-fn is_slow(m: &Measurement) -> bool {
-    m.status == Status::Failed
-        && m.errors.is_empty()
-        && m.stalls.unfinished > 0
-        && m.stalls.oldest_unfinished_ns < HUNG_NS
-        && m.total.ios > 0
-}
-
-/// An I/O under way for this long does not come back.
-const HUNG_NS: u64 = 30_000_000_000;
-
-/// What a measurement took of the storage's time.
-fn device_seconds(m: &Measurement) -> f64 {
-    let cut: f64 = m.warmup_series.iter().map(|p| p.seconds).sum();
-    m.workload.warmup_seconds + cut + m.seconds
-}
-
-/// I/Os per second in the first seconds of a window, whatever of it was left out as warm-up.
-fn start_iops(m: &Measurement, seconds: f64) -> f64 {
-    let (mut ios, mut passed_s) = (0.0, 0.0);
-    for point in m.warmup_series.iter().chain(&m.series) {
-        if passed_s >= seconds {
-            break;
-        }
-        ios += (point.read_iops + point.write_iops) * point.seconds;
-        passed_s += point.seconds;
-    }
-    if passed_s > 0.0 { ios / passed_s } else { m.total.iops }
-}
-
 /// What would be done to the targets of a plan.
 pub(super) fn plan_targets(
     plan: &Plan,
@@ -614,21 +584,4 @@ fn preparing_stream<'c>(cells: impl Iterator<Item = &'c Cell>) -> Stream {
     };
     (stream.threads, stream.depth, stream.durable, stream.sync) = (1, 1, false, None);
     stream
-}
-
-/// What hundreds of measurements need not repeat: the figures of each thread, and of one stream and
-/// one target what is in the total. What is kept has all of it.
-fn slim(mut measurement: Measurement) -> Measurement {
-    measurement.threads_detail.clear();
-    for stream in &mut measurement.streams {
-        for part in [&mut stream.total, &mut stream.read, &mut stream.write, &mut stream.sync] {
-            part.histogram = None;
-        }
-    }
-    for target in &mut measurement.targets {
-        for part in [&mut target.total, &mut target.read, &mut target.write, &mut target.sync] {
-            part.histogram = None;
-        }
-    }
-    measurement
 }
