@@ -10,8 +10,8 @@ use crate::units::Bytes;
 pub const ROUNDS_WINDOW: u32 = 5;
 
 /// How a sweep is measured in rounds. Every round is all cells in their order; the sweep ends when
-/// the last five rounds of every tracked cell are steady, and the figures of every cell are those of
-/// these five.
+/// the last five rounds of every tracked cell are steady, and the figures of every cell are those
+/// of these five.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rounds {
