@@ -1,7 +1,7 @@
 //! The published schemas are those of the code, and what the program prints keeps them.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -63,6 +63,27 @@ fn printed_schemas() -> Vec<(String, Value)> {
         (name.to_owned(), serde_json::from_slice(&output.stdout).unwrap())
     });
     printed.collect()
+}
+
+/// A page that promises a form which the program does not write promises nothing.
+#[test]
+fn the_page_on_what_later_versions_keep_has_every_schema() {
+    let page = directory().parent().unwrap().join("formats.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let promised: BTreeSet<String> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split('`').nth(1)?.strip_prefix("iosonde."))
+        .map(|schema| schema.split('/').next().unwrap_or_default().to_owned())
+        .collect();
+    let written: BTreeSet<String> = printed_schemas().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(promised, written);
+    let documents = directory().join("../../crates/iosonde/tests/golden/documents");
+    for file in std::fs::read_dir(documents).unwrap().flatten() {
+        let Ok(text) = std::fs::read_to_string(file.path()) else { continue };
+        let document: Value = serde_json::from_str(&text).unwrap();
+        let schema = document["schema"].as_str().unwrap_or_default();
+        assert!(page.contains(&format!("`{schema}`")), "{schema} of 0.1.0 is not promised");
+    }
 }
 
 /// Help, the table of the documentation and the list of the code offer the same kinds. The

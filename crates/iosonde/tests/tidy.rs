@@ -288,6 +288,21 @@ const WIDER: &[(&str, usize)] = &[
     ("crates/workload/src/sweep/tests.rs", 1),
 ];
 
+/// What runs elsewhere runs here too: a workflow calls `./x`, and has no step of its own.
+#[test]
+fn workflows_call_the_script() {
+    let mut steps = 0;
+    for file in fs::read_dir(root().join(".github/workflows")).unwrap().flatten() {
+        let text = fs::read_to_string(file.path()).unwrap();
+        for step in text.lines().filter_map(|line| line.trim().strip_prefix("- run: ")) {
+            assert!(step.starts_with("./x "), "{}: {step}", file.path().display());
+            steps += 1;
+        }
+        assert!(!text.contains("run: |"), "{} has a script", file.path().display());
+    }
+    assert!(steps >= 3, "{steps}");
+}
+
 /// rustfmt leaves texts, comments and macro calls as wide as they are, so 3,002 lines had become
 /// wider than its limit.
 #[test]

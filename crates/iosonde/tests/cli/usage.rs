@@ -99,6 +99,13 @@ fn help_and_readme_list_the_same_exit_codes() {
     let readme =
         fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
     assert_eq!(exit_codes(&readme), help);
+    let formats =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md")).unwrap();
+    for code in help.trim_end_matches('.').split("; ") {
+        let code = code.trim_start_matches("Exit codes: ");
+        let (number, meaning) = code.split_once(' ').unwrap();
+        assert!(formats.contains(&format!("| {number} | {meaning} |")), "docs/formats.md: {code}");
+    }
     for code in
         ["0 done;", "; 1 ", "; 2 ", "; 3 the storage returned wrong data;", "; 4 ", "; 130 "]
     {
