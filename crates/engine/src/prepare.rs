@@ -1,8 +1,9 @@
 //! Makes the targets of a workload ready, or says why not before anything is touched.
 
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
-use workload::{TargetFacts, Workload};
+use workload::{Bytes, TargetFacts, Workload};
 
 use crate::event::Event;
 use crate::memory;
@@ -11,7 +12,21 @@ use crate::prepared::{Action, Permissions, PrepareError, Prepared, PreparedTarge
 use crate::source;
 
 /// Size of a test file where none is asked for.
-pub const DEFAULT_SIZE_BYTES: u64 = 1 << 30;
+const DEFAULT_SIZE_BYTES: u64 = 1 << 30;
+
+static USUAL_SIZE_BYTES: OnceLock<u64> = OnceLock::new();
+
+/// Size of a test file for which no size was asked: 1 GiB, or what [`set_usual_size`] says.
+#[must_use]
+pub fn usual_size_bytes() -> u64 {
+    USUAL_SIZE_BYTES.get().copied().unwrap_or(DEFAULT_SIZE_BYTES)
+}
+
+/// Sets the size of test files for which none is asked, for the whole process. Only the first call
+/// counts.
+pub fn set_usual_size(size: Bytes) {
+    let _ = USUAL_SIZE_BYTES.set(size.0);
+}
 /// Size of the simulated device and of the null device where none is asked for.
 const ARTIFICIAL_SIZE_BYTES: u64 = 64 << 30;
 

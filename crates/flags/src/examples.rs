@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Each command with what people type. A test reads every line with the program's own grammar.
-pub const EXAMPLES: [(&str, &[&str]); 43] = [
+pub const EXAMPLES: [(&str, &[&str]); 44] = [
     ("", &["iosonde assess /data --for postgres", "iosonde run /data -b 8K --depth 32 -d 30s"]),
     ("assess", &["iosonde assess /data --for postgres --pace quick"]),
     ("inspect", &["iosonde inspect /data"]),
@@ -39,6 +39,7 @@ pub const EXAMPLES: [(&str, &[&str]); 43] = [
     ("schema", &["iosonde schema measurement > measurement.schema.json"]),
     ("completions", &["iosonde completions bash > /etc/bash_completion.d/iosonde"]),
     ("man", &["iosonde man run | man -l -", "iosonde man --output /usr/local/share/man/man1"]),
+    ("config", &["iosonde config"]),
     ("help", &["iosonde help history compare"]),
     ("sqlio", &["iosonde sqlio -kR -s30 -frandom -o8 -b8 -LS -Fparam.txt --drive E=/data"]),
     ("sqlio batch", &["iosonde sqlio batch --drives E --drive E=/data --dry-run"]),

@@ -9,7 +9,8 @@ use report::Language;
 pub(crate) struct LanguageArgs {
     /// Language of the report, on the terminal and in files; sentences that the result itself holds
     /// stay English
-    #[arg(long, value_name = "LANGUAGE", value_parser = languages(), default_value = "en")]
+    #[arg(long, value_name = "LANGUAGE", value_parser = languages(),
+        default_value = crate::config::language())]
     pub language: Language,
 }
 

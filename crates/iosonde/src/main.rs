@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod conducting;
+mod config;
 mod exit;
 mod experiment;
 mod language;

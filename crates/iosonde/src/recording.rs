@@ -7,6 +7,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use history::{History, HistoryError, Place};
 use jobs::Recording;
 
+use crate::config::checked;
 use crate::exit::Failure;
 
 /// Which history is read or written; the same flag for every command.
@@ -22,10 +23,9 @@ pub(crate) struct HistoryPlace {
 impl HistoryPlace {
     /// Where it is.
     pub(crate) fn place(&self) -> Result<Place, Failure> {
-        // An empty variable of the environment is one that is not set. Read here, because an empty
-        // flag is a mistake.
-        let variable = || std::env::var_os(VARIABLE).filter(|place| !place.is_empty());
-        history::place(self.history.clone().or_else(variable)).map_err(failure)
+        let set = || checked().map(|settings| settings.history.as_ref().map(|s| s.value.clone()));
+        let named = self.history.clone().map_or_else(set, |named| Ok(Some(named)))?;
+        history::place(named).map_err(failure)
     }
 
     /// The history, which must be there.
@@ -33,9 +33,6 @@ impl HistoryPlace {
         History::open_existing(&self.place()?).map_err(failure)
     }
 }
-
-/// The variable of the environment that names the history.
-const VARIABLE: &str = "IOSONDE_HISTORY";
 
 /// A place that was named.
 fn named(place: OsString) -> Result<OsString, &'static str> {
@@ -77,9 +74,9 @@ impl RecordingArgs {
         if self.no_history {
             return Ok(None);
         }
-        // What the environment says need not be typed.
-        let named =
-            self.place.history.as_ref().filter(|n| std::env::var_os(VARIABLE).as_ref() != Some(n));
+        // What is set need not be typed.
+        let set = checked()?.history.as_ref().map(|set| &set.value);
+        let named = self.place.history.as_ref().filter(|named| Some(*named) != set);
         let place = self.place.place()?;
         let named = named.map(|_| place.to_string());
         Ok(Some(Recording { place, tags: self.tags.clone(), named }))

@@ -18,10 +18,11 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The program with this history. Tests never touch the history of the user who runs them.
+/// The program with this history and no settings. Tests never touch the history of the user who
+/// runs them, and what that user has set is nothing to them.
 pub fn program(path: impl AsRef<OsStr>, history: &Path) -> Command {
     let mut command = Command::new(path);
-    command.env("IOSONDE_HISTORY", history).stdin(Stdio::null());
+    command.env("IOSONDE_HISTORY", history).env("IOSONDE_CONFIG", "").stdin(Stdio::null());
     command
 }
 

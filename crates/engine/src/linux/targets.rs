@@ -11,7 +11,7 @@ use workload::{Bytes, Stream, Workload};
 
 use super::guard;
 use crate::mark::{MARK_BYTES, Mark};
-use crate::prepare::DEFAULT_SIZE_BYTES;
+use crate::prepare::usual_size_bytes;
 use crate::prepared::{Action, Permissions, Refusal, TargetPlan};
 
 /// Name of the test file in a directory.
@@ -253,7 +253,7 @@ impl<'a> TargetNeeds<'a> {
         if fs.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) {
             return Err(Refusal::ReadOnly { path: path.to_owned() });
         }
-        let size = size.unwrap_or(DEFAULT_SIZE_BYTES);
+        let size = size.unwrap_or_else(usual_size_bytes);
         // Whole pages, so that every alignment fits.
         let size_bytes = size.div_ceil(MARK_BYTES).saturating_mul(MARK_BYTES);
         let (path, file_bytes, action) = (path.to_owned(), 0, Action::Make);

@@ -17,6 +17,7 @@ use crate::args::{AssessArgs, PaceArg};
 use crate::commands::loads;
 use crate::commands::run::apply_targets;
 use crate::conducting::{Console, Manners, Rehearsal, conduct_into, rehearse, words};
+use crate::config::settings;
 use crate::exit::{Failure, Outcome};
 
 /// Runs the command.
@@ -94,7 +95,8 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
         return Err(Failure::WrongUsage(text.to_owned()));
     };
     let database = Database::from(args.database);
-    let limits = match &args.limits {
+    let set = settings();
+    let limits = match args.limits.as_ref().or(set.limits.as_ref().map(|limits| &limits.value)) {
         None => limits_of(database),
         Some(path) => {
             let wrong = |what: String| Failure::WrongUsage(format!("`{}`: {what}", path.display()));
@@ -117,7 +119,7 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
     Ok(AssessOptions {
         specs,
         target: target.path.clone(),
-        size: target.size_bytes,
+        size: target.size_bytes.or(set.size.as_ref().map(|size| size.value)),
         database,
         pace,
         limits,

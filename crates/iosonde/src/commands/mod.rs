@@ -1,6 +1,7 @@
 //! The commands: what can be typed, and which part of the program does it.
 
 mod assess;
+mod config;
 pub(crate) mod dialect;
 mod history;
 mod inspect;
@@ -33,6 +34,7 @@ use crate::exit::{Failure, Outcome, Words};
 use crate::targets::{ConductArgs, ProgressForm};
 use crate::usage::{self, HelpArgs};
 
+use config::ConfigArgs;
 use dialect::ToolCommand;
 use history::HistoryArgs;
 use inspect::InspectArgs;
@@ -101,6 +103,8 @@ pub(crate) enum Command {
     Serve(Box<ServeArgs>),
     #[command(flatten)]
     Tool(ToolCommand),
+    /// Show what is set in files and in the environment, and where
+    Config(ConfigArgs),
     /// Show the help of a command, as its `--help` does
     Help(HelpArgs),
     /// Print the JSON Schema of a result document
@@ -161,6 +165,12 @@ pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outco
 }
 
 fn execute_here(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failure> {
+    // Help is there also for who has to mend the settings.
+    let needs_none =
+        matches!(command, Command::Help(_) | Command::Man(_) | Command::Completions(_));
+    if !needs_none {
+        crate::config::checked()?;
+    }
     // Before anything is said: a line of words among the events would end whoever reads them.
     if progress(command) == Some(ProgressForm::Json) {
         screen::speak_json();
@@ -204,6 +214,7 @@ fn carry_out(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failu
         Command::Schema { document } => document.print(),
         Command::Completions(args) => manual::completions(args),
         Command::Man(args) => manual::man(args),
+        Command::Config(args) => config::config(args),
         Command::Help(args) => usage::help(args, |asked| execute(&asked.command, stop)),
     }
 }

@@ -7,6 +7,7 @@ mod assess;
 mod columns;
 mod coming_from;
 mod compare;
+mod config;
 mod convert;
 mod devices;
 mod diskspd;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use dialects::drives::{DriveError, Drives};
 use dialects::iometer::{Config, CycleWorkload, Record, TargetUse, read};
-use engine::DEFAULT_SIZE_BYTES;
+use engine::usual_size_bytes;
 use workload::{Bytes, Target};
 
 use super::{CyclePlan, results};
@@ -210,14 +210,14 @@ impl Sizes<'_> {
         if self.call.size.is_none() {
             if is_directory { &mut self.inside } else { &mut self.filled }.push(shown);
         }
-        let asked = self.call.size.map_or(DEFAULT_SIZE_BYTES, |s| s.0);
+        let asked = self.call.size.map_or_else(usual_size_bytes, |s| s.0);
         // Behind where the parts end that others use, or where it begins.
         Some(Bytes(if used.need.least_bytes < asked { asked } else { least.saturating_add(asked) }))
     }
 
     /// Says which sizes nobody asked for.
     fn end(self) {
-        let usual = Bytes(DEFAULT_SIZE_BYTES);
+        let usual = Bytes(usual_size_bytes());
         if !self.filled.is_empty() {
             self.notes.push(format!(
                 "the file says to use all of each disk, which IOMeter fills with its test file; \

@@ -35,7 +35,7 @@ impl ValidateTargets<'_> {
     /// The size of a data file.
     #[must_use]
     pub fn data_bytes(&self) -> u64 {
-        self.size.map_or(engine::DEFAULT_SIZE_BYTES, |size| size.0)
+        self.size.map_or_else(engine::usual_size_bytes, |size| size.0)
     }
 
     /// The files of a database on these places.

@@ -1,0 +1,39 @@
+//! What is set in files and in the environment, read once.
+
+use std::sync::OnceLock;
+
+use report::Language;
+use settings::{Settings, SettingsError};
+
+use crate::exit::Failure;
+
+static LOADED: OnceLock<Result<Settings, String>> = OnceLock::new();
+static NOTHING: Settings =
+    Settings { history: None, language: None, limits: None, size: None, files: Vec::new() };
+
+fn loaded() -> &'static Result<Settings, String> {
+    LOADED.get_or_init(|| {
+        let variable = |name: &str| std::env::var_os(name);
+        let languages = Language::ALL.map(Language::code);
+        let settings = Settings::load(&variable, &languages);
+        if let Ok(Settings { size: Some(size), .. }) = &settings {
+            engine::set_usual_size(size.value);
+        }
+        settings.map_err(|error: SettingsError| error.to_string())
+    })
+}
+
+/// What is set; nothing where it cannot be read, which [`checked`] says.
+pub(crate) fn settings() -> &'static Settings {
+    loaded().as_ref().unwrap_or(&NOTHING)
+}
+
+/// The same for a command that must not go on without it.
+pub(crate) fn checked() -> Result<&'static Settings, Failure> {
+    loaded().as_ref().map_err(|error| Failure::WrongUsage(error.clone()))
+}
+
+/// The language of reports where no flag says one.
+pub(crate) fn language() -> &'static str {
+    settings().language.as_ref().map_or("en", |language| language.value.as_str())
+}
