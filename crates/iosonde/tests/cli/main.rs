@@ -57,6 +57,7 @@ mod sqlio_script;
 mod sqliosim;
 mod sweep;
 mod test_files;
+mod units;
 mod usage;
 mod validate;
 mod validation;

@@ -46,6 +46,14 @@ pub fn comparison(comparison: &Comparison) -> String {
     page::blocks(Some(&verdict), &crate::comparison_blocks(comparison, Detail::Brief))
 }
 
+/// The verdict of a comparison as one line, with what it is of.
+#[must_use]
+pub fn verdict_line(comparison: &Comparison) -> String {
+    let targets = comparison.b.targets.join(", ");
+    let explanation = clean(&comparison.explanation);
+    format!("{}: {}\n", clean(&targets), explanation.replace('\n', " "))
+}
+
 /// A figure over time.
 #[must_use]
 pub fn trend(trend: &Trend) -> String {
