@@ -10,6 +10,7 @@ mod document;
 mod iostat;
 mod moments;
 mod perfmon;
+mod perfmon_names;
 mod sar;
 
 use jiff::tz::TimeZone;
@@ -58,8 +59,9 @@ pub enum ForeignError {
     /// No counter of a disk.
     #[error(
         "no column is a counter of PhysicalDisk or LogicalDisk; the first one is `{first}`. \
-         Windows names counters in its own language, and iosonde knows the English names: rename \
-         the counters in the first line, or collect `\\PhysicalDisk(*)\\*` again"
+         Windows names counters in its own language, and iosonde knows the English and the German \
+         names, and few Hungarian ones: rename the counters in the first line, or collect \
+         `\\PhysicalDisk(*)\\*` again"
     )]
     NoDisk {
         /// The first column.

@@ -13,6 +13,7 @@ use results::AttachedSeries;
 use super::cells::{Rates, number};
 use super::document::{Found, Window, usual};
 use super::moments::{clock, day, in_zone};
+use super::perfmon_names::{self, Disk as DiskColumn};
 use super::{ForeignError, ForeignRecordings, Reading};
 
 const MARKS: [&str; 2] = ["(PDH-CSV 4.0)", "(PDH-TSV 4.0)"];
@@ -38,8 +39,8 @@ struct Column {
     /// Its name without the host.
     name: String,
     host: String,
-    /// The disk and the counter in small letters, where it is of one.
-    disk: Option<(String, String)>,
+    /// Set where it is a counter of a disk.
+    disk: Option<DiskColumn>,
 }
 
 impl Column {
@@ -49,16 +50,8 @@ impl Column {
             Some((host, rest)) => (host, rest),
             None => ("", path.trim_start_matches('\\')),
         };
-        Self { name: rest.to_owned(), host: host.to_owned(), disk: disk_of(rest) }
+        Self { name: rest.to_owned(), host: host.to_owned(), disk: perfmon_names::disk(rest) }
     }
-}
-
-/// The disk, and the counter in small letters.
-fn disk_of(rest: &str) -> Option<(String, String)> {
-    let (object, counter) = rest.rsplit_once(")\\")?;
-    let (object, instance) = object.split_once('(')?;
-    let is_disk = ["PhysicalDisk", "LogicalDisk"].iter().any(|d| object.eq_ignore_ascii_case(d));
-    is_disk.then(|| (instance.to_owned(), counter.trim().to_lowercase()))
 }
 
 /// A row with a time.
@@ -70,9 +63,9 @@ struct Row {
 pub(super) fn read(text: &str, reading: &Reading<'_>) -> Result<ForeignRecordings, ForeignError> {
     let mut found = ForeignRecordings::default();
     let Some((at, line)) = heading(text) else { return Ok(found) };
-    let separator = [',', '\t', ';'].into_iter().max_by_key(|s| line.matches(*s).count());
-    let separator = separator.unwrap_or(',');
-    let names = fields(line.trim_start_matches('\u{feff}'), separator);
+    let line = line.trim_start_matches('\u{feff}');
+    let separator = separator(line);
+    let names = fields(line, separator);
     let columns: Vec<Column> = names.iter().skip(1).map(|name| Column::of(name)).collect();
     if columns.iter().all(|column| column.disk.is_none()) {
         let first = names.get(1).map_or("", String::as_str);
@@ -119,6 +112,16 @@ fn kind(name: &str) -> BlockKind {
     let name = name.rsplit('\\').next().unwrap_or(name);
     let is_disk = name.starts_with(|c: char| c.is_ascii_digit()) || name == "_Total";
     if is_disk { BlockKind::Disk } else { BlockKind::Partition }
+}
+
+/// What is between the fields: it follows the first field where that has quotes. A spreadsheet
+/// leaves the quotes out, and writes what is usual in its country.
+fn separator(line: &str) -> char {
+    const KNOWN: [char; 3] = [',', '\t', ';'];
+    let quoted = line.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+    let next = quoted.and_then(|(_, rest)| rest.chars().next());
+    let most = || KNOWN.into_iter().rev().max_by_key(|s| line.matches(*s).count());
+    next.filter(|c| KNOWN.contains(c)).or_else(most).unwrap_or(',')
 }
 
 /// The fields of a line; quotes are taken off.
@@ -187,6 +190,13 @@ fn recording(columns: &[Column], rows: &[Row], reading: &Reading<'_>) -> Found {
             "the first {ATTACHED_MAX} of {rest} other counters are attached; the rest is left out"
         ));
     }
+    let unknown = columns.iter().filter(|c| c.disk.as_ref().is_some_and(|d| !d.is_known)).count();
+    if unknown > 0 {
+        found.warnings.push(format!(
+            "{unknown} counters of disks have names that iosonde does not know in this language; \
+             they are attached, and no figure is made of them"
+        ));
+    }
     found.method.push(
         "The first row begins the recording: Performance Monitor does not say how long the \
          interval before it was."
@@ -212,7 +222,7 @@ type Counters = HashMap<String, usize>;
 fn disks(columns: &[Column], several_hosts: bool) -> Vec<(String, Counters)> {
     let mut disks: Vec<(String, Counters)> = Vec::new();
     for (place, column) in columns.iter().enumerate() {
-        let Some((disk, counter)) = &column.disk else { continue };
+        let Some(DiskColumn { instance: disk, counter, .. }) = &column.disk else { continue };
         let name = if several_hosts { format!(r"{}\{disk}", column.host) } else { disk.clone() };
         let position = disks.iter().position(|(known, _)| *known == name);
         let position = position.unwrap_or_else(|| {
@@ -293,7 +303,7 @@ fn attached(
     begin: f64,
     file: &str,
 ) -> Vec<AttachedSeries> {
-    let is_sum = |c: &Column| c.disk.as_ref().is_some_and(|(disk, _)| disk == "_Total");
+    let is_sum = |c: &Column| c.disk.as_ref().is_some_and(|disk| disk.instance == "_Total");
     let has_disks = columns.iter().any(|c| c.disk.is_some() && !is_sum(c));
     let is_free =
         |place: usize, c: &Column| used.get(place) == Some(&false) && !(has_disks && is_sum(c));
