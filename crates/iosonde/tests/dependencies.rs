@@ -7,22 +7,6 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Licences whose code may be part of a program under MIT or Apache-2.0.
-const LICENCES: [&str; 12] = [
-    "0BSD",
-    "Apache-2.0",
-    "BSD-2-Clause",
-    "BSD-3-Clause",
-    "BSL-1.0",
-    "CC0-1.0",
-    "CDLA-Permissive-2.0",
-    "ISC",
-    "MIT",
-    "MIT-0",
-    "Unicode-3.0",
-    "Zlib",
-];
-
 /// Crates of which two versions are built, because others that we use ask for different ones. Take
 /// a name out when `Cargo.lock` has one version again.
 const TWICE: [&str; 15] = [
@@ -60,13 +44,23 @@ fn packages() -> Vec<Value> {
     metadata["packages"].as_array().unwrap().clone()
 }
 
+/// Licences whose code may be part of a program under MIT or Apache-2.0, from `deny.toml`. An
+/// exception only permits more.
+fn licences() -> BTreeSet<String> {
+    let deny =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deny.toml"));
+    let deny: toml::Table = deny.unwrap().parse().unwrap();
+    let names = deny["licenses"]["allow"].as_array().unwrap().iter().filter_map(|l| l.as_str());
+    names.map(|name| name.split(" WITH ").next().unwrap_or(name).to_owned()).collect()
+}
+
 /// Whether one of the licences that an SPDX expression offers may be passed on. Parentheses are
 /// only around alternatives, as crates write them.
 fn may_be_passed_on(expression: &str) -> bool {
+    let licences = licences();
     let known = |name: &str| {
         let name = name.trim().trim_matches(['(', ')']);
-        // An exception only permits more.
-        LICENCES.contains(&name.split(" WITH ").next().unwrap_or(name))
+        licences.contains(name.split(" WITH ").next().unwrap_or(name))
     };
     let all_of = |part: &str| part.split(" AND ").all(|part| part.split(" OR ").any(known));
     let spdx = expression.replace('/', " OR ");

@@ -10,13 +10,27 @@ use crate::{csv, fio, html, io_properties, json, markdown, xlsx};
 /// first is meant by it.
 pub static FORMATS: [&Format; 7] = [
     &html::FORMAT,
-    &xlsx::FORMAT,
+    &XLSX,
     &csv::FORMAT,
     &markdown::FORMAT,
     &json::FORMAT,
     &fio::FORMAT,
     &io_properties::FORMAT,
 ];
+
+/// The workbook. It stands here because a build may leave out the crate that writes it: its name and
+/// its ending are known all the same.
+static XLSX: Format = Format {
+    name: "xlsx",
+    aliases: &[],
+    title: "XLSX",
+    help: "A workbook with charts",
+    endings: &["xlsx"],
+    media: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    write: |content| xlsx::workbook(content.report),
+    is_report: xlsx::is_workbook,
+    apart: None,
+};
 
 /// A format: how it is named, and how it is written.
 #[derive(Debug)]

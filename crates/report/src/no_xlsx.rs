@@ -1,17 +1,15 @@
 //! In place of workbooks, where this program was built without them.
 
 use crate::ReportError;
-use crate::format::Format;
+use crate::model::Report;
 
-/// The format by its name, which cannot be written here. A workbook that is there is not replaced.
-pub static FORMAT: Format = Format {
-    name: "xlsx",
-    aliases: &[],
-    title: "XLSX",
-    help: "A workbook with charts",
-    endings: &["xlsx"],
-    media: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    write: |_| Err(ReportError::NotBuilt { what: "XLSX" }),
-    is_report: |_| false,
-    apart: None,
-};
+/// Refuses.
+pub fn workbook(_: &Report) -> Result<Vec<u8>, ReportError> {
+    Err(ReportError::NotBuilt { what: "XLSX" })
+}
+
+/// Nobody here can tell, so a workbook that is there is not replaced.
+#[must_use]
+pub fn is_workbook(_: &[u8]) -> bool {
+    false
+}

@@ -26,7 +26,6 @@ use self::data::Data;
 use self::names::{Names, cut};
 use self::summary::{Place, Places};
 use crate::ReportError;
-use crate::format::Format;
 use crate::language::say;
 pub use sign::is_workbook;
 
@@ -48,19 +47,6 @@ const TABLES: usize = 400;
 /// Where the figures of the charts are: hidden, so that nobody prints them by accident.
 const FIGURES_ARE: &str = "The figures behind the charts are on hidden sheets: right-click the tab \
                            of a sheet and choose Unhide.";
-
-/// How this format is named and written.
-pub static FORMAT: Format = Format {
-    name: "xlsx",
-    aliases: &[],
-    title: "XLSX",
-    help: "A workbook with charts",
-    endings: &["xlsx"],
-    media: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    write: |content| workbook(content.report),
-    is_report: is_workbook,
-    apart: None,
-};
 
 /// A part of a report that has sheets of its own: the comparison, or a result.
 pub(crate) struct Part<'a> {
