@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Each command with what people type. A test reads every line with the program's own grammar.
-pub const EXAMPLES: [(&str, &[&str]); 44] = [
+pub const EXAMPLES: [(&str, &[&str]); 45] = [
     ("", &["iosonde assess /data --for postgres", "iosonde run /data -b 8K --depth 32 -d 30s"]),
     ("assess", &["iosonde assess /data --for postgres --pace quick"]),
     ("inspect", &["iosonde inspect /data"]),
@@ -16,6 +16,7 @@ pub const EXAMPLES: [(&str, &[&str]); 44] = [
     ("validate", &["iosonde validate /data -s 10G -d 10m"]),
     ("monitor", &["iosonde monitor /data -d 1h --interval 5", "iosonde monitor -- fio job.fio"]),
     ("do", &["iosonde knee /data -b 8K --print-plan > knee.toml", "iosonde do knee.toml"]),
+    ("baseline", &["iosonde baseline /data --pace quick"]),
     ("again", &["iosonde run /data --tag before-upgrade", "iosonde again @before-upgrade"]),
     ("workload", &["iosonde workload convert job.fio --to toml"]),
     ("workload convert", &["iosonde workload convert job.fio -o job.toml"]),

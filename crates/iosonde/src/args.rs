@@ -18,6 +18,28 @@ use crate::targets::TargetArgs;
 #[derive(Debug, Args)]
 pub(crate) struct AssessArgs {
     #[command(flatten)]
+    pub load: AssessLoad,
+
+    /// Where the report goes; by default iosonde-DATE.html in the current directory
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+
+    /// Print the whole result as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    #[arg(long)]
+    pub print_plan: bool,
+
+    #[command(flatten)]
+    pub recording: RecordingArgs,
+}
+
+/// What an assessment measures, and what it is judged by.
+#[derive(Debug, Args)]
+pub(crate) struct AssessLoad {
+    #[command(flatten)]
     pub target: TargetArgs,
 
     /// How long it takes: half a minute, about 2 or 15 minutes, or about 2 hours
@@ -33,10 +55,6 @@ pub(crate) struct AssessArgs {
     /// lists them. May be given several times
     #[arg(long, value_name = "NAME")]
     pub spec: Vec<String>,
-
-    /// Where the report goes; by default iosonde-DATE.html in the current directory
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
 
     /// What is expected of the storage: a TOML file (see METHODS.md), or a cloud volume by name,
     /// such as aws:gp3,iops=6000,mbps=250, azure:P30 or gcp:pd-ssd,size=500G. Exit code 4 when it
@@ -72,17 +90,6 @@ pub(crate) struct AssessArgs {
     /// Go through the operating system's cache
     #[arg(long)]
     pub buffered: bool,
-
-    /// Print the whole result as JSON on stdout
-    #[arg(long)]
-    pub json: bool,
-
-    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
-    #[arg(long)]
-    pub print_plan: bool,
-
-    #[command(flatten)]
-    pub recording: RecordingArgs,
 }
 
 /// Pace by its name on the command line.

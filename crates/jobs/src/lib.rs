@@ -6,6 +6,7 @@
 //! exit codes belong to the caller.
 
 mod again;
+mod baseline;
 mod begun;
 mod conduct;
 mod conversion;
@@ -36,6 +37,7 @@ mod tool;
 mod validate;
 
 pub use again::{Again, AgainError, Original, again};
+pub use baseline::{BASELINE_RESULTS, Baseline, compare_with_baseline, set_baseline};
 pub use begun::BegunFiles;
 pub use conduct::{Conducted, JobError, Session, conduct};
 pub use conversion::{Conversion, Converted, ConvertedText, first_workload};

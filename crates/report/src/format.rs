@@ -18,8 +18,8 @@ pub static FORMATS: [&Format; 7] = [
     &io_properties::FORMAT,
 ];
 
-/// The workbook. It stands here because a build may leave out the crate that writes it: its name and
-/// its ending are known all the same.
+/// The workbook. It stands here because a build may leave out what writes it: its name and its
+/// ending are known all the same.
 static XLSX: Format = Format {
     name: "xlsx",
     aliases: &[],

@@ -13,7 +13,7 @@ use results::{Document, Pace};
 use survey::{AssessOptions, Publish, limits_of};
 use workload::{Mode, Workload};
 
-use crate::args::{AssessArgs, PaceArg};
+use crate::args::{AssessArgs, AssessLoad, PaceArg};
 use crate::commands::loads;
 use crate::commands::run::apply_targets;
 use crate::conducting::{Console, Manners, Rehearsal, conduct_into, rehearse, words};
@@ -22,15 +22,15 @@ use crate::exit::{Failure, Outcome};
 
 /// Runs the command.
 pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let plan = Plan::Assess(Box::new(options_of(args)?));
-    let permissions = args.target.permissions();
-    let dry_run = args.target.conduct.dry_run;
+    let plan = Plan::Assess(Box::new(options_of(&args.load)?));
+    let permissions = args.load.target.permissions();
+    let dry_run = args.load.target.conduct.dry_run;
     let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run };
     if let Some(outcome) = rehearse(&plan, rehearsal, &permissions)? {
         return Ok(outcome);
     }
     let report = claim(&args.report.clone().unwrap_or_else(default_report_path))?;
-    let manner = args.target.manner();
+    let manner = args.load.target.manner();
     let manners =
         Manners { manner, json: args.json, recording: args.recording.recording()?, permissions };
     let journal = args.recording.no_history.then(|| Journal::beside(&report));
@@ -82,7 +82,8 @@ impl Sink for AssessConsole {
     }
 }
 
-fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
+/// What the flags of an assessment say.
+pub(crate) fn options_of(args: &AssessLoad) -> Result<AssessOptions, Failure> {
     let mut workload = Workload::default();
     apply_targets(&mut workload, &args.target)?;
     let [target] = workload.targets.as_slice() else {
@@ -136,7 +137,7 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
 }
 
 /// What is expected: the claims of a file, or what a provider documents of a volume.
-fn claims_of(args: &AssessArgs, database: Database) -> Result<Vec<Claim>, Failure> {
+fn claims_of(args: &AssessLoad, database: Database) -> Result<Vec<Claim>, Failure> {
     let Some(text) = &args.expect else { return Ok(Vec::new()) };
     let path = Path::new(text);
     if survey::names_volume(text) && !path.exists() {

@@ -1,6 +1,7 @@
 //! The commands: what can be typed, and which part of the program does it.
 
 mod assess;
+mod baseline;
 mod config;
 pub(crate) mod dialect;
 mod history;
@@ -34,6 +35,7 @@ use crate::exit::{Failure, Outcome, Words};
 use crate::targets::{ConductArgs, ProgressForm};
 use crate::usage::{self, HelpArgs};
 
+use baseline::BaselineArgs;
 use config::ConfigArgs;
 use dialect::ToolCommand;
 use history::HistoryArgs;
@@ -90,6 +92,8 @@ pub(crate) enum Command {
     Do(Box<DoArgs>),
     /// Repeat an earlier result exactly, and compare the new one with it
     Again(Box<AgainArgs>),
+    /// Assess a place regularly: the first call measures a baseline, each later one compares
+    Baseline(Box<BaselineArgs>),
     #[command(about = crate::commands::loads::about())]
     Workload(WorkloadArgs),
     /// List the access specifications that `--spec` takes: standard loads by name, with their rows
@@ -122,7 +126,8 @@ pub(crate) enum Command {
 fn conduct(command: &Command) -> Option<&ConductArgs> {
     Some(match command {
         Command::Run(args) => &args.target.conduct,
-        Command::Assess(args) => &args.target.conduct,
+        Command::Assess(args) => &args.load.target.conduct,
+        Command::Baseline(args) => &args.load.target.conduct,
         Command::Knee(args) => &args.target.conduct,
         Command::Sweep(args) => &args.target.conduct,
         Command::Sizes(args) => &args.target.conduct,
@@ -198,6 +203,7 @@ fn carry_out(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failu
         Command::Inspect(args) => inspect::inspect(args),
         Command::Do(args) => plans::from_file(args, stop),
         Command::Again(args) => plans::repeat(args, stop),
+        Command::Baseline(args) => baseline::baseline(args, stop),
         Command::Knee(knee) => knee::knee(knee, stop),
         Command::Sweep(sweep) => sweep::sweep(sweep, stop),
         Command::Sizes(args) => sizes::sizes(args, stop),

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod assess;
+mod baseline;
 mod columns;
 mod coming_from;
 mod compare;
@@ -30,6 +31,7 @@ mod iometer;
 mod iometer_places;
 mod killed;
 mod knee;
+mod kubernetes;
 mod live;
 mod locks;
 mod manual;

@@ -3,6 +3,7 @@
 //!
 //! `page` writes down the brief sections of any result, and knows no kind of document.
 
+mod baseline;
 mod dim;
 mod inspection;
 mod layout;
@@ -16,6 +17,7 @@ use crate::model::{Detail, ResultPart};
 use crate::sections;
 
 pub use crate::words::{clean, layer, moment};
+pub use baseline::{against_baseline, new_baseline};
 pub use dim::dimmed;
 pub use inspection::inspection;
 pub use layout::{Table, WIDTH, shorten, shorten_path, wrap};
@@ -44,14 +46,6 @@ pub fn kept(measurements: &[Measurement]) -> String {
 pub fn comparison(comparison: &Comparison) -> String {
     let verdict = format!("Verdict: {}", clean(&comparison.explanation));
     page::blocks(Some(&verdict), &crate::comparison_blocks(comparison, Detail::Brief))
-}
-
-/// The verdict of a comparison as one line, with what it is of.
-#[must_use]
-pub fn verdict_line(comparison: &Comparison) -> String {
-    let targets = comparison.b.targets.join(", ");
-    let explanation = clean(&comparison.explanation);
-    format!("{}: {}\n", clean(&targets), explanation.replace('\n', " "))
 }
 
 /// A figure over time.

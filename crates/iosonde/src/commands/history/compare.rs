@@ -1,8 +1,8 @@
 //! `iosonde history compare`: is it better, the same or worse?
 
 use clap::{Args, ValueEnum};
+use history::History;
 use history::compare::{BAND_PERCENT, CompareOptions, KeptSide, baseline, compare_kept, rank_kept};
-use history::{History, HistoryError};
 use results::Comparison;
 
 use crate::commands::run::json;
@@ -12,7 +12,6 @@ use crate::recording::failure;
 
 /// `iosonde history compare`
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
 pub(crate) struct CompareArgs {
     /// What is compared against: an id or its unique beginning, `latest`, or `@TAG` for every
     /// result with that tag. With --baseline: what is judged
@@ -30,14 +29,6 @@ pub(crate) struct CompareArgs {
     /// Judge A against every older result with this tag, of the same host and target
     #[arg(long, value_name = "TAG")]
     pub baseline: Option<String>,
-
-    /// Where no older result has the tag of --baseline, give it to A: that is the first
-    #[arg(long, requires = "baseline")]
-    pub begin: bool,
-
-    /// Print the verdict alone, as one line
-    #[arg(long, conflicts_with_all = ["json", "others"])]
-    pub line: bool,
 
     /// What counts as no change, either way
     #[arg(long, value_name = "PERCENT", default_value_t = Band(BAND_PERCENT))]
@@ -93,13 +84,10 @@ pub(crate) fn compare(args: &CompareArgs, history: &History) -> Result<Outcome, 
     if !args.others.is_empty() {
         return ranked(args, history);
     }
-    let Some(comparison) = compared(args, history)? else { return Ok(Outcome::Done) };
-    let mut text = match (args.json, args.line) {
-        (true, _) => json(&comparison)?,
-        (_, true) => report::text::verdict_line(&comparison),
-        _ => report::text::comparison(&comparison),
-    };
-    if !args.json && !args.line && comparison.withheld && !comparison.loads.is_empty() {
+    let comparison = compared(args, history)?;
+    let mut text =
+        if args.json { json(&comparison)? } else { report::text::comparison(&comparison) };
+    if !args.json && comparison.withheld && !comparison.loads.is_empty() {
         text.push_str(report::ranking::ANYWAY);
     }
     print(&text)?;
@@ -130,30 +118,19 @@ fn how(args: &CompareArgs) -> CompareOptions<'static> {
     }
 }
 
-/// None where the result that is judged has become the baseline.
-fn compared(args: &CompareArgs, history: &History) -> Result<Option<Comparison>, Failure> {
+fn compared(args: &CompareArgs, history: &History) -> Result<Comparison, Failure> {
     let first = history.select(&args.a).map_err(failure)?;
     let (a, b, name_a, name_b) = match (&args.b, &args.baseline) {
         (Some(b), _) => (first, history.select(b).map_err(failure)?, args.a.clone(), b.clone()),
         (None, Some(tag)) => {
-            let older = match baseline(history, tag, &first) {
-                Err(HistoryError::NoTagged { tag } | HistoryError::NoBaseline { tag, .. })
-                    if args.begin =>
-                {
-                    let tagged = first.iter().try_for_each(|e| history.tag(&e.id, &tag).map(drop));
-                    tagged.map_err(failure)?;
-                    print(&format!("The first result here: it is the baseline, @{tag}\n"))?;
-                    return Ok(None);
-                }
-                older => older.map_err(failure)?,
-            };
+            let older = baseline(history, tag, &first).map_err(failure)?;
             (older, first, format!("@{tag}"), args.a.clone())
         }
         (None, None) => return Err(Failure::WrongUsage("name a second side".to_owned())),
     };
     let a = KeptSide { name: &name_a, entries: &a };
     let b = KeptSide { name: &name_b, entries: &b };
-    compare_kept(history, a, b, how(args)).map(Some).map_err(failure)
+    compare_kept(history, a, b, how(args)).map_err(failure)
 }
 
 #[cfg(test)]
