@@ -303,6 +303,27 @@ fn workflows_call_the_script() {
     assert!(steps >= 3, "{steps}");
 }
 
+/// The changelog was 110 lines under one heading, most of which no user could place.
+#[test]
+fn the_changelog_says_what_is_new_in_this_version_and_where_to_read_on() {
+    let text = fs::read_to_string(root().join("CHANGELOG.md")).unwrap();
+    let heading = concat!("\n## ", env!("CARGO_PKG_VERSION"));
+    let section = text.split_once(heading).expect("a section of this version").1;
+    let section = section.split("\n## ").next().unwrap();
+    let entries: Vec<&str> = section.split("\n- ").skip(1).collect();
+    assert!(entries.len() > 5);
+    for entry in entries {
+        let entry = entry.split("\n\n").next().unwrap();
+        assert!(entry.lines().count() <= 3, "too long: {entry}");
+        let links = entry.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+        let links: Vec<&str> = links.collect();
+        assert!(!links.is_empty(), "no link: {entry}");
+        for link in links {
+            assert!(root().join(link).exists(), "{link} is not there: {entry}");
+        }
+    }
+}
+
 /// rustfmt leaves texts, comments and macro calls as wide as they are, so 3,002 lines had become
 /// wider than its limit.
 #[test]
