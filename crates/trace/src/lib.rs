@@ -6,10 +6,12 @@
 
 mod block;
 mod columns;
+mod csv;
 mod io;
 mod reader;
 mod writer;
 
+pub use csv::{CsvError, CsvReader, Layout};
 pub use io::{DeviceFacts, Header, Io, Kind, TICK_NS};
 pub use reader::{Ending, Reader};
 pub use writer::Writer;

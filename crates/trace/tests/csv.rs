@@ -1,0 +1,83 @@
+//! Lines with the traits of public traces become I/Os; no line makes the reader panic.
+
+use std::fmt::Write;
+
+use proptest::prelude::*;
+use trace::{CsvError, CsvReader, Io, Kind, Layout};
+
+fn read(text: &str, layout: Layout) -> Vec<Io> {
+    CsvReader::new(text.as_bytes(), layout).map(Result::unwrap).collect()
+}
+
+#[test]
+fn msr_cambridge_has_hosts_disks_and_latencies() {
+    let text = "128166372003061629,web,0,Read,7014609920,24576,41286\r\n\
+                128166372003061729,web,1,Write,512,4096,10\r\n\
+                128166372003061650,web,0,Write,0,512,1\r\n";
+    let ios = read(text, Layout::MsrCambridge);
+    let first = Io {
+        issued_ns: 0,
+        latency_ns: Some(4_128_600),
+        device: 0,
+        stream: 0,
+        offset_bytes: 7_014_609_920,
+        length_bytes: 24576,
+        kind: Kind::Read,
+    };
+    assert_eq!(ios[0], first);
+    let rest: Vec<_> = ios[1..].iter().map(|io| (io.issued_ns, io.device, io.kind)).collect();
+    assert_eq!(rest, [(10_000, 1, Kind::Write), (2_100, 0, Kind::Write)], "time may run back");
+}
+
+#[test]
+fn alibaba_has_no_latencies() {
+    let text = "device_id,opcode,offset,length,timestamp\n\n9,R,4096,8192,1577808000000046\n\
+                7,W,0,4096,1577808000000050";
+    let ios = read(text, Layout::Alibaba);
+    let seen: Vec<_> = ios.iter().map(|io| (io.issued_ns, io.device, io.latency_ns)).collect();
+    assert_eq!(seen, [(0, 0, None), (4_000, 1, None)]);
+}
+
+#[test]
+fn a_wrong_line_is_named_and_ends_the_trace() {
+    let cases = [
+        "1,R,0,4096,5\n1,R,0,4096,4\n1,R,0,4096,6\n",
+        "1,R,0,4096,5\n1,T,0,4096,6\n",
+        "1,R,0,4096,5\n1,R,18446744073709551616,4096,6\n",
+        "1,R,0,4096,5\n1,R,0\n",
+    ];
+    let long = format!("1,R,0,4096,5\n{}\n", "1".repeat(5000));
+    for text in cases.into_iter().chain([long.as_str()]) {
+        let mut reader = CsvReader::new(text.as_bytes(), Layout::Alibaba);
+        assert!(reader.next().unwrap().is_ok());
+        assert!(matches!(reader.next(), Some(Err(CsvError::Line { line: 2, .. }))), "{text}");
+        assert!(reader.next().is_none());
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in "([0-9RWa-z,\n]{0,60}|.{0,20}){0,4}", msr: bool) {
+        let layout = if msr { Layout::MsrCambridge } else { Layout::Alibaba };
+        let lines = text.lines().count();
+        prop_assert!(CsvReader::new(text.as_bytes(), layout).count() <= lines + 1);
+    }
+
+    #[test]
+    fn what_is_printed_is_read(ios in prop::collection::vec(
+        (0..1_u64 << 50, any::<u64>(), any::<u64>(), any::<bool>()), 1..30,
+    )) {
+        let mut text = String::from("3,R,0,0,0\n");
+        for (time, offset, length, write) in &ios {
+            let kind = if *write { "W" } else { "R" };
+            writeln!(text, "3,{kind},{offset},{length},{time}").unwrap();
+        }
+        let found = read(&text, Layout::Alibaba);
+        let columns = |io: &Io| {
+            let write = io.kind == Kind::Write;
+            (io.issued_ns / 1000, io.offset_bytes, io.length_bytes, write)
+        };
+        let found: Vec<_> = found[1..].iter().map(columns).collect();
+        prop_assert_eq!(found, ios);
+    }
+}
