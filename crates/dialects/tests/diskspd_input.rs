@@ -169,6 +169,15 @@ fn profiles_are_taken_and_refused_as_diskspd_does() {
     }
 }
 
+/// An empty name after the comma is no file, in DiskSpd and here.
+#[test]
+fn a_comma_without_a_name_is_random_content_without_a_file() {
+    let words = ["-w100", "-Z1M,", "f.dat"].map(str::to_owned);
+    let line = call(&words).unwrap();
+    let content = &line.profile.time_spans[0].targets[0].write_content;
+    assert_eq!(*content, WriteContent::Random { bytes: 1 << 20, file: None });
+}
+
 /// DiskSpd has no word that ends its options.
 #[test]
 fn two_dashes_alone_are_refused_as_in_diskspd() {

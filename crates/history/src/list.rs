@@ -430,9 +430,10 @@ fn add_best(connection: &Connection, entry: &mut Entry) -> Result<(), HistoryErr
     if entry.best_iops.is_none() {
         return Ok(());
     }
-    let sql = "SELECT m.in_flight, m.latency_mean_ns, m.latency_p99_ns FROM measurements m JOIN \
-               experiments e ON e.number = m.experiment WHERE e.id = $1 ORDER BY m.iops DESC \
-               NULLS LAST, m.cell LIMIT 1";
+    // A depth of 0 is one that nobody knows.
+    let sql = "SELECT NULLIF(m.in_flight, 0), m.latency_mean_ns, m.latency_p99_ns FROM \
+               measurements m JOIN experiments e ON e.number = m.experiment WHERE e.id = $1 \
+               ORDER BY m.iops DESC NULLS LAST, m.cell LIMIT 1";
     let best = connection
         .query_one(sql, values![&entry.id], |row| Ok((row.take()?, row.take()?, row.take()?)))?;
     if let Some((in_flight, mean, p99)) = best {

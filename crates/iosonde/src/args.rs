@@ -51,8 +51,8 @@ pub(crate) struct AssessLoad {
         DatabaseArg::Generic)]
     pub database: DatabaseArg,
 
-    /// An access specification that is measured besides, such as "Web Server"; `iosonde specs`
-    /// lists them. May be given several times
+    /// An access specification that is measured besides, such as "Web Server", or one of an .icf
+    /// file (`FILE.icf:NAME`); `iosonde specs` lists them. May be given several times
     #[arg(long, value_name = "NAME")]
     pub spec: Vec<String>,
 

@@ -21,6 +21,7 @@ fn options(sim: SimDevice) -> AssessOptions {
         class: None,
         claims: Vec::new(),
         specs: Vec::new(),
+        own_specs: Vec::new(),
         link: None,
         permissions: Permissions::default(),
         engine: EngineChoice::Sim,

@@ -23,6 +23,7 @@ fn options(database: Database, sim: SimDevice) -> AssessOptions {
         class: None,
         claims: Vec::new(),
         specs: Vec::new(),
+        own_specs: Vec::new(),
         link: None,
         permissions: Permissions::default(),
         engine: EngineChoice::Sim,

@@ -6,6 +6,9 @@
 
 use std::fmt::Write as _;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::mix::{Mix, MixPart};
 use crate::stream::{Block, Pattern, Stream};
 use crate::units::{Bytes, Nanoseconds};
@@ -54,8 +57,7 @@ impl Spec {
     /// The mean size of its I/Os, in whole bytes.
     #[must_use]
     pub fn mean_block(&self) -> Bytes {
-        let sum: u64 = self.parts.iter().map(|p| u64::from(p.percent) * p.block_bytes.0).sum();
-        Bytes(((sum + 50) / 100).max(1))
+        mean_block(self.parts)
     }
 
     /// The load in one phrase that begins with its name.
@@ -66,6 +68,48 @@ impl Spec {
             _ => self.stream().title(),
         }
     }
+}
+
+/// An access specification that is somebody's own, such as one of an `.icf` file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OwnSpec {
+    /// Its name.
+    pub name: String,
+    /// Its kinds of I/O, whose percents sum to 100.
+    pub parts: Vec<MixPart>,
+}
+
+impl OwnSpec {
+    /// The stream that does it.
+    #[must_use]
+    pub fn stream(&self) -> Stream {
+        Stream::of_mix(&self.name, Mix { parts: self.parts.clone() })
+    }
+
+    /// The mean size of its I/Os, in whole bytes.
+    #[must_use]
+    pub fn mean_block(&self) -> Bytes {
+        mean_block(&self.parts)
+    }
+
+    /// The load in one phrase that begins with its name.
+    #[must_use]
+    pub fn title(&self) -> String {
+        self.stream().title()
+    }
+}
+
+/// Replies are I/Os, too, and a part is drawn for a whole burst.
+fn mean_block(parts: &[MixPart]) -> Bytes {
+    let (mut ios, mut bytes) = (0_u128, 0_u128);
+    for part in parts {
+        let drawn = u128::from(part.percent) * u128::from(part.burst_ios);
+        ios += drawn * if part.reply_bytes.0 > 0 { 2 } else { 1 };
+        bytes += drawn * (u128::from(part.block_bytes.0) + u128::from(part.reply_bytes.0));
+    }
+    let mean = (bytes + ios / 2).checked_div(ios).unwrap_or(0);
+    Bytes(u64::try_from(mean).unwrap_or(u64::MAX).max(1))
 }
 
 /// The access specification of this name, whatever its case and blanks, and as people write it:

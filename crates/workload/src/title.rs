@@ -104,7 +104,7 @@ impl Matrix {
     /// Its loads in one phrase: `8 KiB to 64 KiB random read, 1 thread x depth 1 to 32`.
     #[must_use]
     pub fn title(&self) -> String {
-        if !self.specs.is_empty() {
+        if !self.specs.is_empty() || !self.own_specs.is_empty() {
             return self.title_of_specs();
         }
         let patterns = each(&self.patterns, |p| pattern_words(*p)).join(" and ");
@@ -127,7 +127,9 @@ impl Matrix {
     fn title_of_specs(&self) -> String {
         let threads = range(&self.threads);
         let plural = if threads == "1" { "" } else { "s" };
-        let names: Vec<String> = self.specs.iter().map(|name| format!("`{name}`")).collect();
+        let own = self.own_specs.iter().map(|spec| &spec.name);
+        let names: Vec<String> =
+            self.specs.iter().chain(own).map(|name| format!("`{name}`")).collect();
         format!(
             "shape of {}, {threads} thread{plural} x depth {}",
             names.join(", "),

@@ -306,6 +306,7 @@ fn assessed(known: &Known, seed: u64) -> Result<Assessment, Error> {
         class: known.class,
         claims: Vec::new(),
         specs: Vec::new(),
+        own_specs: Vec::new(),
         link: None,
         permissions: Permissions::default(),
         engine: EngineChoice::Sim,

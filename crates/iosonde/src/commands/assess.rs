@@ -116,9 +116,11 @@ pub(crate) fn options_of(args: &AssessLoad) -> Result<AssessOptions, Failure> {
         PaceArg::Normal => Pace::Normal,
         PaceArg::Long => Pace::Long,
     };
-    let specs = loads::known(&args.spec)?.into_iter().map(|s| s.name.to_owned()).collect();
+    let (specs, own_specs) = loads::split(&args.spec)?;
+    let specs = specs.into_iter().map(|s| s.name.to_owned()).collect();
     Ok(AssessOptions {
         specs,
+        own_specs,
         target: target.path.clone(),
         size: target.size_bytes.or(set.size.as_ref().map(|size| size.value)),
         database,

@@ -39,6 +39,8 @@ fn a_load_that_nobody_knows_is_unknown_in_every_output() {
     assert!(notes.contains("line 1: time span 1: nobody knows which load"), "{notes}");
     let [entry] = &place.list(&[])[..] else { panic!() };
     assert_eq!(entry["title"], "unknown load");
+    // The list showed a depth of 0.
+    assert!(entry["best_in_flight"].is_null(), "{entry}");
     assert_eq!(place.list(&["--pattern", "unknown"]).len(), 1);
 
     let shown = place.says(&["history", "show", "latest"]);

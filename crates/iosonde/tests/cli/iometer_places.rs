@@ -158,8 +158,26 @@ fn a_file_of_specifications_alone_is_of_use() {
     succeeds(&run(&format!("{path}:backup: FULL")));
     fails(&run(&format!("{path}:OLAP")), 2, "There are `OLTP`, `Backup: full`");
     fails(&run(path), 2, "it has several; name one");
+    // A sweep and an assessment take what `run` takes.
+    let spec = format!("{path}:OLTP");
+    let shared = ["--engine", "sim", "--size", "1G", "--spec", &spec, "--json"];
+    let lists = ["--depths", "1,4", "--seconds", "1", "--warmup", "0", "--settle", "0"];
+    let swept = [&["sweep"], &shared[..], &lists[..], &["--spec", "File Server"]].concat();
+    let output = command(&swept).output().unwrap();
+    succeeds(&output);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let cells = document["conclusion"]["cells"].as_array().unwrap();
+    let specs: Vec<&str> = cells.iter().filter_map(|c| c["spec"].as_str()).collect();
+    assert_eq!(specs, ["File Server", "File Server", "OLTP", "OLTP"]);
+    assert_eq!(cells[3]["parts"][0]["write_percent"], 33);
     let sweep = command(&["sweep", "--engine", "sim", "--spec", path]).output().unwrap();
-    fails(&sweep, 2, "are taken by `iosonde run --spec`");
+    fails(&sweep, 2, "it has several; name one");
+    let report = dir.path().join("report.html");
+    let report = report.to_str().unwrap();
+    let pace = ["--pace", "glance", "--report", report];
+    let output = command(&[&["assess"], &shared[..], &pace[..]].concat()).output().unwrap();
+    succeeds(&output);
+    assert!(text(&output).contains("the access specification `OLTP` (of a file)"));
 
     let converted = command(&["workload", "convert", path, "--step", "2"]).output().unwrap();
     let said = text(&converted);

@@ -102,6 +102,7 @@ pub(crate) fn assessment() -> Document {
         class: None,
         claims: Vec::new(),
         specs: Vec::new(),
+        own_specs: Vec::new(),
         link: None,
         permissions: Permissions::default(),
         engine: EngineChoice::Sim,

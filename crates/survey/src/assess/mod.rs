@@ -25,6 +25,7 @@ use results::cause::Link;
 use results::verdict::{Class, Database, Limits, Need};
 use results::{ASSESSMENT_SCHEMA, Assessment, Pace};
 use serde::{Deserialize, Serialize};
+use workload::specs::OwnSpec;
 use workload::{Bytes, EngineChoice, Mode, SimDevice, Stream, Target, Workload};
 
 use crate::Publish;
@@ -48,6 +49,9 @@ pub struct AssessOptions {
     /// Access specifications by their names, measured besides; each at rising depths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub specs: Vec<String>,
+    /// Access specifications of one's own, such as those of an `.icf` file, measured the same way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_specs: Vec<OwnSpec>,
     /// How long each measurement is.
     pub pace: Pace,
     /// What the verdicts are held against, one entry for each role.
@@ -177,7 +181,7 @@ impl AssessOptions {
         if self.pace == Pace::Glance {
             loads = plan::one_of_each(&loads);
         }
-        loads.extend(plan::named(&self.specs, file_bytes));
+        loads.extend(plan::named(&self.specs, &self.own_specs, file_bytes));
         loads
     }
 

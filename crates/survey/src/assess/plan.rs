@@ -3,7 +3,7 @@
 use engine::PrepareError;
 use results::Pace;
 use results::verdict::{Database, Role};
-use workload::specs::{self, Spec};
+use workload::specs::{self, OwnSpec};
 use workload::{Block, Bytes, Pattern, Precision, Stream, Violation};
 
 use super::AssessOptions;
@@ -340,17 +340,32 @@ pub(super) fn one_of_each(loads: &[Load]) -> Vec<Load> {
 
 /// Access specifications on the part of the file that holds data, each at rising depths. Names that
 /// nobody knows are none.
-pub(super) fn named(specs: &[String], file_bytes: u64) -> Vec<Load> {
+pub(super) fn named(specs: &[String], own: &[OwnSpec], file_bytes: u64) -> Vec<Load> {
     let areas = Areas::of(file_bytes);
-    let load = |spec: &Spec| {
-        let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
-        let name = format!("spec_{}", spec.name.chars().map(word).collect::<String>());
-        let operation = format!("the access specification `{}` ({})", spec.name, spec.source);
-        let stream = Stream { span_bytes: Some(Bytes(areas.data_bytes)), ..spec.stream() };
-        let load = Load::new(name, spec.title(), &operation, stream);
+    let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+    let load = |name: &str, source: &str, title: String, stream: Stream| {
+        let operation = format!("the access specification `{name}` ({source})");
+        let name = format!("spec_{}", name.chars().map(word).collect::<String>());
+        let stream = Stream { span_bytes: Some(Bytes(areas.data_bytes)), ..stream };
+        let load = Load::new(name, title, &operation, stream);
         Load { is_named: true, ramp: true, ..load }
     };
-    specs.iter().filter_map(|name| specs::spec(name)).map(load).collect()
+    let known = specs.iter().filter_map(|name| specs::spec(name));
+    let known = known.map(|s| load(s.name, s.source, s.title(), s.stream()));
+    let own = own.iter().map(|s| load(&s.name, "of a file", s.title(), s.stream()));
+    let mut loads: Vec<Load> = Vec::new();
+    for mut load in known.chain(own) {
+        // Two of the same name, or with names that differ in signs only, are two loads.
+        let plain = load.name.clone();
+        for number in 2.. {
+            if loads.iter().all(|other| other.name != load.name) {
+                break;
+            }
+            load.name = format!("{plain}_{number}");
+        }
+        loads.push(load);
+    }
+    loads
 }
 
 /// A size as part of a name: `512b`, `4k`, `60k`, `1m`.

@@ -211,7 +211,8 @@ impl<'a> Design<'a> {
 /// Whether two cells differ in nothing but block size, threads, depth and length.
 pub(super) fn same_kind(a: &Cell, b: &Cell) -> bool {
     let key = |c: &Cell| (c.write_percent, c.pattern, c.durable, c.sync);
-    key(a) == key(b) && a.targets == b.targets && a.operation == b.operation && a.spec == b.spec
+    let whose = |c: &Cell| (c.targets.clone(), c.operation.clone(), c.spec.clone());
+    key(a) == key(b) && whose(a) == whose(b) && a.parts == b.parts
 }
 
 impl<'a> Family<'a> {

@@ -86,6 +86,7 @@ fn cell_of(m: &Measurement) -> Result<Cell, &'static str> {
         targets: vec![0],
         operation: None,
         spec: None,
+        parts: Vec::new(),
         write_percent: stream.write_percent,
         pattern: stream.pattern,
         random_percent: 0,

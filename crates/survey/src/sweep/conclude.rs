@@ -109,7 +109,8 @@ pub(super) fn loads(cells: &[SweptCell]) -> Vec<Vec<&SweptCell>> {
 /// Whether two cells differ in nothing but threads, depth and length.
 fn same_load(a: &Cell, b: &Cell) -> bool {
     let key = |c: &Cell| (c.write_percent, c.pattern, c.block_bytes, c.durable, c.sync);
-    key(a) == key(b) && a.targets == b.targets && a.operation == b.operation && a.spec == b.spec
+    let whose = |c: &Cell| (c.targets.clone(), c.operation.clone(), c.spec.clone());
+    key(a) == key(b) && whose(a) == whose(b) && a.parts == b.parts
 }
 
 /// The best of each load that was measured at all.

@@ -125,13 +125,22 @@ fn check_specs(found: &mut Vec<Violation>, index: usize, matrix: &Matrix) {
     let usual = Matrix::default();
     let alone = (&matrix.writes, &matrix.patterns, &matrix.blocks)
         == (&usual.writes, &usual.patterns, &usual.blocks);
-    if !matrix.specs.is_empty() && !alone {
+    for own in &matrix.own_specs {
+        let field = format!("matrix[{index}].own_specs");
+        check_text(found, &field, &own.name);
+        if own.parts.is_empty() {
+            found.push(violation(&field, "empty", "describe at least one kind of I/O in `parts`"));
+        }
+    }
+    let named = !matrix.specs.is_empty() || !matrix.own_specs.is_empty();
+    if named && !alone {
         let rule = "an access specification has its own shares, order and sizes; leave out \
                     writes, patterns and blocks";
         found.push(violation(&field, "set beside others", rule));
     }
     let mixed = |name: &String| specs::spec(name).is_some_and(|s| s.stream().mix.is_some());
-    if matrix.sync.is_some() && matrix.specs.iter().any(mixed) {
+    let any_mix = || !matrix.own_specs.is_empty() || matrix.specs.iter().any(mixed);
+    if matrix.sync.is_some() && any_mix() {
         found.push(violation(&field, "set beside sync", "a mix has no flushes; leave out sync"));
     }
 }

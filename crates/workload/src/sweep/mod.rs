@@ -7,18 +7,20 @@
 
 mod check;
 mod estimate;
+mod named;
 mod presets;
 mod rounds;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::mix::MixPart;
 use crate::model::{
     EngineChoice, Mode, Precision, Target, Workload, default_seconds, default_seed, default_warmup,
 };
 use crate::parse::ParseError;
 use crate::sim::SimDevice;
-use crate::specs::{Spec, spec};
+use crate::specs::{OwnSpec, spec};
 use crate::stream::{Block, Pattern, Stream, SyncPolicy};
 use crate::units::Bytes;
 
@@ -94,6 +96,9 @@ pub struct Matrix {
     /// `iosonde specs` lists them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub specs: Vec<String>,
+    /// Access specifications of one's own, such as those of an `.icf` file, after `specs`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub own_specs: Vec<OwnSpec>,
     /// Threads for each target.
     pub threads: Vec<u32>,
     /// Outstanding I/Os of each thread.
@@ -118,6 +123,7 @@ impl Default for Matrix {
             patterns: vec![Pattern::Random],
             blocks: vec![Bytes(8192)],
             specs: Vec::new(),
+            own_specs: Vec::new(),
             threads: vec![1],
             depths: vec![1],
             seconds: default_seconds(),
@@ -141,6 +147,9 @@ pub struct Cell {
     /// then its means.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<String>,
+    /// The kinds of I/O of the access specification, where `iosonde specs` does not list it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<MixPart>,
     /// Share of I/Os that write, in percent.
     pub write_percent: u8,
     /// Where the next I/O goes.
@@ -196,9 +205,9 @@ impl Cell {
     /// The load without its depth: `8 KiB random read`, `60 KiB sequential write, durable`.
     #[must_use]
     pub fn load_title(&self) -> String {
-        if let Some(spec) = self.named() {
+        if let Some(title) = self.spec_title() {
             let durable = if self.durable { ", durable" } else { "" };
-            return format!("{}{durable}", spec.title());
+            return format!("{title}{durable}");
         }
         let pattern = match self.pattern {
             Pattern::Random => "random".to_owned(),
@@ -226,13 +235,13 @@ impl Cell {
     /// The stream that makes the cell's I/O.
     #[must_use]
     pub fn stream(&self) -> Stream {
-        if let Some(spec) = self.named() {
+        if let Some(stream) = self.spec_stream() {
             return Stream {
                 threads: self.threads,
                 depth: self.depth,
                 durable: self.durable,
                 sync: self.sync,
-                ..spec.stream()
+                ..stream
             };
         }
         Stream {
@@ -245,10 +254,6 @@ impl Cell {
             sync: self.sync,
             ..Stream::default()
         }
-    }
-
-    fn named(&self) -> Option<&'static Spec> {
-        spec(self.spec.as_deref()?)
     }
 }
 
@@ -288,7 +293,7 @@ impl Plan {
     #[must_use]
     pub fn count(&self) -> u64 {
         let lists = |m: &Matrix| {
-            let loads = match m.specs.len() {
+            let loads = match m.specs.len() + m.own_specs.len() {
                 0 => [m.writes.len(), m.patterns.len(), m.blocks.len()],
                 specs => [specs, 1, 1],
             };
@@ -416,6 +421,7 @@ impl Matrix {
                 targets: Vec::new(),
                 operation: self.operation.clone(),
                 spec: None,
+                parts: Vec::new(),
                 write_percent,
                 pattern,
                 random_percent: 0,
@@ -428,14 +434,17 @@ impl Matrix {
                 warmup_seconds: self.warmup_seconds,
             }
         };
-        if !self.specs.is_empty() {
-            let named = self.specs.iter().filter_map(|name| spec(name));
-            let cell = |spec: &Spec| {
-                let Stream { write_percent, pattern, random_percent, .. } = spec.stream();
-                let cell = load(write_percent, pattern, spec.mean_block());
-                Cell { spec: Some(spec.name.to_owned()), random_percent, ..cell }
+        if !self.specs.is_empty() || !self.own_specs.is_empty() {
+            let cell = |name: &str, stream: &Stream, block: Bytes, parts: &[MixPart]| {
+                let cell = load(stream.write_percent, stream.pattern, block);
+                let (spec, parts) = (Some(name.to_owned()), parts.to_vec());
+                Cell { spec, parts, random_percent: stream.random_percent, ..cell }
             };
-            return named.map(cell).collect();
+            let known = self.specs.iter().filter_map(|name| spec(name));
+            let known = known.map(|s| cell(s.name, &s.stream(), s.mean_block(), &[]));
+            let own = self.own_specs.iter();
+            let own = own.map(|s| cell(&s.name, &s.stream(), s.mean_block(), &s.parts));
+            return known.chain(own).collect();
         }
         let mut loads = Vec::new();
         for &write_percent in &self.writes {

@@ -202,6 +202,11 @@ fn named_loads_take_the_place_of_shares_patterns_and_sizes() {
         ("specs = [\"Web Sever\"]", "near it: `Web Server`"),
         ("specs = [\"Web Server\"]\nblocks = [\"4K\"]", "leave out writes, patterns and blocks"),
         ("specs = [\"Web Server\"]\nsync = { every_writes = 1 }", "no flushes"),
+        ("own_specs = [{ name = \"x\", parts = [] }]", "at least one kind of I/O"),
+        (
+            "own_specs = [{ name = \"x\", parts = [{ percent = 90, block_bytes = 512 }] }]",
+            "sum to 100",
+        ),
     ] {
         let text =
             format!("targets = [{{ path = \"/d\", size_bytes = \"4G\" }}]\n[[matrix]]\n{line}");
@@ -263,4 +268,33 @@ fn a_matrix_has_words_for_its_loads() {
         many.title(),
         "8 KiB to 64 KiB random and sequential read and write, durable, 2 threads x depth 1 to 32"
     );
+}
+
+/// A sweep and an assessment took only specifications that are listed: one of an `.icf` file was
+/// refused, which `run` took.
+#[test]
+fn specifications_of_ones_own_are_cells_beside_the_listed_ones() {
+    let text = r#"
+        targets = [{ path = "/data", size_bytes = "4G" }]
+        [[matrix]]
+        specs = ["File Server"]
+        depths = [1, 4]
+        own_specs = [{ name = "OLTP", parts = [
+            { percent = 75, block_bytes = "4K", write_percent = 33 },
+            { percent = 25, block_bytes = "8K", delay_ns = "10ms", burst_ios = 4 },
+        ] }]
+    "#;
+    let plan = Plan::from_toml(text).unwrap();
+    assert_eq!(plan.violations(), []);
+    let cells = plan.cells();
+    assert_eq!((cells.len() as u64, plan.count()), (4, 4));
+    let own = &cells[3];
+    assert_eq!((own.spec.as_deref(), own.depth, own.block_bytes), (Some("OLTP"), 4, Bytes(6437)));
+    let stream = &plan.workload(own, 0).streams[0];
+    assert_eq!((stream.depth, stream.write_percent), (4, 14));
+    assert_eq!(stream.mix.as_ref().unwrap().parts, own.parts);
+    assert!(cells[0].parts.is_empty());
+    let title = "shape of `File Server`, `OLTP`, 1 thread x depth 1 to 4";
+    assert_eq!(plan.matrix[0].title(), title);
+    assert_eq!(Plan::from_toml(&plan.to_toml().unwrap()).unwrap(), plan);
 }

@@ -4,4 +4,4 @@ mod convert;
 mod specs;
 
 pub(crate) use convert::{WorkloadArgs, about, workload};
-pub(crate) use specs::{SpecsArgs, known, specs, streams};
+pub(crate) use specs::{SpecsArgs, specs, split, streams};

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use dialects::iometer::AccessSpec;
 use jobs::files::first_bytes;
-use workload::specs::{SPECS, Spec, spec, unknown};
+use workload::specs::{OwnSpec, SPECS, Spec, spec, unknown};
 use workload::sweep::{PRESETS, preset};
 use workload::{MixPart, Stream};
 
@@ -52,20 +52,26 @@ pub(crate) fn specs(args: &SpecsArgs) -> Result<Outcome, Failure> {
 /// The access specifications of these names.
 pub(crate) fn known(names: &[String]) -> Result<Vec<&'static Spec>, Failure> {
     let found = |name: &String| {
-        let what = match (preset(name), place_in_file(name)) {
-            (Some(_), _) => {
-                format!("it is several loads, and a sweep: `iosonde sweep --preset {name}`")
-            }
-            (None, Some(_)) => "access specifications of a file are taken by `iosonde run \
-                                --spec`; a sweep and an assessment take those that `iosonde \
-                                specs` lists"
-                .to_owned(),
-            (None, None) => unknown(name),
+        let what = match preset(name) {
+            Some(_) => format!("it is several loads, and a sweep: `iosonde sweep --preset {name}`"),
+            None => unknown(name),
         };
         let wrong = || Failure::WrongUsage(format!("`{name}`: {what}"));
         spec(name).ok_or_else(wrong)
     };
     names.iter().map(found).collect()
+}
+
+/// The access specifications of these names: those that are known, and those of files
+/// (`FILE.icf:NAME`).
+pub(crate) fn split(names: &[String]) -> Result<(Vec<&'static Spec>, Vec<OwnSpec>), Failure> {
+    let (of_files, names): (Vec<String>, Vec<String>) =
+        names.iter().cloned().partition(|name| place_in_file(name).is_some());
+    let own = |name: &String| {
+        let spec = one_of_file(name)?;
+        Ok(OwnSpec { name: spec.stream().name, parts: spec.mix().parts })
+    };
+    Ok((known(&names)?, of_files.iter().map(own).collect::<Result<_, Failure>>()?))
 }
 
 /// The streams of specifications by their names, `FILE.icf:NAME` among them.

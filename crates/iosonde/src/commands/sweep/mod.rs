@@ -106,7 +106,8 @@ pub(crate) struct ListArgs {
     pub blocks: Option<Vec<Bytes>>,
 
     /// An access specification by name in place of `--writes`, `--patterns` and `--blocks`, such as
-    /// "File Server"; `iosonde specs` lists them. May be given several times
+    /// "File Server", or of an .icf file (`FILE.icf:NAME`); `iosonde specs` lists them. May be
+    /// given several times
     #[arg(long, value_name = "NAME", conflicts_with_all = ["writes", "patterns", "blocks"])]
     pub spec: Vec<String>,
 

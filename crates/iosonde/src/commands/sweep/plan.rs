@@ -50,18 +50,19 @@ pub(super) fn plan_of(args: &SweepArgs) -> Result<Option<Plan>, Failure> {
         }
         (None, None) => Plan::new("sweep", vec![Matrix::default()]),
     };
-    let specs = loads::known(&lists.spec)?;
-    if !specs.is_empty() && (args.preset.is_some() || args.plan.is_some()) {
+    let (specs, own_specs) = loads::split(&lists.spec)?;
+    if !lists.spec.is_empty() && (args.preset.is_some() || args.plan.is_some()) {
         let text =
             "a preset or a plan has loads of its own, and `--spec` names others; use one of them";
         return Err(Failure::WrongUsage(text.to_owned()));
     }
     for matrix in &mut plan.matrix {
-        if !specs.is_empty() {
+        if !lists.spec.is_empty() {
             let usual = Matrix::default();
             (matrix.writes, matrix.patterns, matrix.blocks) =
                 (usual.writes, usual.patterns, usual.blocks);
             matrix.specs = specs.iter().map(|s| s.name.to_owned()).collect();
+            matrix.own_specs.clone_from(&own_specs);
         }
         apply_lists(matrix, lists);
     }
