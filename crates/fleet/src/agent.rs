@@ -1,0 +1,157 @@
+//! What an agent decides: messages and time in, actions out. It makes no I/O and has no clock.
+
+use serde_json::Value;
+
+use crate::message::{PROTOCOL, ToAgent, ToCoordinator};
+
+/// An agent stops when it has heard nothing from the coordinator for this long. The promise is 5 s;
+/// the rest is for noticing.
+pub const SILENCE_NS: u64 = 4_500_000_000;
+
+/// What is to be done now.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Send this.
+    Send(Box<ToCoordinator>),
+    /// Make the plan ready.
+    Prepare {
+        /// The run.
+        run: String,
+        /// The plan.
+        plan: Box<Value>,
+    },
+    /// Begin I/O at this moment of the agent's clock.
+    Start(u64),
+    /// Make no I/O, and give up what was made ready.
+    CallOff,
+    /// Issue no more I/O, and keep what was measured.
+    Stop,
+    /// The coordinator wants nothing more.
+    Leave,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum State {
+    Idle,
+    Preparing(String),
+    Ready(String),
+    /// Knows the moment, and not whether all others do.
+    Armed(String, u64),
+    /// The job knows the moment, or runs.
+    Confirmed(String),
+    /// The job ends.
+    Ending,
+}
+
+/// One agent.
+#[derive(Debug)]
+pub struct Agent {
+    state: State,
+    heard_ns: u64,
+}
+
+impl Agent {
+    /// An agent that has just begun to listen.
+    #[must_use]
+    pub fn new(now_ns: u64) -> Self {
+        Self { state: State::Idle, heard_ns: now_ns }
+    }
+
+    fn run(&self) -> Option<&str> {
+        match &self.state {
+            State::Preparing(run)
+            | State::Ready(run)
+            | State::Armed(run, _)
+            | State::Confirmed(run) => Some(run),
+            State::Idle | State::Ending => None,
+        }
+    }
+
+    /// A message came.
+    pub fn hear(&mut self, now_ns: u64, message: ToAgent) -> Vec<Action> {
+        self.heard_ns = self.heard_ns.max(now_ns);
+        let send = |message| vec![Action::Send(Box::new(message))];
+        match message {
+            ToAgent::Prepare { protocol, run, plan } => self.prepare(&protocol, run, plan),
+            ToAgent::Ping { number } => {
+                send(ToCoordinator::Pong { number, received_ns: now_ns, sent_ns: now_ns })
+            }
+            ToAgent::Arm { run, start_ns } if self.state == State::Ready(run.clone()) => {
+                // Too late is not armed: the coordinator misses the answer and cancels for all.
+                if start_ns <= now_ns {
+                    return Vec::new();
+                }
+                self.state = State::Armed(run.clone(), start_ns);
+                send(ToCoordinator::Armed { run })
+            }
+            ToAgent::Confirm { run } => match &self.state {
+                State::Armed(ours, start_ns) if *ours == run && now_ns < *start_ns => {
+                    let start_ns = *start_ns;
+                    self.state = State::Confirmed(run);
+                    vec![Action::Start(start_ns)]
+                }
+                _ => Vec::new(),
+            },
+            ToAgent::Cancel { run } if self.run() == Some(&run) => self.end(Action::CallOff),
+            ToAgent::Abort { run } if self.run() == Some(&run) => self.end(Action::Stop),
+            ToAgent::Bye => vec![Action::Leave],
+            ToAgent::Arm { .. }
+            | ToAgent::Cancel { .. }
+            | ToAgent::Abort { .. }
+            | ToAgent::Heartbeat => Vec::new(),
+        }
+    }
+
+    fn prepare(&mut self, protocol: &str, run: String, plan: Box<Value>) -> Vec<Action> {
+        let refuse =
+            |run, reason| vec![Action::Send(Box::new(ToCoordinator::Refuse { run, reason }))];
+        if protocol != PROTOCOL {
+            let reason = format!(
+                "the coordinator speaks `{protocol}` and this agent `{PROTOCOL}`. Install the same \
+                 version of iosonde on both"
+            );
+            return refuse(run, reason);
+        }
+        if self.state != State::Idle {
+            let reason = "this agent already has a run. Wait until that has ended".to_owned();
+            return refuse(run, reason);
+        }
+        self.state = State::Preparing(run.clone());
+        vec![Action::Prepare { run, plan }]
+    }
+
+    fn end(&mut self, with: Action) -> Vec<Action> {
+        self.state = State::Ending;
+        vec![with]
+    }
+
+    /// Everything is made ready.
+    pub fn ready(&mut self) -> Vec<Action> {
+        let State::Preparing(run) = &self.state else { return Vec::new() };
+        let run = run.clone();
+        self.state = State::Ready(run.clone());
+        vec![Action::Send(Box::new(ToCoordinator::Ready { run }))]
+    }
+
+    /// The job has ended.
+    pub fn ended(&mut self) {
+        self.state = State::Idle;
+    }
+
+    /// Time passes: the dead-man switch, and a start that nobody confirmed.
+    pub fn tick(&mut self, now_ns: u64) -> Vec<Action> {
+        if matches!(self.state, State::Armed(_, start_ns) if now_ns >= start_ns) {
+            return self.end(Action::CallOff);
+        }
+        if now_ns.saturating_sub(self.heard_ns) < SILENCE_NS { Vec::new() } else { self.gone() }
+    }
+
+    /// The coordinator is gone.
+    pub fn gone(&mut self) -> Vec<Action> {
+        match self.state {
+            State::Preparing(_) | State::Ready(_) | State::Armed(..) => self.end(Action::CallOff),
+            State::Confirmed(_) => self.end(Action::Stop),
+            State::Idle | State::Ending => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The way between a coordinator and its agents.
+
+use crate::message::{ToAgent, ToCoordinator};
+
+/// What arrives from an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Arrival {
+    /// A message.
+    Message(Box<ToCoordinator>),
+    /// The agent is gone, and why, in a phrase.
+    Gone(String),
+}
+
+/// Carries messages to agents and back. Agents are numbered from 0.
+pub trait Transport {
+    /// Now, by the coordinator's clock.
+    fn now_ns(&self) -> u64;
+
+    /// Sends to one agent. One that is gone is reported by [`Transport::receive`].
+    fn send(&mut self, agent: usize, message: &ToAgent);
+
+    /// The next arrival, with the moment at which it came; none where nothing came until this
+    /// moment.
+    fn receive(&mut self, until_ns: u64) -> Option<(usize, u64, Arrival)>;
+
+    /// Ends the connection to an agent that does not answer.
+    fn cut(&mut self, agent: usize);
+}
