@@ -161,15 +161,16 @@ pub fn judge(evidence: &Evidence) -> Option<Honesty> {
 fn rule() -> String {
     let ms = milliseconds;
     format!(
-        "Durable writes are suspect below {} on a turning disk (half a turn of the fastest), \
-         below {FLASH_SHARE} of a random read on flash, or when they take at most {SAME} times as \
-         long as plain ones although the system sees a volatile write cache. Where single random \
+        "Durable writes are suspect below {} on a turning disk (half a turn of the fastest) and \
+        below {FLASH_SHARE} of a random read on flash. They are also suspect when they take at \
+        most {SAME} times as long as plain ones although the system sees a volatile write cache. \
+        Where single random \
          reads take {} or more and no device is known to be flash, a durable write below {} was \
          answered by a cache. It is not believed below {}, which is faster than a protected cache \
-         in a controller. It is not believed, either, when it takes at most {SAME} times as long \
-         as a plain one and the system sees a volatile write cache or, where the system knows \
-         nothing of caches, when it takes less than {}, the way to an array and back. What is \
-         said of the log is then an indication only.",
+         in a controller. Nor is it believed when it takes at most {SAME} times as long as a plain \
+         one and the system sees a volatile write cache. Where the system knows nothing of caches, \
+         it is not believed below {}, the way to an array and back. The verdict on the log is then \
+         an indication only.",
         ms(ROTATING_WRITE_NS),
         ms(ROTATING_WRITE_NS),
         ms(ROTATING_WRITE_NS),
@@ -209,7 +210,8 @@ fn statement(sign: Sign, evidence: &Evidence, latencies: Latencies) -> String {
         ),
         (Sign::Plausible, _, _) => match plain {
             Some(plain) => format!(
-                "{took}, {} times the {} of a plain one: durability is paid for, as it should be.",
+                "{took}, {} times the {} of a plain one. Durable writes cost more than plain ones, \
+                as they should.",
                 number(durable / plain),
                 milliseconds(plain)
             ),

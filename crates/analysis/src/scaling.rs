@@ -113,7 +113,7 @@ pub fn scaling(names: &[String], alone: &[Rate], together: &[Together]) -> Optio
              unless it stays below {LINEAR_PERCENT} % of that by more than the half widths of its \
              measurements explain (combined as squares; {MARGIN_PERCENT} % each at least). \
              Targets that together give at most {ONE_ALONE} times what the fastest of them gives \
-             alone share what limits them."
+             alone share a bottleneck."
         ),
         findings,
         steps,

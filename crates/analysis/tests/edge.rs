@@ -98,7 +98,8 @@ fn the_same_latency_at_every_size_is_no_edge() {
     assert!(edge.explanation.contains("Everything fitted"), "{}", edge.explanation);
 }
 
-/// A few slow I/Os at every size, or a mixture that does not depend on the size, are no cache.
+/// A few slow I/Os at every size, or a mixture that does not depend on the size, do not show a
+/// cache.
 #[test]
 fn two_humps_in_the_same_shares_at_every_size_are_no_cache() {
     let mut random = Random(6);

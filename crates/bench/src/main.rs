@@ -1,7 +1,7 @@
 //! What iosonde itself costs, and how right it is: exact counts that CI holds, ratios against fio,
 //! and known answers.
 //!
-//! `exact` counts user instructions and system calls for each I/O, which are the same on any
+//! `exact` counts user instructions and system calls per I/O, which are the same on any
 //! machine and under any load. `peers` adds figures of time and CPU, measured in turns with fio,
 //! and writes them to `docs/performance.md`. `accuracy` compares iosonde with what is known to be
 //! true, and writes that to `docs/accuracy.md`. `history` times what a large store answers.

@@ -76,7 +76,7 @@ fn host_and_port(text: &str) -> Result<(String, Option<u16>), String> {
     let port = match port {
         None => None,
         Some(port) => match port.parse() {
-            Ok(0) | Err(_) => return Err("the port is no number from 1 to 65535".to_owned()),
+            Ok(0) | Err(_) => return Err("the port is not a number from 1 to 65535".to_owned()),
             Ok(port) => Some(port),
         },
     };
@@ -102,7 +102,7 @@ fn parameters(query: &str, known: &[&str]) -> Result<Vec<(String, String)>, Stri
 
 fn decoded(text: &str) -> Result<String, String> {
     let decoded = percent_decode_str(text).decode_utf8();
-    decoded.map(Into::into).map_err(|_| "a %XX in it is no UTF-8".to_owned())
+    decoded.map(Into::into).map_err(|_| "a %XX in it is not valid UTF-8".to_owned())
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub struct Drive {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DriveError {
     /// The text is no mapping.
-    #[error("`{0}` is no mapping; write NAME=PLACE, for example `E=/mnt/e`, `3=/dev/sdb`")]
+    #[error("`{0}` is not a mapping; write NAME=PLACE, for example `E=/mnt/e`, `3=/dev/sdb`")]
     Form(String),
     /// A path begins with a drive that nothing stands for.
     #[error(

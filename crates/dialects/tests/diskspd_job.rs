@@ -111,7 +111,7 @@ fn limits_and_pauses() {
     let rate = stream("-g1048576 f").rate.unwrap();
     assert_eq!(rate.limit, RateLimit::MibPerS(1000.0));
     let rate = stream("-F2 -r -g10i f g").rate.unwrap();
-    assert_eq!(rate.limit, RateLimit::Iops(40.0), "for each thread on each target");
+    assert_eq!(rate.limit, RateLimit::Iops(40.0), "per thread on each target");
     let pause = |burst_ios| Think {
         pause_ns: Nanoseconds(5_000_000),
         burst_ios,

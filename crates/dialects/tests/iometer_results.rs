@@ -102,7 +102,7 @@ fn older_files_have_56_columns_and_mib_under_another_name() {
     assert_eq!(run.origin.as_ref().unwrap().tool_version.as_deref(), Some("2006.07.27"));
     assert!(is_near(run.total.iops, 11_964.833));
     assert!(is_near(run.total.mib_per_s, run.total.iops * 8192.0 / 1_048_576.0));
-    assert!(warns(run, "MBps are MiB for each second") && !warns(run, "bins:"));
+    assert!(warns(run, "MBps are MiB per second") && !warns(run, "bins:"));
     let mix = run.workload.streams[0].mix.as_ref().unwrap();
     let parts: Vec<_> =
         mix.parts.iter().map(|p| (p.block_bytes.0, p.write_percent, p.random_percent)).collect();

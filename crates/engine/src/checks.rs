@@ -152,16 +152,15 @@ fn left_over(judged: &RunEvidence<'_>) -> Vec<String> {
         let age = show_ns(oldest_ns as f64);
         warnings.push(format!(
             "when the window ended, {count} I/Os had been under way for much longer than the \
-             others took, the oldest for {age}; they are in no figure, and percentiles are too \
-             low by that"
+             others took, the oldest for {age}. No figure includes them, so percentiles are too low"
         ));
     }
     if behind_ns > 0 {
         let behind = show_ns(behind_ns as f64);
         warnings.push(format!(
-            "the storage did not keep up with the asked rate: at the end, I/Os had been due for \
-             {behind} without a free slot; they are in no figure, and latencies are too low by \
-             that"
+            "the storage did not keep up with the requested rate: at the end, I/Os had been due \
+            for \
+             {behind} without a free slot. No figure includes them, so latencies are too low"
         ));
     }
     warnings

@@ -44,8 +44,8 @@ pub enum EngineError {
     /// The buffers of all I/Os in flight would take too much memory.
     #[error(
         "the buffers of all I/Os in flight need {needed}, more than a quarter of the free memory \
-         ({free}); most of it is for the stream `{stream}`: {threads} threads x depth {depth} x \
-         blocks of {block}; use fewer threads, a smaller depth or smaller blocks"
+         ({free}). Most of it is for the stream `{stream}`: {threads} threads x depth {depth} x \
+         blocks of {block}. Use fewer threads, a smaller depth or smaller blocks"
     )]
     TooMuchMemory {
         /// All buffers.

@@ -289,7 +289,7 @@ pub enum PrepareError {
 #[derive(Debug, Error)]
 pub enum Refusal {
     /// What a run that was killed is to have left is not there.
-    #[error("`{}` does not exist any more, so there is nothing to go on with; begin \
+    #[error("`{}` does not exist any more, so nothing is left to continue; begin \
         anew", path.display())]
     Gone {
         /// The target.
@@ -375,7 +375,7 @@ pub enum Refusal {
     },
     /// The test file would fill the file system.
     #[error(
-        "a test file of {needed} at `{}` would fill its file system to {percent:.0} %; beyond 90 % \
+        "a test file of {needed} at `{}` would fill its file system to {percent:.0} %. Past 90 % \
             it needs `--overfill`, \
          and up to 90 % there is room for {room}",
         path.display()
@@ -401,7 +401,7 @@ pub enum Refusal {
         asked: Bytes,
     },
     /// A size is needed.
-    #[error("`{}` has no size of its own; give one with `--size`", path.display())]
+    #[error("`{}` has no size; give one with `--size`", path.display())]
     SizeNeeded {
         /// The target.
         path: PathBuf,

@@ -60,7 +60,7 @@ fn filled(stream: &Stream, bytes: u64) -> Result<Vec<u8>, EngineError> {
 fn first(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
     // Opening a pipe would wait for somebody to write into it.
     if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is no file"));
+        return Err(io::Error::other("it is not a file"));
     }
     let mut buffer = Vec::new();
     File::open(path)?.take(bytes).read_to_end(&mut buffer)?;

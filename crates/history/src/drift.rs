@@ -107,7 +107,7 @@ impl Capacities {
 }
 
 /// What a load is evidence for.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 struct Kind {
     random: bool,
     sequential: bool,

@@ -96,7 +96,7 @@ pub enum HistoryError {
     },
     /// What is there is something else.
     #[error(
-        "`{place}` is no history of iosonde and was left as it is; name another with `--history \
+        "`{place}` is not a history of iosonde and was left as it is; name another with `--history \
          PLACE`"
     )]
     Foreign {
@@ -120,7 +120,7 @@ pub enum HistoryError {
     /// It is damaged.
     #[error(
         "the history `{place}` is damaged ({what}) and was left as it is; copy it, save what can \
-         be read with `sqlite3 FILE .recover`, and go on with another by `--history PLACE`"
+         be read with `sqlite3 FILE .recover`, and start another with `--history PLACE`"
     )]
     Damaged {
         /// Where it is.
@@ -246,7 +246,7 @@ pub enum HistoryError {
     },
     /// Not a name for a tag.
     #[error(
-        "`{tag}` is no name for a tag: letters, digits, `-`, `_` and `.` are, and at most 64 of \
+        "`{tag}` is not a name for a tag: letters, digits, `-`, `_` and `.` are, and at most 64 of \
          them"
     )]
     BadTag {

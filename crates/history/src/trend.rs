@@ -117,12 +117,12 @@ pub fn trend(dated: Vec<Dated>, figure: Figure, tool_version: &str) -> Trend {
         warnings: versions(&loads).into_iter().collect(),
         loads,
         method: vec![
-            "A series holds one load on one target of one host, with one value for each result: \
+            "A series holds one load on one target of one host, with one value per result: \
              the geometric mean of its runs."
                 .to_owned(),
             format!(
                 "Changes of level are found by e-divisive means with a t-test in series of \
-                 {FEWEST} results or more; a level has at least three, and a change at least 1 %."
+                 {FEWEST} results or more. A level has at least three, and a change at least 1 %."
             ),
         ],
     }

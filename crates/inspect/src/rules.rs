@@ -223,7 +223,7 @@ static RULES: &[Rule] = &[
     ),
     of(
         "no-write-barrier",
-        "A flush that does not reach the disk's cache is no flush: commits may be lost, and their \
+        "A flush that does not reach the disk's cache does nothing: commits may be lost, and their \
          order with them.",
         POSTGRES_RELIABILITY,
     ),
@@ -284,8 +284,8 @@ static RULES: &[Rule] = &[
     of("raid-mismatches", "Copies or parity disagree: which of them is right cannot be told.", MD),
     of(
         "raid-no-bitmap",
-        "After a crash all of it is read and written again, and the database runs beside that for \
-         hours.",
+        "After a crash all of it is read and written again, and the database runs alongside for \
+        hours.",
         MD,
     ),
     of(
@@ -309,7 +309,7 @@ static RULES: &[Rule] = &[
     of("read-only", "No database can write here.", "mount(8)"),
     of(
         "scheduler",
-        "A scheduler made for fairness among programs costs processor time for each I/O and may \
+        "A scheduler made for fairness among programs costs processor time per I/O and may \
          hold some back.",
         "SQL Server on Linux and Linux kernel documentation, Switching scheduler",
     ),

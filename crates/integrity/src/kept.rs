@@ -127,7 +127,7 @@ pub enum KeptError {
     },
     /// There is such a file already.
     #[error(
-        "`{}` exists; if it is a ledger, go on with its run by `--resume {}` or remove what that \
+        "`{}` exists; if it is a ledger, continue its run with `--resume {}` or remove what that \
             left by `--clean {}`; otherwise name another file",
         path.display(), path.display(), path.display()
     )]
@@ -136,13 +136,13 @@ pub enum KeptError {
         path: PathBuf,
     },
     /// Somebody works with it.
-    #[error("the ledger `{}` is in use by a run that goes on", path.display())]
+    #[error("the ledger `{}` is in use by a run that has not ended", path.display())]
     InUse {
         /// The file.
         path: PathBuf,
     },
     /// It is something else.
-    #[error("`{}` is no ledger of this version of iosonde; name the file that `--ledger` had \
+    #[error("`{}` is not a ledger of this version of iosonde; name the file that `--ledger` had \
         made", path.display())]
     NotOurs {
         /// The file.
@@ -150,7 +150,7 @@ pub enum KeptError {
     },
     /// It is not as it was written.
     #[error(
-        "the ledger `{}` is damaged: {what}; what it says proves nothing any more: put it back as \
+        "the ledger `{}` is damaged: {what}. Its contents prove nothing any more: put it back as \
             it was, or remove what its run has left by \
          `--clean DIRECTORY` and begin anew", path.display()
     )]
@@ -162,9 +162,9 @@ pub enum KeptError {
     },
     /// The machine was started anew since.
     #[error(
-        "the machine was started anew since the run of `{}` was killed, and what the ledger had \
-            last may not have reached its media: what it \
-         says proves nothing; begin anew, and use `--durability` for what must survive a loss of \
+        "the machine restarted after the run of `{}` was killed, so the last entries of the ledger \
+        may be lost. Its contents prove nothing: begin anew, and use `--durability` for what must \
+        survive a loss of \
          power", path.display()
     )]
     OtherBoot {

@@ -13,9 +13,9 @@ pub struct Plan {
     /// Size of a page.
     #[serde(with = "bytes")]
     pub page_bytes: u32,
-    /// Where every random choice starts, and what every page is made from.
+    /// Seed of every random choice, and what every page is made from.
     pub seed: u64,
-    /// Threads; the users are spread over them.
+    /// Threads that share the users.
     pub threads: u32,
     /// I/Os of one thread in flight.
     pub depth: u32,
@@ -48,7 +48,7 @@ pub struct Plan {
     pub doublewrite_pages: u32,
     /// Makes files shorter and longer, where their place says that they can; none does not.
     pub resizing: Option<Resizing>,
-    /// How often a page that is wrong is read again.
+    /// Number of times to read a wrong page again.
     pub rereads: u32,
     /// The run ends with the first page that is wrong.
     pub stop_on_fault: bool,

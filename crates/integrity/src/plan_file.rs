@@ -185,7 +185,7 @@ fn json(value: &Spanned<DeValue<'_>>, depth: usize) -> Result<Value, Wrong> {
         }
         DeValue::Float(number) => {
             let number = number.as_str().parse().ok().and_then(Number::from_f64);
-            Value::Number(number.ok_or_else(|| wrong("this is no number that can be used"))?)
+            Value::Number(number.ok_or_else(|| wrong("this number cannot be used"))?)
         }
         DeValue::Datetime(_) => return Err(wrong("no key is a date")),
         DeValue::Array(values) => {
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(wrong("threads = ").0, 1);
         assert!(wrong("seconds = -1").2.contains("31 days"));
         assert!(wrong("update_percent = 1979-05-27").2.contains("no key"));
-        assert!(wrong("cache_hit_percent = nan").2.contains("no number"));
+        assert!(wrong("cache_hit_percent = nan").2.contains("cannot be used"));
     }
 
     /// What a table of its own lacked was missing, though every key has a usual value.

@@ -9,10 +9,10 @@ use crate::plan::{
 /// An engine whose I/O is imitated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Imitated {
-    /// SQL Server: what is done where nothing is said
+    /// SQL Server: 8 KiB pages, direct, a log with write-through
     Sqlserver,
-    /// PostgreSQL: buffered, 8 KiB pages, their images in the log, a flush for each commit and
-    /// behind each checkpoint
+    /// PostgreSQL: buffered, 8 KiB pages, page images in the log, a flush per commit and after each
+    /// checkpoint
     Postgres,
     /// MySQL (InnoDB): 16 KiB pages that are written twice, a log in blocks of 512 bytes, flushes
     Mysql,

@@ -137,7 +137,7 @@ pub enum RunError {
     #[error("{0}")]
     Open(String),
     /// A thread could not go on.
-    #[error("the run cannot go on: {0}")]
+    #[error("the run cannot continue: {0}")]
     Io(#[from] io::Error),
 }
 

@@ -42,39 +42,38 @@ pub(crate) struct AssessLoad {
     #[command(flatten)]
     pub target: TargetArgs,
 
-    /// How long it takes: half a minute, about 2 or 15 minutes, or about 2 hours
+    /// How long to measure: glance (30 s), quick (2 min), normal (15 min) or long (2 h)
     #[arg(long, value_enum, default_value_t = PaceArg::Normal)]
     pub pace: PaceArg,
 
-    /// What will live on the storage: decides the loads, the roles and where their limits come from
+    /// The database that will use the storage: it decides the loads, the roles and their limits
     #[arg(long = "for", value_name = "DATABASE", value_enum, default_value_t =
         DatabaseArg::Generic)]
     pub database: DatabaseArg,
 
-    /// An access specification that is measured besides, such as "Web Server", or one of an .icf
-    /// file (`FILE.icf:NAME`); `iosonde specs` lists them. May be given several times
+    /// Also measure this access specification, such as "Web Server", or one of an .icf file
+    /// (`FILE.icf:NAME`); `iosonde specs` lists them. May be given several times
     #[arg(long, value_name = "NAME")]
     pub spec: Vec<String>,
 
-    /// What is expected of the storage: a TOML file (see METHODS.md), or a cloud volume by name,
-    /// such as aws:gp3,iops=6000,mbps=250, azure:P30 or gcp:pd-ssd,size=500G. Exit code 4 when it
-    /// does not do that
+    /// What the storage should do: a TOML file (see METHODS.md), or a cloud volume by name, such as
+    /// aws:gp3,iops=6000,mbps=250, azure:P30 or gcp:pd-ssd,size=500G. Exit with code 4 if it does
+    /// less
     #[arg(long, value_name = "FILE|VOLUME")]
     pub expect: Option<String>,
 
-    /// Rows for volumes of your own, a TOML file in the form of those that iosonde knows; see
-    /// METHODS.md
+    /// A TOML file with your own volumes, in the form of those that iosonde knows; see METHODS.md
     #[arg(long, value_name = "FILE", requires = "expect")]
     pub volumes: Option<PathBuf>,
 
     /// What the database needs: small, medium or large, or amounts such as
-    /// oltp=5000iops,log=2000/s,scan=800MiBps. Exit code 4 when the storage does not carry that.
-    /// Without it the report says how much load fits, and gives no grade
+    /// oltp=5000iops,log=2000/s,scan=800MiBps. Exit with code 4 if the storage cannot carry that.
+    /// Without this flag, the report says how much load fits and gives no grade
     #[arg(long, value_name = "NEED")]
     pub need: Option<String>,
 
-    /// The class of the storage, where it does not say so itself: what is usual for it is set
-    /// beside what was measured
+    /// The class of the storage, if it does not report one itself; the report compares the figures
+    /// with what is usual for the class
     #[arg(long, value_name = "CLASS", value_enum)]
     pub class: Option<ClassArg>,
 
@@ -82,8 +81,8 @@ pub(crate) struct AssessLoad {
     #[arg(long, value_name = "FILE")]
     pub limits: Option<PathBuf>,
 
-    /// The path to the storage: 8GFC, 10GbE, SATA3, PCIe3x4, USB3, …, or MiB a second; it may be
-    /// what limits
+    /// The link to the storage: 8GFC, 10GbE, SATA3, PCIe3x4, USB3, …, or MiB per second; it may be
+    /// the bottleneck
     #[arg(long, value_name = "LINK")]
     pub link: Option<Link>,
 
@@ -95,28 +94,28 @@ pub(crate) struct AssessLoad {
 /// Pace by its name on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PaceArg {
-    /// Half a minute: an impression, from which nothing is judged
+    /// About 30 seconds: a first impression, without verdicts
     Glance,
-    /// About two minutes: an indication
+    /// About 2 minutes: an indication
     Quick,
-    /// About a quarter of an hour
+    /// About 15 minutes
     Normal,
-    /// About two hours: a baseline, also of reads beside writes
+    /// About 2 hours: a baseline, including reads alongside writes
     Long,
 }
 
 /// Class of storage by its name on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ClassArg {
-    /// A disk that turns
+    /// Rotating disk
     Hdd,
-    /// Flash behind SATA or SAS
+    /// Flash on SATA or SAS
     Sata,
-    /// Flash behind NVMe
+    /// Flash on NVMe
     Nvme,
-    /// Flash behind a storage network
+    /// Flash on a storage network
     Array,
-    /// A volume of a cloud provider
+    /// Volume of a cloud provider
     Cloud,
 }
 
@@ -172,13 +171,13 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub target: TargetArgs,
 
-    /// A workload from a TOML file, an .icf file, a profile of DiskSpd or a job file of fio; other
-    /// flags change what it says
+    /// Read the workload from a TOML file, an .icf file, a DiskSpd profile or a fio job file; other
+    /// flags override it
     #[arg(long, value_name = "FILE")]
     pub workload: Option<PathBuf>,
 
-    /// An access specification by name, such as "File Server"; `iosonde specs` lists them. Several
-    /// run at the same time; other flags change what they say
+    /// Run this access specification, such as "File Server"; `iosonde specs` lists them. Several
+    /// run at the same time; other flags override them
     #[arg(long, value_name = "NAME", conflicts_with = "workload")]
     pub spec: Vec<String>,
 
@@ -189,20 +188,20 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub seconds: Option<f64>,
 
-    /// End the window as soon as the 95 % interval of the mean is within this many percent;
-    /// `--seconds` is then the longest it may be
+    /// End the window when the 95 % confidence interval of the mean is within this many percent;
+    /// `--seconds` is then the limit
     #[arg(long, value_name = "PERCENT")]
     pub precision: Option<f64>,
 
-    /// With `--precision`, the shortest the window may be
+    /// With `--precision`, the shortest time of the window
     #[arg(long, value_name = "SECONDS", default_value_t = 15.0, requires = "precision")]
     pub at_least: f64,
 
-    /// I/O before the window that is not counted [default: 3]
+    /// Warm-up before the window, which does not count [default: 3]
     #[arg(long, value_name = "SECONDS")]
     pub warmup: Option<f64>,
 
-    /// Distance of the points of the series, 10ms to 1h [default: 1s]
+    /// Time between points of the series, 10ms to 1h [default: 1s]
     #[arg(long, value_name = "TIME")]
     pub interval: Option<Nanoseconds>,
 
@@ -210,11 +209,11 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub buffered: bool,
 
-    /// Map the targets into memory: I/O is copying, through the operating system's cache
+    /// Map the targets into memory: I/O is then a copy, through the operating system's cache
     #[arg(long, conflicts_with = "buffered")]
     pub mapped: bool,
 
-    /// What a failed I/O does to the run [default: stop]
+    /// What to do after a failed I/O [default: stop]
     #[arg(long, value_enum)]
     pub on_error: Option<OnErrorArg>,
 
@@ -226,14 +225,14 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Print the workload as TOML on stdout and do nothing else
+    /// Print the workload as TOML on stdout and stop
     #[arg(long)]
     pub print_workload: bool,
 
     #[command(flatten)]
     pub repeat: RepeatArgs,
 
-    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    /// Print the plan as TOML on stdout and stop; `iosonde do` runs it
     #[arg(long)]
     pub print_plan: bool,
 
@@ -256,11 +255,11 @@ pub(crate) struct StreamArgs {
     #[arg(long, value_name = "SIZE")]
     pub stride: Option<Bytes>,
 
-    /// Percent of I/Os that leave a sequential order for a random place [default: 0]
+    /// Share of I/Os that jump to a random place in a sequential order, in percent [default: 0]
     #[arg(long, value_name = "PERCENT")]
     pub random: Option<u8>,
 
-    /// Spread of random offsets: uniform, zipf:0.99 or hot:20/80 [default: uniform]
+    /// Distribution of random offsets: uniform, zipf:0.99 or hot:20/80 [default: uniform]
     #[arg(long, value_parser = parse_distribution)]
     pub distribution: Option<Distribution>,
 
@@ -268,19 +267,19 @@ pub(crate) struct StreamArgs {
     #[arg(long, value_name = "SIZE")]
     pub align: Option<Bytes>,
 
-    /// Percent of I/Os that write [default: 0]
+    /// Share of I/Os that write, in percent [default: 0]
     #[arg(long, value_name = "PERCENT")]
     pub write: Option<u8>,
 
-    /// Threads for each target [default: 1]
+    /// Threads per target [default: 1]
     #[arg(long, value_name = "N")]
     pub threads: Option<u32>,
 
-    /// Outstanding I/Os of each thread [default: 1]
+    /// Queue depth: outstanding I/Os per thread [default: 1]
     #[arg(long, value_name = "N")]
     pub depth: Option<u32>,
 
-    /// Every write is on stable media before it completes (write-through)
+    /// Make every write reach stable storage before it completes (write-through)
     #[arg(long)]
     pub durable: bool,
 
@@ -288,19 +287,19 @@ pub(crate) struct StreamArgs {
     #[arg(long, value_name = "N")]
     pub sync_every: Option<u32>,
 
-    /// The call that flushes [default: fdatasync]
+    /// System call that flushes [default: fdatasync]
     #[arg(long, value_enum, requires = "sync_every")]
     pub sync_call: Option<SyncArg>,
 
-    /// Offer this many I/Os a second, whether or not the storage keeps up (open loop)
+    /// Issue this many I/Os per second, whether or not the storage keeps up (open loop)
     #[arg(long, value_name = "IOPS", conflicts_with = "rate_mib")]
     pub rate: Option<f64>,
 
-    /// Offer this many MiB a second, whether or not the storage keeps up (open loop)
+    /// Issue this many MiB per second, whether or not the storage keeps up (open loop)
     #[arg(long, value_name = "MIB")]
     pub rate_mib: Option<f64>,
 
-    /// How the I/Os of an open loop are spaced [default: even]
+    /// Spacing of the I/Os of an open loop [default: even]
     #[arg(long, value_enum)]
     pub arrival: Option<ArrivalArg>,
 
@@ -312,7 +311,7 @@ pub(crate) struct StreamArgs {
     #[arg(long, value_name = "N", requires = "think")]
     pub burst: Option<u32>,
 
-    /// Where the used part of each target begins [default: 0]
+    /// Start of the used part of each target [default: 0]
     #[arg(long, value_name = "SIZE")]
     pub offset: Option<Bytes>,
 
@@ -320,7 +319,7 @@ pub(crate) struct StreamArgs {
     #[arg(long, value_name = "SIZE")]
     pub span: Option<Bytes>,
 
-    /// What is written: random, zero, or percent compressible such as 50 [default: random]
+    /// Data to write: random, zero, or percent compressible such as 50 [default: random]
     #[arg(long, value_name = "CONTENT", value_parser = content)]
     pub content: Option<workload::Content>,
 
@@ -383,7 +382,7 @@ fn priority(text: &str) -> Result<workload::Priority, String> {
 pub(crate) enum PatternArg {
     /// Anywhere
     Random,
-    /// One after the other, each thread on its own
+    /// One after the other, each thread from its own position
     Sequential,
     /// One after the other, all threads sharing one position
     SequentialShared,
@@ -396,7 +395,7 @@ pub(crate) enum PatternArg {
 pub(crate) enum OnErrorArg {
     /// End the run and show what was measured
     Stop,
-    /// Count it and go on
+    /// Count it and continue
     Continue,
 }
 
@@ -405,11 +404,11 @@ pub(crate) enum OnErrorArg {
 pub(crate) enum WaitArg {
     /// Sleep until an I/O completes
     Block,
-    /// Never sleep: a core for each thread
+    /// Never sleep: needs a core per thread
     Spin,
 }
 
-/// The call that flushes.
+/// System call that flushes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SyncArg {
     /// Data and all metadata
@@ -421,8 +420,8 @@ pub(crate) enum SyncArg {
 /// How an open loop spaces its I/Os.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ArrivalArg {
-    /// At equal distances
+    /// At equal intervals
     Even,
-    /// At random, as independent users do
+    /// At random intervals, like independent users
     Poisson,
 }

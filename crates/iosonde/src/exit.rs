@@ -48,7 +48,7 @@ impl Exit {
 /// Every exit code with its meaning, in one sentence.
 pub(crate) fn codes() -> String {
     let codes = Exit::ALL.map(|exit| format!("{} {}", exit as u8, exit.words()));
-    format!("Exit codes: {}.", codes.join("; "))
+    format!("Exit codes:\n  {}", codes.join("\n  "))
 }
 
 /// How a command ended when it did not fail.

@@ -17,20 +17,20 @@ use crate::targets::TargetArgs;
 /// Flags of every experiment.
 #[derive(Debug, Args)]
 pub(crate) struct ExperimentArgs {
-    /// A measurement ends when the 95 % interval of its mean is within this many percent; 0
-    /// measures for `--seconds` each time
+    /// End a measurement when the 95 % confidence interval of its mean is within this many percent;
+    /// 0 always measures for `--seconds`
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
     pub precision: f64,
 
-    /// The longest a measurement may be
+    /// Longest time of a measurement
     #[arg(long, value_name = "N", default_value_t = 60.0)]
     pub seconds: f64,
 
-    /// The shortest a measurement may be
+    /// Shortest time of a measurement
     #[arg(long, value_name = "SECONDS", default_value_t = 15.0)]
     pub at_least: f64,
 
-    /// I/O before each measurement that is not counted
+    /// Warm-up before each measurement, which does not count
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
     pub warmup: f64,
 
@@ -42,7 +42,7 @@ pub(crate) struct ExperimentArgs {
     #[arg(long)]
     pub buffered: bool,
 
-    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    /// Print the plan as TOML on stdout and stop; `iosonde do` runs it
     #[arg(long)]
     pub print_plan: bool,
 

@@ -7,8 +7,8 @@ use report::Language;
 /// The language of what a command shows of its results; the same for every command that does.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct LanguageArgs {
-    /// Language of the report, on the terminal and in files; sentences that the result itself holds
-    /// stay English
+    /// Language of the report, on the terminal and in files; sentences stored in the result stay in
+    /// English
     #[arg(long, value_name = "LANGUAGE", value_parser = languages(),
         default_value = crate::config::language())]
     pub language: Language,

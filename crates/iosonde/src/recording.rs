@@ -13,7 +13,7 @@ use crate::exit::Failure;
 /// Which history is read or written; the same flag for every command.
 #[derive(Debug, Args)]
 pub(crate) struct HistoryPlace {
-    /// Where results are kept: a file, or postgres://… [default: iosonde/history.db in the user's
+    /// Keep results here: a file, or postgres://… [default: iosonde/history.db in the user's
     /// data directory] [env: IOSONDE_HISTORY]
     #[arg(long, value_name = "PLACE", global = true, value_parser = OsStringValueParser::new()
         .try_map(named))]
@@ -58,7 +58,7 @@ pub(crate) struct RecordingArgs {
     #[arg(long)]
     pub no_history: bool,
 
-    /// A name under which the result is found again, as @NAME; may be given several times
+    /// Tag the result, so that @NAME finds it again; may be given several times
     #[arg(long = "tag", value_name = "NAME", value_parser = tag, conflicts_with = "no_history")]
     pub tags: Vec<String>,
 }

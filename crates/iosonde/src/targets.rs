@@ -21,7 +21,7 @@ pub(crate) struct TargetArgs {
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
 
-    /// Which backend makes the I/O [default: auto]
+    /// I/O engine [default: auto]
     #[arg(long, value_enum)]
     pub engine: Option<EngineArg>,
 
@@ -29,7 +29,7 @@ pub(crate) struct TargetArgs {
     #[arg(long, value_name = "TOML|FILE")]
     pub sim: Option<String>,
 
-    /// Where every random choice starts
+    /// Seed of every random choice
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
@@ -42,16 +42,16 @@ pub(crate) struct TargetArgs {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
 pub(crate) struct ConductArgs {
-    /// Allow to overwrite this file or block device; must repeat a TARGET exactly, and may be given
+    /// Allow iosonde to overwrite this file or block device. Repeat a TARGET exactly; may be given
     /// several times
     #[arg(long, value_name = "TARGET")]
     pub destroy: Vec<PathBuf>,
 
-    /// Leave the test file in place, to be used again
+    /// Keep the test file for the next run
     #[arg(long)]
     pub keep: bool,
 
-    /// Allow the test file to fill its file system beyond 90 %
+    /// Allow the test file to fill its file system past 90 %
     #[arg(long)]
     pub overfill: bool,
 
@@ -59,16 +59,16 @@ pub(crate) struct ConductArgs {
     #[arg(long)]
     pub dry_run: bool,
 
-    /// No progress and no messages but errors
+    /// Print no progress and no messages except errors
     #[arg(long, short)]
     pub quiet: bool,
 
-    /// Show the figures on a screen of their own, which `q` leaves; lines where the terminal cannot
+    /// Show a full-screen live view; press q to return. A terminal that cannot show it gets lines
     #[arg(long, conflicts_with = "quiet")]
     pub live: bool,
 
-    /// How progress is shown on stderr: `line`, or `json` for the events of docs/live.md as lines
-    /// of JSON
+    /// Form of the progress on stderr: `line`, or `json` for one JSON object per event
+    /// (docs/live.md)
     #[arg(long, value_name = "FORM", value_enum, default_value_t = ProgressForm::Line,
         conflicts_with_all = ["live", "quiet"])]
     pub progress: ProgressForm,
@@ -115,7 +115,7 @@ impl ConductArgs {
 /// The backends by their names on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum EngineArg {
-    /// The best that works for the target and depth
+    /// The best one that works for the target and depth
     Auto,
     /// Linux io_uring
     Uring,

@@ -27,7 +27,7 @@ pub struct Conversion {
     pub input: PathBuf,
     /// Where it goes; none prints it.
     pub output: Option<PathBuf>,
-    /// What the file is, where its content does not tell.
+    /// Kind of the file, if its content does not tell.
     pub from: Option<Kind>,
     /// What it becomes; none is what the extension of the output says, else TOML.
     pub to: Option<Kind>,

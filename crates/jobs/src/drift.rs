@@ -34,7 +34,7 @@ pub enum DriftError {
     Inspect(#[from] InspectError),
     /// The target has no device.
     #[error(
-        "no block device of its own is known under `{}`, so there are no counters to look at",
+        "no separate block device is known under `{}`, so there are no counters to look at",
         .0.display()
     )]
     NoDevice(PathBuf),

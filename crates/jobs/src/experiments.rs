@@ -208,7 +208,7 @@ impl Job for AssessOptions {
             Pace::Normal => "about a quarter of an hour",
             Pace::Long => "about two hours",
         };
-        let mut notes = vec![format!("takes {time} beside that")];
+        let mut notes = vec![format!("takes {time} besides")];
         notes.extend(survey::assess_sides(self.database, self.pace));
         let mut description = Description { notes, ..Description::of(targets) };
         // The plan is of a size that nobody asked for and that will not be taken.

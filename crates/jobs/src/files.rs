@@ -74,7 +74,7 @@ pub fn claim(
 ) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(found) if !found.is_file() => {
-            return Err(io::Error::other("it is no ordinary file; name another"));
+            return Err(io::Error::other("it is not an ordinary file; name another"));
         }
         Ok(found) if found.len() > 0 && !is_one(File::open(path)?)? => {
             return Err(io::Error::other(format!("it is there and no {kind}; name another")));
@@ -121,7 +121,7 @@ pub fn read_text(path: &Path) -> Result<String, JobError> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let before = error.as_bytes().iter().take(error.utf8_error().valid_up_to());
         let line = before.filter(|byte| **byte == b'\n').count() + 1;
-        refused(&format!("is no UTF-8 in line {line}: save it as UTF-8"))
+        refused(&format!("is not UTF-8 in line {line}: save it as UTF-8"))
     })?;
     // Notepad puts a mark in front.
     Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))

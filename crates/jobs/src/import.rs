@@ -66,7 +66,7 @@ pub enum ImportError {
     Nothing(Vec<String>),
     /// Not iosonde's, and too large.
     #[error(
-        "it is no export of iosonde, and results of other tools are read up to {}",
+        "it is not an export of iosonde, and results of other tools are read up to {}",
         Bytes(FOREIGN_BYTES_MAX)
     )]
     TooLarge,

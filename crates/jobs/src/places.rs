@@ -17,11 +17,11 @@ pub struct Places {
     pub destroy: Vec<String>,
     /// Files may fill their file system beyond 90 %.
     pub overfill: bool,
-    /// Which backend makes the I/O.
+    /// I/O engine.
     pub engine: EngineChoice,
     /// The simulated device of the engine `sim`.
     pub sim: Option<SimDevice>,
-    /// Where every random choice starts; none where the tool decides.
+    /// Seed of every random choice; none where the tool decides.
     pub seed: Option<u64>,
 }
 

@@ -72,7 +72,8 @@ pub enum PlanError {
     Invalid(String),
     /// A path in it is no UTF-8.
     #[error(
-        "results and plans are text, and the name of a target or file is no UTF-8: give it another \
+        "results and plans are text, and the name of a target or file is not UTF-8: give it \
+        another \
          name, or a link to it"
     )]
     Path,

@@ -62,7 +62,8 @@ pub const READY: [(&str, &str, &str); 5] = [
 pub enum AlertError {
     /// It has another form.
     #[error(
-        "`{text}` is no condition: write FIGURE > LIMIT, with a device and a time if you like, as \
+        "`{text}` is not a condition: write FIGURE > LIMIT, with a device and a time if you like, \
+        as \
             in `vda.write_latency > 20ms for 60s`, or one of: {ready}",
         ready = names(READY.iter().map(|ready| ready.0))
     )]
@@ -77,7 +78,7 @@ pub enum AlertError {
         name: String,
     },
     /// The limit is not understood.
-    #[error("`{text}` is no limit of `{figure}`: write {example}")]
+    #[error("`{text}` is not a limit of `{figure}`: write {example}")]
     Limit {
         /// The text.
         text: String,

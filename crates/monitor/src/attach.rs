@@ -18,7 +18,7 @@ pub enum AttachError {
     Empty,
     /// No column holds times.
     #[error(
-        "no column holds times: one of them must have in each row a time as in RFC 3339 \
+        "no column holds times. One column must have a time in each row: as in RFC 3339 \
          (2026-11-21T12:00:00Z), 2026-11-21 12:00:00 (in the time zone of this system), or \
          seconds or milliseconds since 1970"
     )]

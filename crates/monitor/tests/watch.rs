@@ -299,9 +299,9 @@ fn lines_and_rows_say_nothing_where_nothing_is_known() {
 #[test]
 fn conditions_that_cannot_be_understood_say_why() {
     for (text, part) in [
-        ("", "is no condition"),
-        ("write_latency", "is no condition"),
-        ("> 3", "is no condition"),
+        ("", "is not a condition"),
+        ("write_latency", "is not a condition"),
+        ("> 3", "is not a condition"),
         ("speed > 3", "there is no figure `speed`"),
         ("vda.speed > 3", "there is no figure `vda.speed`"),
         ("write_latency > 20", "no limit of `write_latency_ns`: write 20ms"),

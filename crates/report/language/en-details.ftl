@@ -10,14 +10,14 @@ method-rules-in-report = The rule that was applied is in the full report: { $com
 method-file-size = A small file may fit a cache of the storage and then shows the cache. No figure here holds for another file size.
 method-no-doubt-of-the-verdict = There is no reason to doubt the verdict.
 method-no-doubt-of-a-figure = There is no reason to doubt a figure.
-method-headroom = Without any I/O this program makes { $ceiling } I/Os a second on this host. The largest rate measured here is { $used } of that.
+method-headroom = Without any I/O iosonde makes { $ceiling } I/Os per second on this host. The largest rate measured here is { $used } of that.
 method-latency-of-tool = As { $tool } tells it; iosonde did not measure it.
 method-latency = From submission to completion of one I/O; at a set rate from the moment at which the I/O was due. Every I/O is recorded; a percentile is within 0.8 % of the truth, shortest and longest are exact.
 method-promised = The storage had acknowledged the operation as durable, and the witness had stored that on stable media.
-method-in-doubt = It may have been written at the moment of the crash: what was promised before, the new version or a mixture of both may be there, and none of it is an error.
+method-in-doubt = It may have been written at the moment of the crash. What was promised before, the new version or a mixture of both may be there; none of these is an error.
 method-lost = It does not hold what was promised, nor anything newer. Something between the program and the medium acknowledged what it did not keep.
 method-kept = Nothing was lost in this crash. What had left all caches before cannot be lost any more, so one crash says little.
-method-shape = A mix of I/Os has the sizes, shares and order of a load: its shape. It is not the application, which waits for one I/O before it makes the next and has a cache of its own; no figure here is one of the application.
+method-shape = A mix of I/Os has the sizes, shares and order of a load: its shape. It is not the application, which waits for one I/O before it makes the next and has its own cache. No figure here describes the application.
 
 ## An assessment
 
@@ -108,7 +108,7 @@ latency-share-in-each-millisecond = Share of I/Os in each millisecond
 ## Agreement with the kernel
 
 agreement-nothing = There is nothing to compare with: the kernel keeps no counters that cover this target, or the I/O need not arrive at the device as it was issued.
-agreement-what = What this program measured beside what the operating system counted at the device over the same window. The kernel's latency begins later, below the submission path, and decides nothing.
+agreement-what = What iosonde measured, next to what the operating system counted at the device over the same window. The kernel's latency begins later, below the submission path, and decides nothing.
 agreement-all-within = Every figure that is judged is within what it is allowed: the tolerance, and the I/Os that the edges of the window may cut.
 agreement-beyond = beyond what is allowed
 agreement-explained = explained below
@@ -202,12 +202,12 @@ setup-findings = { $findings ->
         [one] 1 finding on the set-up:
        *[other] { $findings } findings on the set-up, first:
     } { $first }
-setup-of-knee = In the set-up, beside this saturation point:
-setup-of-writes = In the set-up, beside the figures of writes:
+setup-of-knee = In the set-up, next to this saturation point:
+setup-of-writes = In the set-up, next to the figures of writes:
 setup-queue-depth = the queue depth
 setup-queue-ends = Saturation at { $in_flight } in flight is where { $queue } of { $device } ends ({ $limit }): more I/Os wait in the kernel.
 
-## Reads beside writes
+## Reads alongside writes
 
 matrix-none = nothing that shows
 matrix-slight = a little
@@ -277,7 +277,7 @@ words-when = after { $warmup } of warm-up, from { $from }, seed { $seed }
 words-after-warm-up = after { $warmup } of warm-up, from { $from }
 words-from = from { $from }
 words-clock = , clock { $clock }
-words-cost = { $total } for each I/O, of which { $user } in user mode
+words-cost = { $total } per I/O, of which { $user } in user mode
 words-busiest-thread = busiest thread
 words-busiest-core = busiest core
 words-host = host
@@ -337,12 +337,12 @@ grid-read-iops = Read IOPS
 grid-write-iops = Write IOPS
 grid-read-latency = Read latency
 grid-write-latency = Write latency
-## Loads beside each other
-heading-beside = Loads beside each other
+## Loads alongside each other
+heading-beside = Loads alongside each other
 heading-cost-of-another = What a load costs another
-heading-every-mixed-measurement = Reads beside writes: every measurement
+heading-every-mixed-measurement = Reads alongside writes: every measurement
 label-writes-cost = Writes
-label-beside = Beside
+label-beside = Alongside
 label-iops-alone = IOPS alone
 label-iops-then = IOPS then
 label-p99-alone-of-load = p99 alone

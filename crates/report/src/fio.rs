@@ -32,8 +32,8 @@ pub static FORMAT: Format = Format {
     name: "fio-json",
     aliases: &[],
     title: "fio JSON",
-    help: "In the shape of fio's JSON, for programs that draw it: one file, or one for each load \
-           where the output is a directory",
+    help: "In the shape of fio's JSON, for programs that draw it: one file, or one per load where \
+        the output is a directory",
     endings: &["json"],
     media: "application/json",
     write: |content| Ok(text(content.documents).into_bytes()),

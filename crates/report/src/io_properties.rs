@@ -20,7 +20,7 @@ pub static FORMAT: Format = Format {
     name: "io-properties",
     aliases: &[],
     title: "io_properties.yaml",
-    help: "The four figures of ScyllaDB's tuner, of a sweep with the preset iotune",
+    help: "The four figures of ScyllaDB's tuner, from a sweep with the preset iotune",
     endings: &["yaml", "yml"],
     media: "application/yaml",
     write: |content: &Content<'_>| text(content.documents).map(String::into_bytes),

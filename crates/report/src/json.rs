@@ -7,7 +7,7 @@ pub(crate) static FORMAT: Format = Format {
     name: "json",
     aliases: &[],
     title: "JSON",
-    help: "The documents themselves, a line for each",
+    help: "The documents themselves, one per line",
     endings: &["json", "jsonl", "ndjson"],
     media: "application/json",
     write: |content| {

@@ -20,7 +20,7 @@ const ROUNDING_PERCENT: f64 = 1e-9;
 /// Results, ready to be shown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// What is on the cover.
+    /// Title on the cover.
     pub title: String,
     /// What several results say next to each other; none of one.
     pub comparison: Option<Section>,

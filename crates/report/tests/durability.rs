@@ -93,7 +93,7 @@ fn it_is_the_same_document_when_it_is_read_again() {
     let text = serde_json::to_string(&document).unwrap();
     assert_eq!(Document::parse(&text).unwrap(), document);
     assert_eq!((document.kind(), document.schema()), ("validate", "iosonde.durability/1"));
-    assert_eq!(document.title(), "LOST: durability by fdatasync, 8 KiB pages behind a log");
+    assert_eq!(document.title(), "LOST: durability by fdatasync, 8 KiB pages after a log");
     assert!(document.measurements().is_empty() && document.targets().len() == 2);
 }
 

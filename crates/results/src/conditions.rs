@@ -29,7 +29,7 @@ const START_BYTES: u64 = 1 << 20;
 /// no durability, and one that is wholly sequential no distribution. Defaults are not written, so
 /// that what is added one day changes no id.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a condition of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate condition")]
 pub struct Conditions {
     /// Bytes of all targets that I/O could use.
     pub file_bytes: u64,

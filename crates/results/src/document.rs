@@ -17,10 +17,10 @@ use crate::measurement::{Environment, MEASUREMENT_SCHEMA, Measurement, Status};
 #[derive(Debug, Error)]
 pub enum DocumentError {
     /// It is not JSON, or ends too early.
-    #[error("this is no JSON: {0}")]
+    #[error("this is not JSON: {0}")]
     NotJson(#[source] serde_json::Error),
     /// It is JSON, but says of no schema of ours that it follows it.
-    #[error("this is no result of iosonde: it has no `schema` that begins with `iosonde.`")]
+    #[error("this is not a result of iosonde: it has no `schema` that begins with `iosonde.`")]
     Foreign,
     /// It is of a kind or version that this program does not know.
     #[error(
@@ -32,7 +32,7 @@ pub enum DocumentError {
         schema: String,
     },
     /// It does not follow the schema that it names.
-    #[error("this is no whole `{schema}`: {source}")]
+    #[error("this is not a complete `{schema}`: {source}")]
     Malformed {
         /// The schema it names.
         schema: String,

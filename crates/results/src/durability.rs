@@ -110,7 +110,7 @@ impl WriterEnd {
         match self {
             Self::InOrder => "The writer ended in order and no crash came.",
             Self::Killed => "The writer was killed; the machine and its devices went on.",
-            Self::Failed => "The writer could not go on.",
+            Self::Failed => "The writer could not continue.",
             Self::Unseen => "It was checked later, without knowing what had ended the writer.",
         }
     }
@@ -175,7 +175,7 @@ impl DurableOrder {
         let pages = format!("{} pages", Bytes(page_bytes.into()));
         match self {
             Self::Page => format!("{pages} in place"),
-            Self::LogThenPage => format!("{pages} behind a log"),
+            Self::LogThenPage => format!("{pages} after a log"),
         }
     }
 }

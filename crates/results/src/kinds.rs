@@ -154,7 +154,14 @@ mod tests {
         for kind in KINDS {
             let text = format!(r#"{{"schema": "{}"}}"#, kind.schema);
             let error = Document::parse(&text).unwrap_err().to_string();
-            assert!(error.starts_with(&format!("this is no whole `{}`", kind.schema)), "{error}");
+            assert!(
+                error.starts_with(&format!(
+                    "this is not a complete \
+                `{}`",
+                    kind.schema
+                )),
+                "{error}"
+            );
         }
     }
 }

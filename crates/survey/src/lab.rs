@@ -450,9 +450,9 @@ impl Setup {
         let timing = &self.timing;
         match timing.precision {
             Some(precision) => format!(
-                "Each measurement went on until the 95 % interval of its mean was within ±{} %, \
-                 for at least {} s and at most {} s after {} s of warm-up that are not counted; \
-                 what was still warm-up after that was left out.",
+                "Each measurement lasted until the 95 % interval of its mean was within ±{} %. It \
+                took at least {} s and at most {} s after {} s of warm-up that do not count. What \
+                was still warm-up after that was left out.",
                 precision.percent,
                 precision.at_least_seconds,
                 timing.seconds,

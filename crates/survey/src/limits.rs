@@ -67,7 +67,7 @@ pub fn limits_of(database: Database) -> Vec<Limits> {
                 published.source
             ),
             _ => format!(
-                "{} publishes no limits of its own; the documents' limits are used ({})",
+                "{} publishes no limits; the documents' limits are used ({})",
                 database.title(),
                 published.source
             ),

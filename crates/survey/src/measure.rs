@@ -55,14 +55,13 @@ impl Site {
                 Some(_) => {}
                 None => {
                     let path = found.target.display();
-                    no_counters =
-                        Some(format!("no block device of its own is known under `{path}`"));
+                    no_counters = Some(format!("no separate block device is known under `{path}`"));
                 }
             }
         }
         if let Some((upper, lower)) = stacked(&storage, &devices) {
             no_counters =
-                Some(format!("`{upper}` lies on `{lower}`, whose counters hold the I/O of both"));
+                Some(format!("`{upper}` is on `{lower}`, whose counters hold the I/O of both"));
         }
         let environment = Environment { host: Some(inspector.host()), storage };
         Self { environment, devices, no_counters }

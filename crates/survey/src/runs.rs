@@ -268,9 +268,8 @@ impl Turns<'_> {
 fn method(options: &RunsOptions, side: &Side<'_>) -> Vec<String> {
     let workload = &side.asked.workload;
     let mut method = vec![format!(
-        "The same workload was run {} times on the same test files, each time with threads and \
-         random offsets of its own; how far these runs differ is what the figures can be trusted \
-         to.",
+        "The same workload was run {} times on the same test files, each time with new threads and \
+        new random offsets. The spread of these runs shows how far to trust the figures.",
         options.repeat
     )];
     if options.sides.len() > 1 {

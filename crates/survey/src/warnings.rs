@@ -41,7 +41,7 @@ fn status(measurement: &Measurement, found: &mut Vec<String>) {
         )),
         Status::Failed if measurement.seconds < asked => found.push(format!(
             "an I/O error ended the run after {seconds} s of {} s; `--on-error continue` counts \
-             errors and goes on",
+            errors and continues",
             show_number(asked)
         )),
         // What never returned has a warning of its own.
@@ -127,7 +127,7 @@ fn kernel(measurement: &Measurement, no_counters: Option<&str>, found: &mut Vec<
         }
         (None, Some(why)) => {
             found.push(format!(
-                "the kernel's counters could not be set beside these figures: {why}"
+                "the kernel's counters could not be compared with these figures: {why}"
             ));
         }
         _ => {}

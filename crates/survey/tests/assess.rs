@@ -344,7 +344,7 @@ fn the_log_is_judged_beside_a_checkpoint() {
     assert!(p99(&alone.measurement.total) < 2.1, "{beside:#?}");
     assert!((16.0..18.5).contains(&p99(&log.total)), "{}", beside.sentence);
     let verdict = found.verdicts.iter().find(|v| v.role == Role::Log).unwrap();
-    let both = "Single commits alone: 500/s, p99 2 ms; beside a checkpoint: 6";
+    let both = "Single commits alone: 500/s, p99 2 ms; alongside a checkpoint: 6";
     assert!(verdict.headline.contains(both), "{}", verdict.headline);
     assert!(verdict.headline.contains("no load that was tried"), "16 ms are more than 5");
     let quick = of(device(8, 2));

@@ -26,11 +26,11 @@ pub enum RateLimit {
     MibPerS(f64),
 }
 
-/// How the I/Os of an open loop are spaced.
+/// Spacing of the I/Os of an open loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrival {
-    /// At equal distances.
+    /// At equal intervals.
     #[default]
     Even,
     /// At exponentially distributed distances, as independent users make them.

@@ -33,7 +33,7 @@ pub struct Workload {
     /// I/O goes on for this many seconds after the window and is not counted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cooldown_seconds: f64,
-    /// Which backend makes the I/O.
+    /// I/O engine.
     #[serde(default)]
     pub engine: EngineChoice,
     /// Whether the operating system's cache is used.
@@ -46,10 +46,10 @@ pub struct Workload {
     /// on.
     #[serde(default = "default_interval")]
     pub interval_ns: Nanoseconds,
-    /// What a failed I/O does to the run.
+    /// What to do after a failed I/O.
     #[serde(default)]
     pub on_error: OnError,
-    /// Where every random choice starts. The same seed gives the same offsets, sizes and directions
+    /// Seed of every random choice. The same seed gives the same offsets, sizes and directions
     /// for each thread.
     #[serde(default = "default_seed")]
     pub seed: u64,
@@ -216,7 +216,7 @@ impl Workload {
     }
 }
 
-/// Which backend makes the I/O.
+/// I/O engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EngineChoice {
@@ -282,7 +282,7 @@ pub enum Completion {
     Spin,
 }
 
-/// What a failed I/O does to the run.
+/// What to do after a failed I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnError {

@@ -60,7 +60,7 @@ impl PatternKind {
             Self::Stride => "In steps",
             Self::Matrix => "In SQLIO's matrix of blocks",
             Self::Mixed => "Several of these at once",
-            Self::Unknown => "Not told by the tool that measured",
+            Self::Unknown => "Unknown: the tool that measured does not report it",
         }
     }
 

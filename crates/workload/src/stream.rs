@@ -20,9 +20,10 @@ pub struct Stream {
     /// Indexes into the workload's targets; empty means all of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<usize>,
-    /// Threads for each target; of a pool, threads in all.
+    /// Threads per target; of a pool, threads in all.
     pub threads: u32,
-    /// Outstanding I/Os of each thread; of a pool where each target has them, of each thread on
+    /// Queue depth: outstanding I/Os per thread; of a pool where each target has them, of each
+    /// thread on
     /// each target.
     pub depth: u32,
     /// Block sizes and how often each is chosen.
@@ -58,7 +59,7 @@ pub struct Stream {
     /// Pauses between bursts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
-    /// Where the used part of each target begins.
+    /// Start of the used part of each target.
     pub offset_bytes: Bytes,
     /// Length of the used part of each target; by default up to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -304,12 +305,12 @@ pub enum Distribution {
 pub struct SyncPolicy {
     /// Each thread flushes after this many of its own writes.
     pub every_writes: u32,
-    /// The call that flushes.
+    /// System call that flushes.
     #[serde(default)]
     pub call: SyncCall,
 }
 
-/// The call that flushes.
+/// System call that flushes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SyncCall {

@@ -164,7 +164,7 @@ impl Workload {
         found.check(depth_ok, at("depth"), stream.depth, "it must be 1 to 65536");
         let in_all = stream.depth_of_thread(self.targets.len());
         let one_at_a_time = self.engine == EngineChoice::Sync && in_all > 1;
-        let rule = "the engine `sync` does one I/O at a time for each thread; use depth 1 and \
+        let rule = "the engine `sync` does one I/O at a time per thread; use depth 1 and \
                     more threads, or another engine";
         found.check(!one_at_a_time, at("depth"), stream.depth, rule);
         for &target in &stream.targets {
@@ -395,7 +395,7 @@ fn check_arrival(found: &mut Violations, at: &dyn Fn(&str) -> String, stream: &S
         let ok = value > 0.0 && value <= 1e9;
         found.check(ok, at("rate.limit"), value, "it must be above 0 and at most 1e9");
         let rule = "think time belongs to a closed loop; use either a rate or think time";
-        found.check(stream.think.is_none(), at("think"), "set beside a rate", rule);
+        found.check(stream.think.is_none(), at("think"), "set along with a rate", rule);
     }
     if let Some(think) = stream.think {
         found.check(think.burst_ios > 0, at("think.burst_ios"), 0, "it must be at least 1");

@@ -27,7 +27,13 @@ pub(super) fn check(found: &mut Violations, at: &dyn Fn(&str) -> String, stream:
     let settled = stream.clone().with_means_of_mix();
     let rule = "sizes, order and direction are those of its parts; leave out blocks, pattern, \
                 random_percent, align_bytes and write_percent";
-    found.check(mix.parts.is_empty() || settled == *stream, at("mix"), "set beside others", rule);
+    found.check(
+        mix.parts.is_empty() || settled == *stream,
+        at("mix"),
+        "set along with \
+        others",
+        rule,
+    );
     let alone = stream.diskspd.is_none()
         && stream.distribution == Distribution::Uniform
         && stream.rate.is_none()
@@ -35,7 +41,7 @@ pub(super) fn check(found: &mut Violations, at: &dyn Fn(&str) -> String, stream:
         && stream.sync.is_none();
     let rule = "a mix has its own order and pauses, and no flushes; leave out diskspd, \
                 distribution, rate, think and sync";
-    found.check(alone, at("mix"), "set beside others", rule);
+    found.check(alone, at("mix"), "set along with others", rule);
     let each = stream.pool.as_ref().is_none_or(|p| p.share == PoolShare::Each);
     let rule =
         "threads of a mix have the stream's depth on each of their targets; use the share `each`";

@@ -10,7 +10,7 @@ use crate::units::Bytes;
 pub(super) fn check(found: &mut Violations, at: &dyn Fn(&str) -> String, stream: &Stream) {
     if let Pattern::Matrix { columns, rows, .. } = stream.pattern {
         let threads = stream.threads;
-        let rule = format!("each of the {threads} threads needs a column of its own");
+        let rule = format!("each of the {threads} threads needs its own column");
         found.check(columns >= threads.max(1), at("pattern.columns"), columns, &rule);
         found.check(rows > 0, at("pattern.rows"), rows, "it must be at least 1");
         let rule = "a matrix is made of blocks of one size";
@@ -33,7 +33,7 @@ fn check_diskspd(
         && stream.align_bytes.is_none();
     let rule = "DiskSpd's order takes the place of pattern, random_percent, distribution and \
                 align_bytes; leave them out";
-    found.check(alone, at("diskspd"), "set beside another order", rule);
+    found.check(alone, at("diskspd"), "set along with another order", rule);
     let rule = "DiskSpd's order is one of blocks of one size";
     found.check(stream.blocks.len() <= 1, at("blocks"), "several sizes", rule);
     let step = order.step_bytes;

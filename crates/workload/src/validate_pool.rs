@@ -31,11 +31,11 @@ pub(super) fn check(
     let rule = "depth times targets may be at most 65536 for a thread";
     found.check(!deep, at("depth"), in_all, rule);
     let rule = "a flush is of one target; leave out `sync`, or `pool`";
-    found.check(stream.sync.is_none(), at("sync"), "set beside a pool", rule);
+    found.check(stream.sync.is_none(), at("sync"), "set along with a pool", rule);
     let weighed = stream.members.iter().any(|m| m.weight.is_some());
     let drawn = matches!(pool.share, PoolShare::Drawn { .. });
     let rule = "only threads that draw their targets weigh them, and a weight is that of one \
-                target; use the share `drawn`, and a joined stream for each target";
+                target; use the share `drawn`, and a joined stream per target";
     found.check(!weighed || drawn && targets == 1, at("members"), "with weights", rule);
     let none = stream.members.iter().any(|m| m.weight == Some(0));
     found.check(!none, at("members"), "of weight 0", "a weight must be above 0");
@@ -73,8 +73,8 @@ pub(super) fn check_crew(found: &mut Violations, workload: &Workload, crew: Rang
         check_alike(found, &at, lead, stream);
         let mapped = |s: &Stream| workload.mode_of(s) == Mode::Mapped;
         let rule = "one thread either copies to and from mapped targets or makes calls; give one \
-                    of them threads of its own";
-        found.check(mapped(lead) == mapped(stream), at("mode"), "mapped beside another", rule);
+            of them its own threads";
+        found.check(mapped(lead) == mapped(stream), at("mode"), "mapped and another", rule);
     }
     check_depth(found, workload, streams, first);
 }
@@ -96,7 +96,7 @@ fn check_alike(
     let pieces = !matches!(stream.buffers, Buffers::Single | Buffers::Large);
     let rule = "streams with the same threads have buffers in one piece";
     found.check(!pieces, at("buffers"), "in pieces", rule);
-    let rule = "streams with the same threads have no mix; give its stream threads of its own";
+    let rule = "streams with the same threads have no mix; give its stream its own threads";
     found.check(stream.mix.is_none(), at("mix"), "set", rule);
     let Some(pool) = &stream.pool else { return };
     let rule = "streams with the same threads have the share `each` or `drawn`";
@@ -144,6 +144,6 @@ fn check_depth(found: &mut Violations, workload: &Workload, streams: &[Stream], 
     let rule = "all depths of a thread on all of its targets may be at most 65536";
     found.check(in_all <= u64::from(DEPTH_MAX), field.clone(), in_all, rule);
     let one_at_a_time = workload.engine == EngineChoice::Sync && in_all > 1;
-    let rule = "the engine `sync` does one I/O at a time for each thread; use another engine";
+    let rule = "the engine `sync` does one I/O at a time per thread; use another engine";
     found.check(!one_at_a_time, field, in_all, rule);
 }

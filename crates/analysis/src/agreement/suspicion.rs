@@ -192,12 +192,12 @@ impl Found<'_> {
         match suspicion {
             Suspicion::OtherLoad if ios.tool <= NOTHING => format!(
                 "The kernel counted {} {noun} a second though this test does none: other programs \
-                 use the device, or the file system adds {noun} of its own.",
+                 use the device, or the file system itself adds {noun}.",
                 number(ios.kernel)
             ),
             Suspicion::OtherLoad => format!(
                 "The kernel counted {ios_apart} and {bytes_apart}: other programs use the device, \
-                 or the file system adds {noun} of its own (journal, copy-on-write)."
+                 or the file system itself adds {noun} (journal, copy-on-write)."
             ),
             Suspicion::Splitting => format!(
                 "The kernel counted {ios_apart} for the same bytes: they are cut in smaller pieces \

@@ -160,7 +160,7 @@ pub(super) fn link(e: &Evidence<'_>) -> Case {
 
 fn path_sentence(e: &Evidence<'_>) -> String {
     match e.link {
-        Some(link) => format!("{link} is full; what is behind it may do more."),
+        Some(link) => format!("{link} is full; the storage it leads to may do more."),
         None => "It may be the storage's own, or a limit set in bytes per second; name the path \
                  with --link to tell them apart."
             .to_owned(),
@@ -203,7 +203,7 @@ pub(super) fn throttle(e: &Evidence<'_>, rate: &Rate) -> Case {
         (_, Rate::Exact { differs: None, .. }) => {
             "An I/O limit, or as many parallel servers of even service: both give such a rate."
         }
-        _ => "The volume gives that and no more, whatever the storage behind it can do.",
+        _ => "The volume gives that and no more, whatever the storage under it can do.",
     };
     let mut case = Case::new(Cause::Throttle, sentence);
     match (&blocks, rate) {

@@ -65,8 +65,8 @@ impl fmt::Display for LinkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is no link; write 1GFC to 32GFC, 1GbE, 10GbE, 25GbE, 40GbE, 100GbE, SATA1 to \
-             SATA3, SAS3G, SAS6G, SAS12G, USB2, USB3, PCIe1x1 to PCIe5x16, or a bandwidth such as \
+            "`{}` is not a link. Write 1GFC to 32GFC, 1GbE, 10GbE, 25GbE, 40GbE, 100GbE, SATA1 to \
+            SATA3, SAS3G, SAS6G, SAS12G, USB2, USB3, PCIe1x1 to PCIe5x16, or a bandwidth such as \
              400, 400MiB/s or 1.2GB/s",
             self.0
         )

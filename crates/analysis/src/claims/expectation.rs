@@ -209,7 +209,7 @@ fn plain(text: &str) -> Result<f64, String> {
     let clean = !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit() || c == '.');
     match digits.parse::<f64>() {
         Ok(value) if clean => Ok(value),
-        _ => Err(format!("`{}` is no number; write 8000 or 0.5", text.trim())),
+        _ => Err(format!("`{}` is not a number; write 8000 or 0.5", text.trim())),
     }
 }
 
@@ -251,9 +251,9 @@ mod tests {
         assert!(error("iops <= 8000").contains("is written with `>=`"));
         assert!(error("speed >= 8").contains("there are iops, mib_per_s, latency_mean"));
         assert!(error("latency_p99 <= 10").contains("needs a unit: ns, us, ms or s"));
-        assert!(error("iops >= 8,000").contains("is no number"));
+        assert!(error("iops >= 8,000").contains("is not a number"));
         assert!(error("iops >= 0").contains("above zero"));
-        assert!(error("iops >= 1e9").contains("is no number"));
+        assert!(error("iops >= 1e9").contains("is not a number"));
     }
 
     proptest! {

@@ -6,20 +6,23 @@ use crate::words::{milliseconds, number, size};
 pub(super) fn rule(edge: &Edge) -> String {
     match edge.cache.map(|c| c.method) {
         Some(Method::FastShare) => "C = sum(w F h) / sum(w), w = 1 / var(F h), over the sizes F \
-                                    at which the share h of fast I/Os is between 2 and 95 %; fast \
-                                    is below the valley between the two humps of the pooled log \
+            with a share h of fast I/Os between 2 and 95 %. An \
+                                    I/O is fast below the valley between the two humps of the \
+                                    pooled log \
                                     latencies (found from Otsu's threshold). The interval is 1.96 \
                                     standard errors either way, at least 2 %."
             .to_owned(),
         Some(Method::MeanLatency) => "Latencies have one hump or two that are less than twofold \
-                                      apart, so the means were used: L = A u + B (1 - u) with u = \
+                                      apart, so the means were used. L = A u + B (1 - u) with u = \
                                       min(1, C/F), relative least squares over C. Seeks that grow \
                                       with the file look much the same."
             .to_owned(),
-        Some(Method::Neighbours) => "Every share of fast I/Os is above 95 % or too small to \
-                                     count: the cache is at least the last size that fits, and at \
+        Some(Method::Neighbours) => {
+            "Every share of fast I/Os is above 95 % or too small to count. \
+            The cache is at least the last size that fits, and at \
                                      most what the next could hide."
-            .to_owned(),
+                .to_owned()
+        }
         None => "A cache shows as two humps of latency, at least twofold apart, whose shares \
                  change with the size of the file, or as means that follow min(1, C/F)."
             .to_owned(),
@@ -40,7 +43,7 @@ pub(super) fn explanation(edge: &Edge, points: &[SizePoint]) -> String {
         (Outcome::AllFits, _) => format!(
             "Everything fitted in a cache: at {range} random reads took less than 2 ms on \
              average, which no turning disk can do. The cache is larger than the largest size; \
-             the storage behind it was not measured."
+             the storage under it was not measured."
         ),
         (Outcome::NoneSeen, _) if edge.threshold_ns.is_some() => format!(
             "No cache of a size in {range} was seen: some I/Os are fast and some are slow, but in \
@@ -111,9 +114,10 @@ fn worst(edge: &Edge) -> String {
 fn fair(edge: &Edge) -> String {
     let [usual, strict] = edge.fair_sizes.as_slice() else { return String::new() };
     format!(
-        " A fair test of what is behind it needs a file of {} ({} times the cache: {} % of reads \
-         still come from it, the mean latency is {} % low); {} ({} times) still leave {} % and {} \
-         %.",
+        " A fair test of the storage under it needs a file of {} ({} times the cache). {} % of \
+        reads still come from the cache then, and the mean latency is {} % low. A file of {} ({} \
+        times) \
+        still leaves {} % and {} %.",
         size(strict.file_bytes),
         strict.times,
         number(strict.hit_percent),

@@ -10,9 +10,10 @@ pub(super) fn rule(smoothed: bool, hinge: Option<SoftHinge>, ceiling_seen: bool)
         "Operating point: the least measured load with at least 95 % of the highest throughput, \
          {source}; N95 is the least load with that, between the measured ones. Still rising: the \
          deepest load has the highest throughput, and gained 5.3 % or more for the last doubling \
-         and more than the points scatter. Retrograde: the deepest point at least 15 % below the \
-         middle of the points within 10 % of the highest, those past the highest 10 % below it on \
-         average, and both by three times the scatter. Scatter: the distance of the points from \
+         and more than the points scatter. Retrograde: the deepest point is at least 15 % below \
+         the middle of the points within 10 % of the highest. Those past the highest are 10 % \
+         below it on average, and both by three times the scatter. Scatter: the distance of the \
+         points from \
          the nearest curve, their own half widths, and 5 % from run to run, whichever is largest. \
          Unclear: what is neither, nor flat within the scatter."
     );
@@ -49,8 +50,8 @@ pub(super) fn explanation(
     match curve.reached {
         Reached::Saturated if operating_point.index == shallowest.index => format!(
             "The least load measured, {load} in flight, already gives the full throughput, at a \
-             mean latency of {latency}: the path, a set rate or a target that serves one I/O at a \
-             time is the limit, and more in flight only makes each I/O wait longer."
+            mean latency of {latency}. The bottleneck is the path, a set rate or a target that \
+            serves one I/O at a time. More in flight only makes each I/O wait longer."
         ),
         Reached::Saturated => format!(
             "Throughput stops growing at about {load} in flight, at a mean latency of {latency}; \
@@ -71,7 +72,7 @@ pub(super) fn explanation(
                 )
             };
             format!(
-                "Throughput is highest at {} in flight and falls beyond it, by {} % at {} in \
+                "Throughput is highest at {} in flight and declines past it, by {} % at {} in \
                  flight; {enough}.",
                 number(peak.in_flight),
                 number(100.0 * (1.0 - deepest.throughput / peak.throughput)),
@@ -79,8 +80,8 @@ pub(super) fn explanation(
             )
         }
         Reached::Unclear => format!(
-            "It is unclear where throughput stops growing: at {} in flight, the deepest load \
-             measured, the change is within the scatter of about {} % from one measurement to the \
+            "It is unclear where throughput stops growing. At {} in flight, the deepest load \
+            measured, the change is within the scatter of about {} % from one measurement to the \
              next, or too recent to tell. The highest throughput was measured at {} in flight. \
              Measure for longer or with more in flight to decide.",
             number(deepest.in_flight),

@@ -6,7 +6,7 @@ use analysis::knee::{Knee, Reached};
 /// Phrases of which no two may stand in one result.
 const ENDINGS: [&[&str]; 4] = [
     &["stops growing at", "already gives the full throughput", "is flat from"],
-    &["falls beyond it", "throughput falls from"],
+    &["declines past it", "throughput falls from"],
     &["still rising", "still rose", "limit was not reached"],
     &["unclear where throughput stops", "do not show whether throughput reached a limit"],
 ];

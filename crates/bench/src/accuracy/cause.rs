@@ -160,7 +160,7 @@ pub(super) fn run() -> Result<String, Error> {
         row.extend(CAUSES.iter().map(count));
         rows.push(row);
     }
-    let mut heads = vec!["what limits it"];
+    let mut heads = vec!["bottleneck"];
     heads.extend(CAUSES.iter().map(|cause| cause.title()));
     Ok(format!(
         "The cause that `iosonde knee` names first, by what truly limits the device: {SEEDS} \

@@ -122,7 +122,7 @@ fn honest() -> Vec<Known> {
         known("disk, 15 000 turns", hdd, disk(1, 5500), (Some(67.4), NOT_LOW), ANY, &[]),
         known("RAID 10 of 8 disks", hdd, disk(8, 9000), (Some(699.0), NOT_LOW), STORAGE, &[]),
         known(
-            "24 disks, each with a queue of its own",
+            "24 disks, each with its own queue",
             hdd,
             SimDevice { assignment: SimAssignment::Random, ..device(24, 8000, 8000) },
             (Some(640.0), NOT_LOW),
@@ -165,7 +165,7 @@ fn honest() -> Vec<Known> {
             &[],
         ),
         known(
-            "exponential, each with a queue of its own",
+            "exponential, each with its own queue",
             array,
             exponential(16, 5000, SimAssignment::Random),
             (Some(0.0), NOT_LOW),
@@ -421,7 +421,7 @@ pub(super) fn run() -> Result<String, Error> {
     Ok(format!(
         "`iosonde assess` at the pace `normal` on {count} simulated devices. *Fits*: I/Os a second \
          of 8 KiB, 70/30, whose reads have their 99th percentile within 20 ms, by a simulation of \
-         the queue that is no part of iosonde; a dash where nobody could know it. *Found*: the \
+         the queue that is not part of iosonde; a dash where nobody could know it. *Found*: the \
          verdict on OLTP data and its interval. *Limit*: the likeliest cause of the saturation of \
          8 KiB random reads. A verdict is right when its interval holds the truth, or the figure \
          is within 15 % of it, its confidence is one that an expert would have, the limit is a \

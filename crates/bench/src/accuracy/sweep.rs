@@ -181,8 +181,9 @@ pub(super) fn run() -> Result<String, Error> {
     ];
     Ok(format!(
         "`iosonde sweep --preset grove-rasmussen --adaptive` on simulated devices whose speed \
-         differs by 5 % from one measurement to the next, {SEEDS} sweeps of each, beside the full \
-         matrix of 576 cells of the same device without noise. There are 24 loads: random and \
+         differs by 5 % from one measurement to the next, {SEEDS} sweeps of each, compared with \
+         the full matrix of 576 cells of the same device without noise. There are 24 loads: random \
+         and \
          sequential, read and write, six block sizes.\n\n{}",
         table(&head, &rows)
     ))

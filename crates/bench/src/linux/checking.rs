@@ -44,7 +44,7 @@ impl Figures {
         self.user_s += long.user_s - short.user_s;
     }
 
-    /// Microseconds of user CPU for each I/O; none where there was no I/O. Of one turn it would be
+    /// Microseconds of user CPU per I/O; none where there was no I/O. Of one turn it would be
     /// a guess from some hundred samples, and the median of such guesses is another.
     fn user_us(&self) -> Option<f64> {
         (self.ios > 0.0).then(|| self.user_s * 1e6 / self.ios)

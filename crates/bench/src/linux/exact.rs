@@ -43,8 +43,8 @@ pub(super) fn run(iosonde: &Path) -> Result<Vec<Row>, Error> {
         return Ok(Vec::new());
     }
     let counters: [(&str, f64, Counter); 2] = [
-        ("user instructions for each I/O", INSTRUCTIONS_MAX, instructions),
-        ("system calls for each I/O", CALLS_MAX, system_calls),
+        ("user instructions per I/O", INSTRUCTIONS_MAX, instructions),
+        ("system calls per I/O", CALLS_MAX, system_calls),
     ];
     let mut rows = Vec::new();
     for (what, most, counter) in counters {

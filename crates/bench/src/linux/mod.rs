@@ -45,7 +45,7 @@ struct Arguments {
 /// What to do.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Count instructions and system calls for each I/O; under a minute
+    /// Count instructions and system calls per I/O; under a minute
     Exact,
     /// Everything, in turns with fio, and write it down (the default)
     Peers,

@@ -19,12 +19,12 @@ const MEMORY_MIB_MAX: f64 = 32.0;
 const GROWTH_KIB_MAX: f64 = 256.0;
 const START_MS_MAX: f64 = 20.0;
 
-/// CPU for each I/O on the backend that does nothing.
+/// CPU per I/O on the backend that does nothing.
 pub(super) fn engine_cpu(iosonde: &Path, target: &Path, rounds: u32) -> Result<Row, Error> {
     let run = |seconds| tools::iosonde(iosonde, &iosonde_arguments(target, "null", DEPTH, seconds));
     let costs: Result<Vec<f64>, Error> =
         (0..rounds).map(|_| Ok(Cost::between(run(0.2)?, run(0.8)?).total_us * 1e3)).collect();
-    let what = "the engine's own CPU for each I/O (null backend)";
+    let what = "the engine's own CPU per I/O (null backend)";
     Ok(Row::own(what, median(costs?), "ns", ENGINE_NS_MAX))
 }
 

@@ -1,7 +1,7 @@
 //! iosonde and fio in turns on the same work.
 //!
 //! Every figure is the median over the rounds; in each round both programs run on each case, one
-//! directly after the other, and who is first changes. CPU for each I/O is the difference of a long
+//! directly after the other, and who is first changes. CPU per I/O is the difference of a long
 //! and a short run, so that the start of neither counts (fio's alone takes 150 ms).
 
 use std::ffi::OsStr;
@@ -50,7 +50,7 @@ struct Rounds {
     user_us: Vec<f64>,
 }
 
-/// CPU for each I/O.
+/// CPU per I/O.
 pub(super) struct Cost {
     /// User and kernel, microseconds.
     pub total_us: f64,
@@ -206,8 +206,8 @@ fn compare(case: &Case, ours: &Rounds, peer: &Rounds) -> Vec<Row> {
     let least = limits.iops.unwrap_or_else(|| 1.0 - peer.spread().max(NOISE_LEAST));
     let mut rows = vec![row("IOPS", |r| &r.iops, 1e-3, "k", Some(Limit::Least(least)))];
     let most = |limit: Option<f64>| limit.map(Limit::Most);
-    rows.push(row("CPU for each I/O", |r| &r.total_us, 1.0, "µs", most(limits.total_cpu)));
-    rows.push(row("user CPU for each I/O", |r| &r.user_us, 1.0, "µs", most(limits.user_cpu)));
+    rows.push(row("CPU per I/O", |r| &r.total_us, 1.0, "µs", most(limits.total_cpu)));
+    rows.push(row("user CPU per I/O", |r| &r.user_us, 1.0, "µs", most(limits.user_cpu)));
     rows
 }
 

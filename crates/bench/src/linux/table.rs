@@ -141,10 +141,10 @@ mod tests {
 
     #[test]
     fn the_table_is_markdown_and_text() {
-        let rows = [Row::own("system calls for each I/O", 0.031, "", 0.15)];
+        let rows = [Row::own("system calls per I/O", 0.031, "", 0.15)];
         let markdown = markdown(&rows);
         assert!(
-            markdown.contains("| system calls for each I/O | 0.031 |  | 0.031 | ≤ 0.150 | holds |"),
+            markdown.contains("| system calls per I/O | 0.031 |  | 0.031 | ≤ 0.150 | holds |"),
             "{markdown}"
         );
         assert_eq!(text(&rows).lines().count(), 2);

@@ -15,7 +15,8 @@ SELECT json_build_object(
         SELECT json_object_agg(relname, has_table_privilege(oid, 'SELECT'))
         FROM pg_catalog.pg_class
         WHERE relnamespace = 'pg_catalog'::regnamespace AND relkind = 'v'
-            AND relname IN ('pg_stat_io', 'pg_stat_wal', 'pg_stat_bgwriter', 'pg_stat_checkpointer', 'pg_stat_database')
+            AND relname IN ('pg_stat_io', 'pg_stat_wal', 'pg_stat_bgwriter', \
+            'pg_stat_checkpointer', 'pg_stat_database')
     )
 )";
 
@@ -33,7 +34,8 @@ const VIEWS: [(&str, &str, &str); 5] = [
         "pg_stat_database",
         "databases",
         "(SELECT json_agg(v) FROM (
-            SELECT datname, blks_read, blks_hit, blk_read_time, xact_commit, temp_files, temp_bytes, stats_reset
+            SELECT datname, blks_read, blks_hit, blk_read_time, xact_commit, temp_files, \
+            temp_bytes, stats_reset
             FROM pg_catalog.pg_stat_database) v)",
     ),
 ];
@@ -62,8 +64,8 @@ impl Views {
             .collect();
         if !self.0.contains_key("pg_stat_io") {
             notes.push(format!(
-                "PostgreSQL {} has no pg_stat_io (16 and later have): reads are known for each \
-                 database, writes for each kind of process, without times of writes",
+                "PostgreSQL {} has no pg_stat_io (16 and later have): reads are known per \
+                database, writes per kind of process, without times of writes",
                 facts.version
             ));
         }

@@ -128,7 +128,7 @@ impl CommandBuilder {
         };
         if stream.pool.is_some() && !shared {
             self.losses.add(
-                "threads that work on all targets beside streams that have their own; each target \
+                "threads that work on all targets next to streams that have their own; each target \
                  has threads",
             );
         }
@@ -210,8 +210,7 @@ impl CommandBuilder {
             if stream.pattern == Pattern::Random { 100 } else { stream.random_percent.into() };
         one.step_bytes = random.then(|| stream.alignment());
         let partly = random && one.random_percent < 100 && stream.reads() && stream.writes();
-        self.losses
-            .add_if(partly, "a direction for each I/O; DiskSpd draws it where a random I/O is");
+        self.losses.add_if(partly, "a direction per I/O; DiskSpd draws it where a random I/O is");
         match stream.pattern {
             Pattern::Random | Pattern::Sequential => {}
             Pattern::SequentialShared => one.interlocked = !random,

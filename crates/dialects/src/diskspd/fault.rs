@@ -65,10 +65,10 @@ pub enum Fault {
     )]
     Etw,
     /// A rate that is none.
-    #[error("write bytes in a millisecond, or I/Os in a second with an `i` behind them: `-g100i`")]
+    #[error("write bytes in a millisecond, or I/Os in a second with an `i` after them: `-g100i`")]
     Throughput,
     /// Cache or write-through was said before.
-    #[error("which caches are used is said already")]
+    #[error("an option before it already chose the caches")]
     OldUncached,
     /// A priority that does not exist.
     #[error("write 1, 2 or 3")]
@@ -107,7 +107,7 @@ pub enum Fault {
     #[error("between the share of the I/Os and the part of the target stands a slash")]
     DistributionSlash,
     /// No number.
-    #[error("behind the slash stands a part of the target in percent")]
+    #[error("after the slash, write a part of the target in percent")]
     DistributionTarget,
     /// A part that cannot be.
     #[error("a part of the target is 1 to 100 percent")]
@@ -116,7 +116,7 @@ pub enum Fault {
     #[error("a part of the target must be longer than 0")]
     DistributionZero,
     /// Something behind a pair.
-    #[error("behind a pair stands a colon or nothing, not `{0}`")]
+    #[error("after a pair comes a colon or nothing, not `{0}`")]
     DistributionTrailing(String),
     /// A format that does not exist.
     #[error("write text or xml, or p before it to see only the profile")]
@@ -126,15 +126,15 @@ pub enum Fault {
     CacheUnknown,
     /// Two cache modes.
     #[error(
-        "which caches are used is said twice; b, r and u (and `-S` alone, which is u) exclude \
+        "the option chooses the caches twice; b, r and u (and `-S` alone, which is u) exclude \
          each other"
     )]
     CacheConflict,
     /// Write-through twice.
-    #[error("write-through is said twice")]
+    #[error("the option asks for write-through twice")]
     WriteThroughConflict,
     /// Mapping together with what excludes it.
-    #[error("mapped I/O (m) is said twice, or beside u, which it excludes")]
+    #[error("the option asks for mapped I/O (m) twice, or together with u, which it excludes")]
     MappedConflict,
     /// h is everything.
     #[error("h is u and w together, and stands alone")]
@@ -164,8 +164,6 @@ pub enum Fault {
     #[error("one profile is read at a time")]
     ProfileTwice,
     /// Options beside a profile.
-    #[error(
-        "beside `-X` stand only -:, -C, -d, -R, -v, -W and -z: everything else is in the profile"
-    )]
+    #[error("`-X` goes with -:, -C, -d, -R, -v, -W and -z only: everything else is in the profile")]
     BesideProfile,
 }

@@ -355,7 +355,7 @@ fn check_shared(span: &TimeSpan, wrong: &mut Vec<String>) {
     }
     if differ(&|target| target.memory_mapped.into()) {
         let text = "threads that share targets (-F, ThreadCount) map all of them into memory \
-                    (-Sm) or none here; give the others threads of their own, or a time span";
+                    (-Sm) or none here; give the others their own threads, or a time span";
         wrong.push(text.to_owned());
     }
     if span.targets.iter().any(|target| target.thread_targets.is_empty()) {

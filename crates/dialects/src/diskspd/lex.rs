@@ -7,7 +7,7 @@ use thiserror::Error;
 pub enum SizeError {
     /// It does not begin with a digit.
     #[error(
-        "`{0}` is no size; write digits and at most one of K, M, G, T (powers of 1024) or b \
+        "`{0}` is not a size; write digits and at most one of K, M, G, T (powers of 1024) or b \
          (blocks)"
     )]
     NotANumber(String),

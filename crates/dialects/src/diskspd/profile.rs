@@ -278,7 +278,7 @@ pub struct Target {
     pub throughput: Option<Throughput>,
     /// Threads on this target (`-t`).
     pub threads_per_file: u32,
-    /// Outstanding I/Os of each thread (`-o`).
+    /// Queue depth: outstanding I/Os per thread (`-o`).
     pub outstanding: u32,
     /// Share of writes in percent (`-w`).
     pub write_percent: u32,

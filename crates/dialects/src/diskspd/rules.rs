@@ -23,7 +23,7 @@ pub enum Rule {
     #[error("threads are bound to processors (-a) or not (-n), not both")]
     AffinityDisabledWithList,
     /// `-F` and `-t`.
-    #[error("threads for each target (-t) and threads for all targets (-F) exclude each other")]
+    #[error("threads per target (-t) and threads for all targets (-F) exclude each other")]
     PoolWithThreads,
     /// `-g` and `-x`.
     #[error("a limited throughput (-g) needs completion ports; leave out -x")]
@@ -38,7 +38,7 @@ pub enum Rule {
     #[error("think time (-j) excludes -O with -F")]
     PoolThink,
     /// `-p` with `-F` and `-O`.
-    #[error("a cursor for each outstanding I/O (-p) excludes -O with -F")]
+    #[error("a cursor per outstanding I/O (-p) excludes -O with -F")]
     PoolParallel,
     /// A weight that is never drawn.
     #[error("with -F and -O, the weight of a target must be above 0")]
@@ -67,9 +67,7 @@ pub enum Rule {
     #[error("threads that share a cursor (-si) have no distance (-T)")]
     InterlockedWithThreadStride,
     /// `-p` and `-si`.
-    #[error(
-        "one cursor for all threads (-si) and one for each outstanding I/O (-p) exclude each other"
-    )]
+    #[error("one cursor for all threads (-si) and one per outstanding I/O (-p) exclude each other")]
     InterlockedParallel,
     /// `-T` with one thread.
     #[error("a distance of threads (-T) needs more than one thread on the target")]
@@ -107,11 +105,11 @@ pub enum Rule {
     #[error("a way to flush (-N) belongs to mapped I/O (-Sm)")]
     FlushWithoutMapped,
     /// The end before the start.
-    #[error("the end of the used part (-f, or the length of -B) must be behind its start (-B)")]
+    #[error("the end of the used part (-f, or the length of -B) must come after its start (-B)")]
     MaxNotAboveBase,
     /// A template that nothing replaces.
     #[error(
-        "the target is a template; give what it stands for behind the options, or see only the \
+        "the target is a template; give what it stands for after the options, or see only the \
          profile with -Rp"
     )]
     TemplateLeft,

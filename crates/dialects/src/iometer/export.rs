@@ -116,7 +116,7 @@ impl ConfigBuilder {
         );
         self.losses.add_if(
             workload.on_error == OnError::Stop,
-            "the end at a failed I/O (on_error = \"stop\"); IOMeter goes on",
+            "the end at a failed I/O (on_error = \"stop\"); IOMeter continues",
         );
         self.losses.add_if(workload.engine.is_artificial(), "the engine; IOMeter makes real I/O");
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
@@ -251,7 +251,7 @@ impl ConfigBuilder {
         let order = !matches!(stream.pattern, Pattern::Random | Pattern::Sequential);
         self.losses.add_if(
             order || stream.diskspd.is_some(),
-            "the order of offsets; IOMeter's goes on behind the last I/O or anywhere",
+            "the order of offsets; IOMeter's continues after the last I/O or anywhere",
         );
         self.losses.add_if(
             stream.distribution != Distribution::Uniform,
@@ -356,7 +356,7 @@ mod tests {
             ..Workload::single(place("/x"), Stream::default())
         };
         let (config, lost) = Config::of_workload(&workload).unwrap();
-        assert_eq!(lost, ["the end at a failed I/O (on_error = \"stop\"); IOMeter goes on"]);
+        assert_eq!(lost, ["the end at a failed I/O (on_error = \"stop\"); IOMeter continues"]);
         assert_eq!(config.managers[0].workers[0].targets[0].name, "/mnt [ext4]");
         assert_eq!(config.managers[0].workers[0].maximum_sectors, 1 << 20);
         let workload = Workload { on_error: OnError::Continue, ..workload };

@@ -96,7 +96,7 @@ impl Config {
         if steps == (1, Stepping::Exponential, TestType::CycleWorkersAndTargets) && targets.step > 1
         {
             runs.notes.push(format!(
-                "targets go on by adding {}, not by multiplying: in this test type IOMeter adds \
+                "targets grow by adding {}, not by multiplying: in this test type IOMeter adds \
                  where the step of the workers is 1",
                 targets.step
             ));

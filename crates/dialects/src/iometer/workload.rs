@@ -142,7 +142,7 @@ impl Config {
         let mut run = self.step_workload(step, drives)?;
         if self.setup.as_ref().is_none_or(|setup| setup.run_seconds().is_none()) {
             let seconds = run.workload.seconds;
-            run.lost.push(format!("the run goes on until it is stopped; {seconds} s are taken"));
+            run.lost.push(format!("the run lasts until it is stopped; {seconds} s are taken"));
         }
         Ok(run)
     }

@@ -190,7 +190,7 @@ impl Reading {
         let mut letters = body.chars();
         let Some(letter) = letters.next() else {
             self.wrong.push(
-                "a dash stands alone: an option has its letter right behind it, such as `-kW`"
+                "a dash stands alone: an option has its letter right after it, such as `-kW`"
                     .to_owned(),
             );
             return;
@@ -229,7 +229,7 @@ impl Reading {
             'd' => self.drives = letters(value)?,
             'R' => self.raw = raw(value)?,
             'F' if value.is_empty() => {
-                return Err("the name stands right behind it: `-Fparam.txt`".to_owned());
+                return Err("write the name right after it: `-Fparam.txt`".to_owned());
             }
             'F' => command.parameter_file = Some(value.to_owned()),
             _ => return Err("there is no such option; `-?` shows all".to_owned()),
@@ -299,7 +299,7 @@ impl Reading {
         if let [_] = self.drives.as_slice() {
             let (drive, parameters) = (self.written('d'), self.written('F'));
             self.notes.push(format!(
-                "`{drive}` stands in front of those files of `{parameters}` that name no drive; \
+                "`{drive}` is put in front of those files of `{parameters}` that name no drive; \
                  others stay as they are"
             ));
         }
@@ -374,8 +374,8 @@ impl Reading {
                 self.notes.push(text.to_owned());
             }
             if timing.initiation {
-                let text = "`-L…i`: no call starts one I/O and nothing else: several are started \
-                            by one, and one alone is waited for in the same call; the three lines \
+                let text = "`-L…i`: no call starts a single I/O here. One call starts several \
+                    I/Os, or starts one and waits for it; the three lines \
                             of that time are left out";
                 self.notes.push(text.to_owned());
             }
@@ -399,8 +399,8 @@ impl Reading {
         }
         if !matches!(command.debug, 0 | 1 | 3 | 4 | 9) {
             let text = format!(
-                "`{}`: of the hidden levels there are 1 and 3 (figures of each thread), 4 \
-                 (histograms of each thread) and 9 (sizes of the files); the highest of them \
+                "`{}`: the hidden levels are 1 and 3 (figures per thread), 4 (histograms per \
+                thread) and 9 (sizes of the files). The highest of them \
                  below it is taken",
                 self.written('D')
             );
@@ -437,7 +437,7 @@ impl Reading {
 fn number(value: &str, least: u32, example: &str) -> Result<u32, String> {
     let wrong = || {
         format!(
-            "write a whole number of {least} or more right behind the letter, such as `{example}`"
+            "write a whole number of {least} or more right after the letter, such as `{example}`"
         )
     };
     let plain = value.bytes().all(|b| b.is_ascii_digit());
@@ -498,7 +498,7 @@ fn timing(value: &str) -> Result<Timing, String> {
         "S" | "s" => false,
         "P" | "p" => true,
         _ => {
-            return Err("write `-LS` or `-LP`, with an `i` behind it for the time to start an I/O"
+            return Err("write `-LS` or `-LP`, with an `i` after it for the time to start an I/O"
                 .to_owned());
         }
     };
@@ -542,7 +542,7 @@ pub(super) fn mask(text: &str) -> Option<u64> {
 fn letters(value: &str) -> Result<Vec<char>, String> {
     let found: Vec<char> = value.chars().filter(|c| *c != ':').collect();
     if found.is_empty() || !found.iter().all(char::is_ascii_alphabetic) {
-        return Err("write letters of drives right behind it, such as `-dDEF`".to_owned());
+        return Err("write letters of drives right after it, such as `-dDEF`".to_owned());
     }
     Ok(found)
 }
@@ -573,11 +573,12 @@ sqlio [options] [file...]
                          distance in blocks of the I/Os of a run, or the order (64)
   -i<ios>                I/Os of a run (64)
   -b<KB>                 size of one I/O in KiB (2)
-  -o<outstanding>        I/Os that each thread keeps under way on each file (off)
+  -o<outstanding>        Outstanding I/Os per thread on each file (off)
   -m<C|S><buffers>       several buffers for an I/O: copied, or scattered and gathered (off)
   -B<N|Y|H|S>            caches: none, all, that of the hardware, that of the software (N)
   -S<blocks>             where the first block begins (0)
-  -L<S|P>[i]             latencies by the system's or the processor's counter, with i also those of starting an I/O (off)
+  -L<S|P>[i]             latencies by the system's or the processor's counter, with i also those \
+  of starting an I/O (off)
   -U[p]                  use of the CPUs (off)
   -p[I]<cpu>             CPU for all threads; I: as a wish
   -a[R[I]]<mask>         CPUs for all threads; R: one each, in turn

@@ -90,7 +90,7 @@ fn a_parameter_file_has_the_last_word_on_threads_and_the_only_one_on_files() {
 fn one_drive_goes_with_a_parameter_file() {
     let (command, notes) = run("-kW -t2 -s120 -dI -o1 -frandom -b64 -BH -LS -Fparam.txt");
     assert_eq!((command.drive, command.files.len()), (Some('I'), 0));
-    assert!(notes.iter().any(|n| n.starts_with("`-dI` stands in front of those files")));
+    assert!(notes.iter().any(|n| n.starts_with("`-dI` is put in front of those files")));
     assert_eq!(run("-dI x.dat").0.drive, None);
 }
 

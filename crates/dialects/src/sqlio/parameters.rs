@@ -78,10 +78,10 @@ fn parsed(number: usize, line: &str) -> Result<Parameters, (usize, String)> {
     let end = line.len();
     let (at, threads) = *fields
         .first()
-        .ok_or_else(|| (end, "the number of threads is missing behind the file".to_owned()))?;
+        .ok_or_else(|| (end, "the number of threads is missing after the file".to_owned()))?;
     let threads = threads.parse().ok().filter(|n| *n > 0).ok_or_else(|| {
         let text = format!(
-            "`{threads}` is no number of threads; a name with blanks stands between quotation \
+            "`{threads}` is not a number of threads; put a name with blanks between quotation \
              marks"
         );
         (at, text)
@@ -89,7 +89,7 @@ fn parsed(number: usize, line: &str) -> Result<Parameters, (usize, String)> {
     let mask = match fields.get(1) {
         None => 0,
         Some((at, text)) => mask(text).ok_or_else(|| {
-            (*at, format!("`{text}` is no mask of CPUs, such as `0x3`; 0 is all"))
+            (*at, format!("`{text}` is not a mask of CPUs, such as `0x3`; 0 is all"))
         })?,
     };
     let size_mib = match fields.get(2) {
@@ -97,7 +97,7 @@ fn parsed(number: usize, line: &str) -> Result<Parameters, (usize, String)> {
         Some((at, text)) => {
             let size = text.parse().ok().filter(|n| (1..1 << 42).contains(n));
             Some(size.ok_or_else(|| {
-                (*at, format!("`{text}` is no size in MB, a whole number above 0"))
+                (*at, format!("`{text}` is not a size in MB, a whole number above 0"))
             })?)
         }
     };

@@ -53,7 +53,7 @@ pub enum CommandError {
     #[error("SQLIOSim has no option `{0}`; `-?` shows those it has")]
     Unknown(String),
     /// A value is missing.
-    #[error("`{0}` needs a value behind it")]
+    #[error("`{0}` needs a value after it")]
     Missing(&'static str),
     /// It may be said once.
     #[error("`{0}` is given twice")]

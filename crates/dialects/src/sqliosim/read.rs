@@ -120,7 +120,7 @@ impl Reader<'_> {
                 Some((name, rest)) => {
                     self.begin(at, name.trim());
                     if !rest.trim().is_empty() {
-                        let text = format!("`{}` behind the section has no meaning", short(rest));
+                        let text = format!("`{}` after the section has no meaning", short(rest));
                         self.note(at, &text);
                     }
                 }
@@ -191,7 +191,7 @@ impl Reader<'_> {
         };
         let value_at = (number, column(raw, value));
         if let Some((line, _)) = self.places.get(&(section, key.name)).copied() {
-            let text = format!("`{}` is said in line {line} already, which counts", key.name);
+            let text = format!("`{}` is in line {line} already, which counts", key.name);
             self.note(at, &text);
             return;
         }
@@ -279,7 +279,7 @@ fn set(value: &mut Value<'_>, text: &str) -> Set {
 fn not_whole(text: &str) -> String {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_large = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    let why = if is_large { "is too large a number" } else { "is no whole number" };
+    let why = if is_large { "is too large a number" } else { "is not a whole number" };
     format!("`{}` {why}", short(text))
 }
 

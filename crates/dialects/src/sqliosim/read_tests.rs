@@ -34,12 +34,12 @@ fn every_key_is_read_in_any_case_and_the_rest_is_named_with_its_place() {
     assert!(config.files[0].log_file && config.random.cpu_simulation);
     assert_eq!(config.bulk.pages_min, 1);
     for part in [
-        "line 8, column 20: `ten` is no whole number",
+        "line 8, column 20: `ten` is not a whole number",
         "line 9, column 1: [CONFIG] has no key `Colour`",
         "line 21, column 1: `nonsense` is neither",
         "line 22, column 1: there is no section [Bogus]",
         "line 23, column 1: `x` belongs to no section",
-        "line 26, column 1: `BuffersBUMin` is said in line 25",
+        "line 26, column 1: `BuffersBUMin` is in line 25",
     ] {
         assert!(reading.notes.iter().any(|n| n.contains(part)), "{part}: {:#?}", reading.notes);
     }
@@ -51,7 +51,7 @@ fn every_key_is_read_in_any_case_and_the_rest_is_named_with_its_place() {
 #[test]
 fn a_complaint_names_what_was_typed() {
     for (typed, words) in [
-        ("4G", "`4G` is no whole number, and counts as 0, which is not from 1 to 64"),
+        ("4G", "`4G` is not a whole number, and counts as 0, which is not from 1 to 64"),
         ("99999999999999999999", "`99999999999999999999` is too large a number, and counts as 0"),
         ("0", "CPUCount: 0 is not from 1 to 64"),
         ("70", "CPUCount: 70 is not from 1 to 64"),
@@ -83,7 +83,7 @@ fn rules_are_held_with_their_places() {
         ("[CONFIG\n", "lacks its `]`"),
         ("[RandomUser]\nMinIOChainLength=101", "101 is more than `MaxIOChainLength`, 100"),
         ("[RandomUser]\nMinLogPerBuffer=100", "neither a multiple of 512"),
-        ("[RandomUser]\nMaxLogPerBuffer=8193", "no multiple of 512"),
+        ("[RandomUser]\nMaxLogPerBuffer=8193", "not a multiple of 512"),
         ("[RandomUser]\nUserCount=66000", "have room for 65372"),
         ("[ReadAheadUser]\nBuffersRAMax=8", "32 is more than `BuffersRAMax`, 8"),
         ("[BulkUpdateUser]\nBuffersBUMin=0", "0 is not from 1"),

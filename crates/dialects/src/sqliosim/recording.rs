@@ -88,8 +88,8 @@ fn document(
     text: &str,
 ) -> Experiment<Recording> {
     let mut method = vec![
-        "SQLIOSim counted this. Its final summary counts the I/Os of each file over the whole run; \
-         the log's own length stands for the run's, with the making of the files and the last \
+        "SQLIOSim counted this. Its final summary counts the I/Os of each file over the whole run. \
+        The log's own length stands for the run's, with the making of the files and the last \
          check in it."
             .to_owned(),
         "SQLIOSim tells one total time for reads and writes together, and no latency of either."

@@ -115,7 +115,7 @@ impl Configuration {
             add(Section::Random, "MinLogPerBuffer", rule);
         }
         if most % SECTOR_BYTES != 0 {
-            let rule = format!("{most} is no multiple of 512");
+            let rule = format!("{most} is not a multiple of 512");
             add(Section::Random, "MaxLogPerBuffer", rule);
         }
     }

@@ -1,5 +1,5 @@
 //! Which parts of a file are really there, and what reads can do on it.
-#![expect(unsafe_code, reason = "reads that must not wait are a system call of their own")]
+#![expect(unsafe_code, reason = "reads that must not wait are a separate system call")]
 
 use std::fs::File;
 use std::io;

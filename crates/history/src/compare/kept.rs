@@ -74,9 +74,9 @@ fn says(entry: &Entry) -> Option<&'static str> {
         Validation::SCHEMA => {
             Some("a validation: it says whether the storage returns what was written")
         }
-        Durability::SCHEMA => Some(
-            "a check behind a crash: it says whether what was acknowledged as durable is there",
-        ),
+        Durability::SCHEMA => {
+            Some("a check after a crash: it says whether what was acknowledged as durable is there")
+        }
         _ => None,
     }
 }

@@ -53,11 +53,12 @@ pub enum LineError {
         most_bytes: u64,
     },
     /// It is no text.
-    #[error("it is not valid UTF-8, so it was damaged on its way or is no text")]
+    #[error("it is not valid UTF-8, so it was damaged on its way or is not text")]
     NotText,
     /// It is not JSON.
     #[error(
-        "it is no whole JSON ({0}): JSON lines of `history export` and results of `--json` can be \
+        "it is not complete JSON ({0}): JSON lines of `history export` and results of `--json` can \
+        be \
          imported"
     )]
     NotJson(serde_json::Error),
@@ -90,7 +91,8 @@ pub enum LineError {
         field: String,
     },
     /// No result of ours has such a name.
-    #[error("`{}` is no id of a result: letters, digits, `-`, `_` and `.` are, up to {ID_MAX} of \
+    #[error("`{}` is not an id of a result: letters, digits, `-`, `_` and `.` are, up to {ID_MAX} \
+        of \
         them", id.escape_debug())]
     BadId {
         /// The name.
@@ -122,9 +124,7 @@ pub enum LineError {
         found: u64,
     },
     /// There is more after the last line.
-    #[error(
-        "there is something after the end of the export; import each export from a file of its own"
-    )]
+    #[error("there is something after the end of the export; put each export into a separate file")]
     AfterEnd,
     /// The history has another result of that name.
     #[error(

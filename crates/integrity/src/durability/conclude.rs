@@ -127,14 +127,14 @@ fn advice(found: &Durability, behind_oldest: u64) -> Vec<String> {
     if gone > 0 && found.data.lost > 0 && share >= ALL_BUT {
         add(
             &mut told,
-            "Nearly everything behind one moment is gone: something has a volatile write cache \
+            "Nearly everything after one moment is gone: something has a volatile write cache \
              and acknowledges flushes without making it stable.",
         );
     } else if gone > 0 {
         add(
             &mut told,
-            "Some of what was acknowledged is gone, and younger writes are there: a volatile \
-             write cache is written to the medium in another order, and flushes do not wait for \
+            "Some of what was acknowledged is gone, and younger writes are there. A volatile write \
+            cache is written to the medium in another order, and flushes do not wait for \
              it.",
         );
     }
@@ -167,9 +167,12 @@ fn advice(found: &Durability, behind_oldest: u64) -> Vec<String> {
 
 /// What can be done about writes that were acknowledged and are gone.
 const REMEDIES: [&str; 4] = [
-    "Look for who holds the cache: the drive (hdparm -W, nvme get-feature -f 6, `write cache` in \
-     /sys/block/DEVICE/queue), a RAID controller whose cache has no battery, a hypervisor \
-     (`cache=unsafe`, `cache=writeback` without flushes), a file system mounted with `nobarrier`.",
+    "Find what holds the cache. It may be the drive (hdparm -W, nvme get-feature -f 6, `write \
+    cache` in \
+     /sys/block/DEVICE/queue), a RAID controller whose cache has no battery. It may also be a \
+     hypervisor \
+     (`cache=unsafe`, `cache=writeback` without flushes) or a file system mounted with \
+     `nobarrier`.",
     "Switch that cache to write-through, or off, until it is protected, and test again.",
     "A kernel that believes a device has no volatile cache sends no flushes: \
      /sys/block/DEVICE/queue/write_cache says `write through` then. If the device has one all the \
@@ -235,8 +238,8 @@ pub fn method(header: &Header) -> Vec<String> {
              stable media."
         ),
         format!(
-            "Behind the mark of each of the {} threads, up to {} operations may have been made in \
-             part: their places may hold what was promised before, the new version, or a mixture, \
+            "After the mark of each of the {} threads, up to {} operations may have been made in \
+            part. Their places may hold what was promised before, the new version, or a mixture, \
              sector by sector.",
             plan.threads,
             plan.window_batches() * u64::from(plan.batch)

@@ -35,7 +35,7 @@ pub struct Plan {
     pub checkpoint_batches: u32,
     /// What makes a write durable.
     pub sync: SyncMode,
-    /// What is durable when.
+    /// Order in which writes become durable.
     pub order: Order,
 }
 

@@ -48,7 +48,7 @@ pub struct State {
 #[derive(Debug, Error)]
 pub enum StateError {
     /// It is none.
-    #[error("`{name}` is no file of a witness: {cause}")]
+    #[error("`{name}` is not a file of a witness: {cause}")]
     Foreign {
         /// Its name.
         name: String,

@@ -27,7 +27,7 @@ pub enum VerifyError {
     #[error("the witness's file has a plan that cannot be: {0}")]
     Plan(#[from] PlanError),
     /// The queue failed.
-    #[error("reading cannot go on: {0}")]
+    #[error("reading cannot continue: {0}")]
     Io(#[from] io::Error),
     /// It was told to stop.
     #[error("interrupted before everything was read; nothing can be said")]

@@ -16,7 +16,7 @@ type Case = (Failure, u64, &'static [(PageDamage, Persistence)]);
 
 const TWICE: u32 = 16;
 
-/// Pages are written to an area of 16 for each thread before they are written in their places.
+/// Pages are written to an area of 16 per thread before they are written in their places.
 fn twice(threads: u32, hardening: Hardening) -> Plan {
     let bulk = ScanUsers { users: 0, ..plan().bulk };
     Plan { threads, hardening, doublewrite_pages: TWICE, gather_pages: 4, bulk, ..plan() }

@@ -210,7 +210,7 @@ fn each_fault_is_found_in_files_with_holes() {
     }
 }
 
-/// A file for which there is no room stays as it is, and the run goes on; one that cannot be cut
+/// A file for which there is no room stays as it is, and the run continues; one that cannot be cut
 /// ends it.
 #[test]
 fn what_cannot_be_done_to_a_file_is_told() {

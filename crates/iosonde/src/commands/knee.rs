@@ -25,23 +25,24 @@ pub(crate) struct KneeArgs {
     #[command(flatten)]
     pub experiment: ExperimentArgs,
 
-    /// The least I/Os in flight, over all threads and targets
+    /// Fewest I/Os in flight, over all threads and targets
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub from: u32,
 
-    /// The most I/Os in flight, over all threads and targets
+    /// Most I/Os in flight, over all threads and targets
     #[arg(long, value_name = "N", default_value_t = 256)]
     pub to: u32,
 
-    /// The path to the storage: 2GFC, 10GbE, PCIe3x4, SATA3, … or its bandwidth, such as 400MiB/s
+    /// The link to the storage: 2GFC, 10GbE, PCIe3x4, SATA3, … or its bandwidth, such as 400MiB/s
     #[arg(long, value_name = "LINK")]
     pub link: Option<Link>,
 
-    /// Also find the most IOPS within a latency: 5ms@p99; mean, p50, p90, p95, p99 or p99.9
+    /// Also find the highest IOPS within a latency, such as 5ms@p99; or mean, p50, p90, p95 or
+    /// p99.9
     #[arg(long, value_name = "TIME@STATISTIC")]
     pub latency_target: Option<LatencyTarget>,
 
-    /// End with exit code 4 unless that many IOPS are reached within the latency target
+    /// Exit with code 4 unless the load reaches this many IOPS within the latency target
     #[arg(long, value_name = "N", requires = "latency_target")]
     pub iops: Option<f64>,
 }

@@ -29,7 +29,7 @@ pub(crate) struct MatrixArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub levels: Vec<u8>,
 
-    /// How long each combination of rates is measured
+    /// Time to measure each combination of rates
     #[arg(long, value_name = "SECONDS", default_value_t = 15.0)]
     pub cell_seconds: f64,
 

@@ -54,7 +54,7 @@ use sizes::SizesArgs;
 use sweep::SweepArgs;
 use validate::ValidateArgs;
 
-/// Finds out what a storage system can do before a database has to live on it.
+/// Find out what a storage system can do before you put a database on it.
 #[derive(Debug, Parser)]
 #[command(name = "iosonde", version, arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(after_help = crate::exit::codes())]
@@ -66,11 +66,11 @@ pub(crate) struct Arguments {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Measure the patterns that matter for a database, judge them, write a report
+    /// Measure and judge the I/O patterns of a database, and write a report
     Assess(Box<AssessArgs>),
-    /// Show how the storage is set up, and what about that matters for a database
+    /// Show how the storage is set up, and what of that matters for a database
     Inspect(InspectArgs),
-    /// Find where one load saturates, and what limits it there
+    /// Find where one load saturates, and what the bottleneck is
     Knee(Box<KneeArgs>),
     /// Run one workload
     Run(Box<RunArgs>),
@@ -80,13 +80,12 @@ pub(crate) enum Command {
     Sizes(Box<SizesArgs>),
     /// Run the same load on each target alone, then on several together
     Scale(Box<ScaleArgs>),
-    /// Measure read rates with write rates, and find what writes cost readers
+    /// Measure reads and writes at combined rates, and find what writes cost readers
     Matrix(Box<MatrixArgs>),
-    /// Let a simulated database work on the storage, and check that every page it reads is what it
-    /// wrote
+    /// Run a simulated database and verify every page it reads
     Validate(Box<ValidateArgs>),
-    /// Watch and record what the operating system counts: I/Os, bytes, latency and queues of
-    /// devices, CPU, pressure
+    /// Watch and record the system's counters: I/Os, bytes, latency and queues of devices, CPU,
+    /// pressure
     Monitor(Box<MonitorArgs>),
     /// Run a plan from a file, as `--print-plan` prints it
     Do(Box<DoArgs>),
@@ -96,12 +95,11 @@ pub(crate) enum Command {
     Baseline(Box<BaselineArgs>),
     #[command(about = crate::commands::loads::about())]
     Workload(WorkloadArgs),
-    /// List the access specifications that `--spec` takes: standard loads by name, with their rows
-    /// and where they come from
+    /// List the standard loads that `--spec` takes, with their rows and their sources
     Specs(SpecsArgs),
-    /// Look at, compare and look after what was measured before
+    /// List, compare and manage past results
     History(Box<HistoryArgs>),
-    /// Write results as one file: HTML, XLSX, CSV, Markdown or JSON
+    /// Write results into one file: HTML, XLSX, CSV, Markdown or JSON
     Report(ReportArgs),
     /// Show the history in a browser
     Serve(Box<ServeArgs>),
@@ -116,7 +114,7 @@ pub(crate) enum Command {
         /// Which document
         document: PublishedSchema,
     },
-    /// Print a script with which a shell completes commands and flags
+    /// Print a script that lets a shell complete commands and flags
     Completions(CompletionsArgs),
     /// Print the manual page of a command, or write those of all
     Man(ManArgs),

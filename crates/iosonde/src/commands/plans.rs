@@ -21,8 +21,7 @@ use screen::described;
 /// `iosonde do`
 #[derive(Debug, Args)]
 pub(crate) struct DoArgs {
-    /// A plan, as `--print-plan` of the commands that measure prints it, or a result as JSON, whose
-    /// plan is taken
+    /// A plan that `--print-plan` printed, or a result as JSON that holds one
     #[arg(value_name = "PLAN")]
     pub plan: PathBuf,
 
@@ -44,22 +43,22 @@ pub(crate) struct AgainArgs {
     #[arg(value_name = "RESULT")]
     pub result: String,
 
-    /// Repeat it although host or storage are not the same, and compare all the same
+    /// Repeat and compare even if the host or the storage is a different one
     #[arg(long)]
     pub anyway: bool,
 
     #[command(flatten)]
     pub conduct: ConductArgs,
 
-    /// Print the comparison as JSON on stdout, instead of the result and the comparison as text; of
-    /// a validation, the result
+    /// Print the comparison as JSON on stdout, instead of result and comparison as text; for a
+    /// validation, the result
     #[arg(long)]
     pub json: bool,
 
     #[command(flatten)]
     pub place: HistoryPlace,
 
-    /// A name under which the new result is found again, as @NAME; may be given several times
+    /// Tag the new result, so that @NAME finds it again; may be given several times
     #[arg(long = "tag", value_name = "NAME", value_parser = tag)]
     pub tags: Vec<String>,
 }

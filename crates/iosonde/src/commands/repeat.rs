@@ -24,7 +24,7 @@ const SETTLE_S: f64 = 5.0;
 /// Flags of repeated runs.
 #[derive(Debug, Args)]
 pub(crate) struct RepeatArgs {
-    /// Run the workload so many times, 1 to 100 [default: 5 with `--alternate` and `--baseline`]
+    /// Number of runs, 1 to 100 [default: 5 with `--alternate` and `--baseline`]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub repeat: Option<u32>,
 
@@ -32,11 +32,11 @@ pub(crate) struct RepeatArgs {
     #[arg(long)]
     pub alternate: bool,
 
-    /// Measure what later results are compared with: the same as `--repeat 5 --tag NAME`
+    /// Measure a baseline for later results: the same as `--repeat 5 --tag NAME`
     #[arg(long, value_name = "NAME", value_parser = tag, conflicts_with = "no_history")]
     pub baseline: Option<String>,
 
-    /// Pause before each of several runs that writes or follows one that wrote [default: 5]
+    /// Pause before a run that writes or follows one that wrote [default: 5]
     #[arg(long, value_name = "SECONDS")]
     pub settle: Option<f64>,
 }

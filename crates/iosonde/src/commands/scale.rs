@@ -24,7 +24,7 @@ pub(crate) struct ScaleArgs {
     #[command(flatten)]
     pub stream: StreamArgs,
 
-    /// Measure every pair of targets as well, to learn which share something
+    /// Also measure every pair of targets, to find which share something
     #[arg(long)]
     pub pairs: bool,
 

@@ -24,13 +24,14 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub place: HistoryPlace,
 
-    /// Where to listen, for example 0.0.0.0:7468; what other computers can reach needs a token,
-    /// which is made and printed where no file has one [default: 127.0.0.1:7468, or the next port
+    /// Listen here, for example 0.0.0.0:7468. An address that other computers can reach needs a
+    /// token, which iosonde makes and prints unless a file has one [default: 127.0.0.1:7468, or the
+    /// next port
     /// that is free]
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<SocketAddr>,
 
-    /// A file whose text, of at least 16 characters, is the token that a browser has to know
+    /// A file with the token that a browser must know, at least 16 characters
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 
@@ -52,7 +53,7 @@ pub(crate) fn serve(args: &ServeArgs, stop: &Arc<AtomicBool>) -> Result<Outcome,
     exit::print(&format!("{url}\n"))?;
     if !local {
         eprintln!(
-            "The connection is not encrypted: whoever can listen on the way reads the token."
+            "The connection is not encrypted: anyone who can listen on the way reads the token."
         );
     }
     if args.open {

@@ -24,16 +24,15 @@ pub(crate) struct SizesArgs {
     #[command(flatten)]
     pub stream: StreamArgs,
 
-    /// Sizes to measure, as far as they fit [default: 256M,512M,2G,8G,32G,64G,128G]
+    /// Sizes to measure, as many as fit [default: 256M,512M,2G,8G,32G,64G,128G]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub sizes: Vec<Bytes>,
 
-    /// Leave out sizes whose file would take longer to write
+    /// Skip sizes whose file would take longer than this to write
     #[arg(long, value_name = "N", default_value_t = 600.0)]
     pub fill_seconds: f64,
 
-    /// The longest that reading a size may take before it is measured, so that caches can fill; 0
-    /// reads nothing
+    /// Longest time to read a size before measuring it, so that caches can fill; 0 reads nothing
     #[arg(long, value_name = "N", default_value_t = 120.0)]
     pub pass_seconds: f64,
 

@@ -61,10 +61,10 @@ fn a_database_without_limits_of_its_own_says_whose_are_used() {
     let report = dir.path().join("r.html");
     let report = report.to_str().unwrap();
     for (database, words) in [
-        ("postgres", "PostgreSQL publishes no limits of its own; the documents' limits are used."),
-        ("mysql", "MySQL (InnoDB) publishes no limits of its own; the documents' limits are used."),
-        ("rocksdb", "RocksDB publishes no limits of its own; the documents' limits are used."),
-        ("sqlite", "SQLite publishes no limits of its own; the documents' limits are used."),
+        ("postgres", "PostgreSQL publishes no limits; the documents' limits are used."),
+        ("mysql", "MySQL (InnoDB) publishes no limits; the documents' limits are used."),
+        ("rocksdb", "RocksDB publishes no limits; the documents' limits are used."),
+        ("sqlite", "SQLite publishes no limits; the documents' limits are used."),
         ("oracle", "Transaction log, Data warehouse (DSS) data files: Oracle Database"),
         ("sqlserver", ""),
     ] {
@@ -88,8 +88,8 @@ fn a_baseline_with_reads_beside_writes_is_planned_shown_and_repeated() {
     let dry = output(&["do", &plan, "--dry-run"]);
     for words in [
         "about two hours",
-        "writes the log also beside a checkpoint (8 KiB random write, 64 in flight)",
-        "offers OLTP also beside a backup (1 MiB sequential read, 4 in flight)",
+        "also writes the log alongside a checkpoint (8 KiB random write, 64 in flight)",
+        "also offers OLTP alongside a backup (1 MiB sequential read, 4 in flight)",
         "offers 24 combinations of read and write rates for 20 s each",
     ] {
         assert!(dry.contains(words), "`{words}` is not in: {dry}");
@@ -122,7 +122,7 @@ fn a_baseline_with_reads_beside_writes_is_planned_shown_and_repeated() {
             _ => {
                 // Markdown has no pictures here, and so no heat map of its own for p50.
                 let p50 = if format == "md" { "Read p50" } else { "p50 of reads" };
-                for words in ["Loads beside each other", "p99 of reads", p50, "skipped"] {
+                for words in ["Loads alongside each other", "p99 of reads", p50, "skipped"] {
                     assert!(text.contains(words), "{format}: {words}");
                 }
             }

@@ -31,13 +31,14 @@ const DISKSPD: [(&str, &str); 4] = [("-d", "-d1"), ("-W", "-W0"), ("-C", "-C0"),
 const DIRECTORIES: [&str; 3] = ["/mnt/c", "/mnt/e", "/data"];
 
 /// A line with small sizes and lengths.
-fn tiny(line: &str) -> String {
+pub(crate) fn tiny(line: &str) -> String {
     let words: Vec<&str> = line.split(' ').collect();
     let is_diskspd = words.iter().take(2).any(|word| word.ends_with("diskspd"));
     let mut out: Vec<String> = Vec::new();
     for (at, word) in words.iter().enumerate() {
         let before = at.checked_sub(1).map(|at| words[at]);
-        let value = FLAGS.iter().find(|(flag, _)| before == Some(*flag));
+        let is_amount = word.starts_with(|c: char| c.is_ascii_digit());
+        let value = FLAGS.iter().find(|(flag, _)| is_amount && before == Some(*flag));
         let option = DISKSPD.iter().find(|(option, _)| {
             let digits = word.strip_prefix(option).unwrap_or_default();
             is_diskspd && digits.starts_with(|c: char| c.is_ascii_digit())
@@ -61,7 +62,7 @@ fn tiny(line: &str) -> String {
 }
 
 /// What the lines find.
-fn files(place: &Place) {
+pub(crate) fn files(place: &Place) {
     let write = |name: &str, text: &str| fs::write(place.path(name), text).unwrap();
     fs::create_dir_all(place.path("disk/Testdata")).unwrap();
     write("param.txt", "disk/first.dat 2 0x0 8\n#disk/none.dat 2 0x0 8\ndisk/second.dat 1 0x0 8\n");
@@ -114,7 +115,7 @@ fn lines(page: &str) -> Vec<&str> {
 }
 
 /// Runs a line in a shell that finds iosonde.
-fn run(place: &Place, line: &str) -> std::process::Output {
+pub(crate) fn run(place: &Place, line: &str) -> std::process::Output {
     let mut shell = std::process::Command::new("sh");
     let path = std::env::var("PATH").unwrap_or_default();
     shell

@@ -264,10 +264,10 @@ fn a_check_is_a_result_like_others() {
     other.says(&["history", "import", lines.to_str().unwrap()]);
     assert_eq!(other.latest(), place.latest());
     let args = [&["history", "compare", "latest", "latest"], &history[..2]].concat();
-    fails(&command(&args).output().unwrap(), 1, "is a check behind a crash");
+    fails(&command(&args).output().unwrap(), 1, "is a check after a crash");
 }
 
-/// A writer that could not go on was told of as one that was killed.
+/// A writer that could not continue was told of as one that was killed.
 #[test]
 fn a_writer_without_its_witness_is_not_told_of_as_killed() {
     let place = Place::new();
@@ -280,7 +280,7 @@ fn a_writer_without_its_witness_is_not_told_of_as_killed() {
     succeeds(&output);
     let kept: Experiment<Durability> = serde_json::from_value(place.latest()).unwrap();
     assert_eq!((kept.conclusion.ending, kept.status), (WriterEnd::Failed, Status::Failed));
-    assert!(kept.warnings[0].starts_with("The writer could not go on"), "{:?}", kept.warnings);
+    assert!(kept.warnings[0].starts_with("The writer could not continue"), "{:?}", kept.warnings);
 }
 
 /// A program called ssh stands for another host.
@@ -334,5 +334,5 @@ fn what_cannot_be_is_refused_before_anything_is_made() {
     let data = data.to_str().unwrap();
     fails(&command(&["validate", data, "--sync", "fua"]).output().unwrap(), 2, "--durability");
     fs::write(&place.witness, "somebody's data").unwrap();
-    fails(&place.run(&["--kill-after", "1"]), 1, "no file of a witness");
+    fails(&place.run(&["--kill-after", "1"]), 1, "not a file of a witness");
 }

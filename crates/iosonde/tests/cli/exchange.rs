@@ -123,7 +123,7 @@ fn a_file_that_is_not_whole_or_not_ours_changes_nothing() {
     refuse(&text.as_bytes()[..last - 1000], "line 3: the export ends here");
     refuse(text.replace("export/1", "export/2").as_bytes(), "`iosonde.export/2`");
     refuse(b"Kind,Threads\n", "in none of the formats that iosonde imports");
-    refuse(b"{\"name\": \"fio\"}", "no result of iosonde");
+    refuse(b"{\"name\": \"fio\"}", "not a result of iosonde");
     refuse(b"\xFF\xFE{\0", "not valid UTF-8");
     refuse(b"", "it is empty");
     fails(&second.import(&second.path("nothing")), 1, "No such file");

@@ -201,7 +201,7 @@ fn a_batch_with_parameters_runs_and_names_what_it_skips() {
     for words in ["line 2, column 1: `cd` is skipped", "line 6, column 1: `pause` is skipped"] {
         assert!(said.contains(words), "{said}");
     }
-    assert!(said.contains("`-dI` stands in front of those files of `-Fparam.txt`"), "{said}");
+    assert!(said.contains("`-dI` is put in front of those files of `-Fparam.txt`"), "{said}");
     let text = place.text("out.txt");
     assert_eq!(text.matches("sqlio v1.5.SG").count(), 2);
     assert!(text.contains("file I:test.dat with 2 threads"), "{text}");

@@ -26,8 +26,8 @@ fn what_is_no_history_is_refused_and_left_as_it_is() {
     let below = text.join("history.db");
     let before: Vec<Vec<u8>> = [&sqlite, &text].map(|path| fs::read(path).unwrap()).to_vec();
     for (path, words) in [
-        (&sqlite, "no history of iosonde"),
-        (&text, "no history of iosonde"),
+        (&sqlite, "not a history of iosonde"),
+        (&text, "not a history of iosonde"),
         (&directory, "--history"),
         (&below, "--history"),
     ] {

@@ -111,7 +111,7 @@ fn a_file_of_nobody_is_refused_with_the_formats_that_there_are() {
     }
     // What looks like JSON is said to be broken, and the list follows.
     fs::write(&path, "{\"a\": 1").unwrap();
-    fails(&store.import(&path, &[]), 1, "no whole JSON");
+    fails(&store.import(&path, &[]), 1, "not complete JSON");
     fails(&store.import(&path, &[]), 1, "PDH-CSV");
     let german = fixture("monitor/tests/foreign/german.csv");
     assert_eq!(store.import(&german, &[]).status.code(), Some(0), "German names are read");

@@ -583,7 +583,7 @@ fn what_is_wrong_is_said_with_its_line() {
     succeeds(&output);
     let said = stderr(&output);
     let number = text.lines().position(|l| l.contains("8192,90")).unwrap() + 1;
-    assert!(said.contains(&format!("line {number}: `8K` is no whole number")), "{said}");
+    assert!(said.contains(&format!("line {number}: `8K` is not a whole number")), "{said}");
     fs::write(&path, text.replace(dir.path().to_str().unwrap(), "E:")).unwrap();
     fs::write(&path, fs::read_to_string(&path).unwrap().replace("E:/a [ext4]", "E: \"data\""))
         .unwrap();

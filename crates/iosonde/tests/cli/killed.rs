@@ -97,7 +97,7 @@ fn another_run_is_not_gone_on_with() {
     fails(&command(&resume).output().unwrap(), 1, "cannot be opened");
     let mut running = Running::start(&args);
     running.wait_for("the load is running");
-    fails(&command(&resume).output().unwrap(), 1, "in use by a run that goes on");
+    fails(&command(&resume).output().unwrap(), 1, "in use by a run that has not ended");
     fails(&command(&["validate", "--clean", name]).output().unwrap(), 1, "in use");
     running.signal("KILL");
     drop(running.end());
@@ -117,7 +117,7 @@ fn another_run_is_not_gone_on_with() {
     fs::remove_file(&data).unwrap();
     assert_eq!(code(&command(&resume).output().unwrap()), 1);
     fs::write(&ledger, "something else").unwrap();
-    fails(&command(&resume).output().unwrap(), 1, "is no ledger");
+    fails(&command(&resume).output().unwrap(), 1, "is not a ledger");
 }
 
 /// The files of a killed run were used by another, which keeps their names, sizes and inodes.

@@ -29,7 +29,7 @@ fn lines(text: &[u8]) -> Vec<Value> {
 fn is_on_a_device(path: &Path) -> bool {
     let path = path.to_str().unwrap();
     let once = ["monitor", path, "--count", "1", "--interval", "100ms", "--no-history"];
-    !stderr(&command(&once).output().unwrap()).contains("lies on no block device")
+    !stderr(&command(&once).output().unwrap()).contains("is not on a block device")
 }
 
 /// Its figures are beside those of its device.
@@ -134,7 +134,7 @@ fn a_postgresql_under_load_is_shown_beside_its_device() {
         command(&[&arguments[..], &[history.to_str().unwrap()]].concat()).output().unwrap();
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let html = std::fs::read_to_string(&report).unwrap();
-    assert!(html.contains("Databases beside devices") && html.contains("postgres: total"));
+    assert!(html.contains("Databases next to devices") && html.contains("postgres: total"));
 }
 
 #[test]

@@ -200,7 +200,7 @@ fn what_is_not_a_plan_is_refused_with_its_place() {
     refused("job = \"run\"\nsecond = 3\n", "second");
     refused("job = \n", "line 1");
     let import = r#"{"schema":"iosonde.knee/1","plan":{"job":"knee"}}"#;
-    refused(import, "this is no whole `iosonde.knee/1`");
+    refused(import, "this is not a complete `iosonde.knee/1`");
     fs::write(&file, stdout(&["knee", "--print-plan", SIM[0], SIM[1], SIM[2], SIM[3]])).unwrap();
     let sweep = ["sweep", "--plan", file.to_str().unwrap()];
     fails(&command(&sweep).output().unwrap(), 2, "this is a plan of `iosonde knee`");

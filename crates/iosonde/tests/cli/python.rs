@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::program::tool;
 
-/// A Python with these packages, made once for each target directory and name. `modules` are what
+/// A Python with these packages, made once per target directory and name. `modules` are what
 /// it can import then.
 pub(crate) fn python(name: &str, modules: &str, packages: &[&str]) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"));

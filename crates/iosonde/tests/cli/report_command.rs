@@ -153,11 +153,11 @@ fn what_is_no_result_is_refused_by_name() {
     write("empty.json", b"");
     write("bytes.json", &[0xff, 0xfe, 0]);
     for (name, why) in [
-        ("short.json", "is no whole JSON"),
-        ("other.json", "no result of iosonde"),
+        ("short.json", "is not complete JSON"),
+        ("other.json", "not a result of iosonde"),
         ("newer.json", "not known to this version"),
         ("empty.json", "holds no result"),
-        ("bytes.json", "it is no text"),
+        ("bytes.json", "it is not text"),
         ("none.json", "there is no file"),
         ("../none", "there is no file"),
     ] {

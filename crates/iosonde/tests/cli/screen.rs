@@ -120,7 +120,7 @@ fn the_run_goes_on_with_lines_where_the_screen_is_left() {
     terminal.press("w");
     terminal.wait_for("stream, target, thread");
     terminal.press("q");
-    terminal.wait_for("the screen is left, the run goes on");
+    terminal.wait_for("the screen is closed and the run continues");
     terminal.wait_for("s left\r");
     // In a terminal that is as it was, this is a signal.
     terminal.press("\x03");

@@ -155,7 +155,7 @@ fn results_go_behind_results_and_over_nothing_else() {
         let (runs, _) = readings(&fs::read_to_string(dir.path().join("r.txt")).unwrap());
         assert_eq!(runs.len(), count);
     }
-    fails(&batch(dir.path(), &["stray"]), 2, "`stray` is no flag");
+    fails(&batch(dir.path(), &["stray"]), 2, "`stray` is not a flag");
 }
 
 #[test]

@@ -216,7 +216,7 @@ fn what_cannot_be_swept_is_refused_before_anything_is_touched() {
     assert!(text.contains("192 cells: 3 h 12 min measured"), "{text}");
     fs::write(place.history(), "somebody's notes").unwrap();
     let output = place.run(&["--engine", "sim", "--blocks", "8K"]);
-    fails(&output, 1, "is no history of iosonde");
+    fails(&output, 1, "is not a history of iosonde");
     assert_eq!(fs::read_to_string(place.history()).unwrap(), "somebody's notes");
     assert_eq!(names(place.path()), ["history.db"]);
 }
@@ -293,7 +293,7 @@ fn a_dry_run_of_a_resumption_leaves_the_history_as_it_is() {
     let place = Place::new();
     // Said before: the history was made, or the sweep in it was noted as going on.
     fails(&place.run(&["--resume", "--dry-run"]), 2, "no unfinished sweep");
-    assert!(!place.history().exists(), "nothing to go on with, nothing made");
+    assert!(!place.history().exists(), "nothing to continue with, nothing made");
     let mut child = place.command(&[&MANY[..], &["--quiet"]].concat()).spawn().unwrap();
     wait_for_cells(&place, 1, &mut child);
     child.kill().unwrap();

@@ -129,7 +129,7 @@ fn may_write(file: &Path, settings: &ProfileSettings) -> io::Result<()> {
     let place = [Target { path: file.to_owned(), size_bytes: None }];
     match fs::metadata(file) {
         Ok(found) if !found.is_file() => {
-            Err(io::Error::other("it is no ordinary file; name another"))
+            Err(io::Error::other("it is not an ordinary file; name another"))
         }
         Ok(found) if found.len() > 0 && settings.places.permissions(&place).destroy.is_empty() => {
             Err(io::Error::other(format!(

@@ -26,7 +26,7 @@ pub struct ProfileSettings {
     pub places: Places,
     /// Length of every measured window instead of `-d`.
     pub seconds: Option<f64>,
-    /// I/O before every window instead of `-W`.
+    /// Warm-up before every window, instead of `-W`.
     pub warmup_seconds: Option<f64>,
     /// Where the result goes, too.
     pub also: Vec<Also>,

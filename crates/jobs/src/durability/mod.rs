@@ -58,7 +58,7 @@ pub struct DurabilityPlan {
     pub depth: u32,
     /// What makes a write durable.
     pub sync: SyncMode,
-    /// What is durable when.
+    /// Order in which writes become durable.
     pub order: Order,
     /// Another host that keeps what was promised, by ssh: `HOST` or `HOST:FILE`.
     pub witness: Option<String>,
@@ -228,7 +228,7 @@ impl Rounds<'_> {
             WriterEnd::Failed | WriterEnd::Unseen => "",
         };
         if killed.is_empty() {
-            let text = "the writer could not go on; what it had promised is checked".to_owned();
+            let text = "the writer could not continue; what it had promised is checked".to_owned();
             relay.pass(&Event::Error { text });
         } else {
             relay.notice(killed.to_owned());

@@ -93,7 +93,7 @@ fn warning(ending: WriterEnd) -> Option<&'static str> {
              (--witness), to know.",
         ),
         WriterEnd::Failed => Some(
-            "The writer could not go on, and no crash came: what it had promised until then was \
+            "The writer could not continue, and no crash came: what it had promised until then was \
              checked, and this says nothing about crashes.",
         ),
         WriterEnd::Unseen => None,

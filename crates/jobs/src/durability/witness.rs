@@ -86,8 +86,8 @@ impl Source {
             Self::There { host, .. } => format!("{host} is the witness; {check}"),
             Self::Here(..) if killed => format!("the witness's file is {}", self.name()),
             Self::Here(file, _) if self.is_beside(header) => format!(
-                "warning: the witness's file {} is on the file system that is tested; what was \
-                 promised may be lost with it when the power fails: use --witness HOST, or \
+                "warning: the witness's file {} is on the file system under test, so a power \
+                failure may lose it, too. Use --witness HOST, or \
                  --witness-file on other storage that can be trusted\n{check}",
                 file.display()
             ),

@@ -39,11 +39,11 @@ pub struct CyclePlan {
     pub drives: Vec<Drive>,
     /// The targets of all runs, in the order in which the configuration names them first.
     pub targets: Vec<Target>,
-    /// Which backend makes the I/O.
+    /// I/O engine.
     pub engine: EngineChoice,
     /// The simulated device of the engine `sim`.
     pub sim: Option<SimDevice>,
-    /// Where every random choice starts; none where the configuration decides.
+    /// Seed of every random choice; none where the configuration decides.
     pub seed: Option<u64>,
     /// Length of every run instead of the configuration's.
     pub seconds: Option<f64>,

@@ -30,7 +30,7 @@ pub struct CycleCall<'a> {
     pub has_timeout: bool,
     /// On what.
     pub places: &'a Places,
-    /// Size of the test file on a disk that the file says to fill.
+    /// Size of the test file on a disk that the configuration fills.
     pub size: Option<Bytes>,
     /// Length of every run instead of the file's.
     pub seconds: Option<f64>,

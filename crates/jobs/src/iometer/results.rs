@@ -46,7 +46,7 @@ impl Results {
         {
             let path = path.display();
             return Err(JobError::Companion(format!(
-                "`{path}` is there and is no result file of IOMeter; name another"
+                "`{path}` exists and is not a result file of IOMeter; name another"
             )));
         }
         let setup = config.setup.clone().unwrap_or_default();
@@ -104,7 +104,7 @@ impl Results {
         if !self.begun && fs::metadata(&self.path).is_ok_and(|m| m.len() > 0) {
             let file = File::open(&self.path)?;
             if !is_one(file)? {
-                return Err(io::Error::other("it is no result file of IOMeter any more"));
+                return Err(io::Error::other("it is no longer a result file of IOMeter"));
             }
         }
         // In one piece, so that a crash leaves whole runs.

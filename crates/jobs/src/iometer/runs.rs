@@ -44,7 +44,7 @@ impl CyclePlan {
         let endless = cycle.until_stopped && self.seconds.is_none();
         if endless && self.engine == EngineChoice::Sim {
             return Err(wrong(
-                "its runs go on until somebody stops them, and simulated time does not wait for \
+                "its runs last until somebody stops them, and simulated time does not wait for \
                  that; give their length with `--seconds`"
                     .to_owned(),
             ));
@@ -176,7 +176,7 @@ impl Runs {
         let head = format!("{runs} run{plural}, at most {most} I/Os in flight");
         if self.endless {
             return format!(
-                "{head}; the first goes on until it is stopped with Ctrl-C, which ends all"
+                "{head}; the first lasts until it is stopped with Ctrl-C, which ends all"
             );
         }
         let ramp = match self.options.preparation.warmup_seconds {

@@ -88,7 +88,7 @@ pub enum WatchError {
     },
     /// No device is under a target.
     #[error(
-        "`{}` lies on no block device whose counters could be watched{file_system}; name a \
+        "`{}` is not on a block device whose counters could be watched{file_system}; name a \
          device, or nothing for all of them",
         target.display()
     )]
@@ -156,7 +156,7 @@ impl MonitorPlan {
         }
         if !self.command.is_empty() && (self.seconds.is_some() || self.count.is_some()) {
             return wrong(
-                "a recording beside a command ends with it: leave out `seconds` and \
+                "a recording of a command ends with it: leave out `seconds` and \
                           `count`"
                     .to_owned(),
             );

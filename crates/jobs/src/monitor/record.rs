@@ -143,7 +143,7 @@ impl Record<'_, '_> {
         match read {
             Err(error) => self.note(format!("`{shown}` is not attached: {error}")),
             Ok((series, _)) if series.is_empty() => self.note(format!(
-                "`{shown}` is not attached: none of its times lies in the recording"
+                "`{shown}` is not attached: none of its times is within the recording"
             )),
             Ok((series, outside)) => {
                 self.document.conclusion.attached.extend(series);
@@ -266,7 +266,7 @@ fn method(recording: &Recording, databases: &Databases) -> Vec<String> {
             show_ns(recording.interval_ns as f64)
         ),
         "Figures are sums over the whole time: latency is the sum of the times of all I/Os \
-         divided by their number, so that a second with many I/Os weighs more than one with few, \
+         divided by their number. So a second with many I/Os weighs more than one with few, \
          and an idle second nothing."
             .to_owned(),
         "The counters hold everybody's I/O, after merging and splitting, from the moment at which \

@@ -27,7 +27,7 @@ const ARTIFICIAL_BYTES: u64 = 64 << 30;
 pub struct CallSettings {
     /// On what.
     pub places: Places,
-    /// Size of files of which neither a parameter file nor they themselves say one.
+    /// Size of files that neither exist nor have a size in a parameter file.
     pub size: Option<Bytes>,
     /// Length of every run instead of `-s`.
     pub seconds: Option<f64>,

@@ -113,7 +113,7 @@ impl Outputs {
 }
 
 fn no_file() -> io::Error {
-    io::Error::other("it is no ordinary file; name another")
+    io::Error::other("it is not an ordinary file; name another")
 }
 
 fn kept(path: &Path) -> io::Error {

@@ -78,7 +78,7 @@ pub(super) fn left_behind(
     if let LedgerPlace::New(ledger) | LedgerPlace::Resume(ledger, _) = keeping {
         let ledger = ledger.display();
         return format!(
-            "leaves the files and the ledger behind: go on with `iosonde validate --resume \
+            "keeps the files and the ledger: continue with `iosonde validate --resume \
              {ledger}`, or remove them with `iosonde validate --clean {ledger}`"
         );
     }
@@ -86,11 +86,11 @@ pub(super) fn left_behind(
     let files = plan.files.iter().map(|file| file.path.as_path()).filter(is_ours);
     let files: Vec<String> = files.map(|file| file.display().to_string()).collect();
     if files.is_empty() {
-        return "leaves no test file behind".to_owned();
+        return "removes its test files".to_owned();
     }
     let names: Vec<String> = files.iter().map(|file| format!("`{file}`")).collect();
     format!(
-        "leaves {} behind, which `iosonde validate --clean {}` removes",
+        "keeps {}, which `iosonde validate --clean {}` removes",
         names.join(", "),
         files.join(" ")
     )

@@ -183,7 +183,7 @@ impl LedgerPlace {
             format!("all pages can be read again with `iosonde validate --resume {name}`")
         } else {
             format!(
-                "go on with `iosonde validate --resume {name}`, or remove what is left with \
+                "continue with `iosonde validate --resume {name}`, or remove what is left with \
                  `iosonde validate --clean {name}`"
             )
         }))
@@ -239,6 +239,6 @@ mod tests {
         drop(kept);
         made("somebody's");
         let foreign = LedgerPlace::resume(ledger.clone()).unwrap_err().to_string();
-        assert!(foreign.contains("is no ledger"), "{foreign}");
+        assert!(foreign.contains("is not a ledger"), "{foreign}");
     }
 }

@@ -95,8 +95,8 @@ impl ValidateTargets<'_> {
     fn no_place_for_log(&self) -> String {
         match self.data.iter().find(|target| !target.exists()) {
             Some(missing) => format!(
-                "TARGET `{}` does not exist: if it is to be a directory, make it first with \
-                 `mkdir`; if it is to be a new test file, name where the log is with `--log`",
+                "TARGET `{}` does not exist. If you mean a directory, make it first with \
+                 `mkdir`. If you mean a new test file, name where the log is with `--log`",
                 missing.display()
             ),
             None => "no TARGET is a directory, so name where the log is with `--log`".to_owned(),

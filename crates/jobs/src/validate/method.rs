@@ -28,11 +28,11 @@ pub(super) fn method(plan: &Plan, found: &Validation, sparse: bool) -> Vec<Strin
     };
     let mut method = vec![
         format!(
-            "{begin}; {who} for {work} in each cycle; behind that every page{log} was to be read \
+            "{begin}; {who} for {work} in each cycle; after that every page{log} was to be read \
              again."
         ),
-        "Each sector of 512 bytes names its place and its version, each page has a checksum of 64 \
-         bits (xxh3) over all of it, and its contents follow from its place, its version and its \
+        "Each sector of 512 bytes names its place and its version. Each page has a checksum of 64 \
+        bits (xxh3) over all of it. Its contents follow from its place, its version and its \
          run. A page is right if its first stamp is the expected one and the checksum fits; one \
          that is not is compared byte by byte with what should be there."
             .to_owned(),
@@ -43,7 +43,7 @@ pub(super) fn method(plan: &Plan, found: &Validation, sparse: bool) -> Vec<Strin
             .to_owned(),
         hardening.to_owned(),
         format!(
-            "A page that was wrong was read again up to {} times (behind the first 20 of them, \
+            "A page that was wrong was read again up to {} times (after the first 20 of them, \
              twice), and once by a buffered read.",
             plan.rereads
         ),
@@ -69,8 +69,8 @@ pub(super) fn warnings(found: &Validation) -> Vec<String> {
     };
     warn(
         found.mode == Mode::Buffered,
-        "What was read went through the cache of the operating system: it says little of the \
-         storage behind it.",
+        "What was read went through the cache of the operating system: it says little about the \
+        storage under it.",
     );
     warn(
         !found.audited && found.verdict != ValidationVerdict::WrongData,
@@ -82,7 +82,7 @@ pub(super) fn warnings(found: &Validation) -> Vec<String> {
          the old version or the new one.",
     );
     if let Some(why) = &found.ended {
-        warnings.push(format!("It could not go on: {why}."));
+        warnings.push(format!("It could not continue: {why}."));
     }
     if found.long_ios > 0 {
         let ios = if found.long_ios == 1 { "I/O" } else { "I/Os" };

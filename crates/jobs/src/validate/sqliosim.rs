@@ -33,7 +33,7 @@ pub struct SqliosimPlace {
     pub paths: Vec<PathBuf>,
     /// The I/O engine.
     pub engine: EngineChoice,
-    /// Where every random choice starts.
+    /// Seed of every random choice.
     pub seed: u64,
 }
 
@@ -284,7 +284,7 @@ fn notes(config: &Configuration) -> Vec<String> {
     let stream = |name: &str| name.char_indices().any(|(at, c)| c == ':' && at > 1);
     add(
         files.iter().any(|f| stream(&f.file_name)),
-        "a stream of a file is a file of its own here, with the colon in its name",
+        "a stream of a file is a separate file here, with the colon in its name",
     );
     add(
         !files.iter().any(|f| f.log_file),

@@ -96,8 +96,8 @@ pub(super) fn read(text: &str, reading: &Reading<'_>) -> Result<ForeignRecording
     }
     if rows.len() < 2 {
         found.notes.push(
-            "Performance Monitor wrote fewer than two rows with a time, which is no interval; \
-             left out"
+            "Performance Monitor wrote fewer than two rows with a time, which make no interval; \
+            left out"
                 .to_owned(),
         );
         return Ok(found);

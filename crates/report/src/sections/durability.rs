@@ -127,10 +127,10 @@ fn meaning(loss: Loss) -> &'static str {
             "Bytes of somebody else, or of before the run: the page cannot be read as what it was."
         }
         Loss::Unreadable => {
-            "The read fails. A database stops, or goes on without what was committed there."
+            "The read fails. A database stops, or continues without what was committed there."
         }
         Loss::Missing => {
-            "The file has become shorter: everything that was committed behind its end is gone."
+            "The file has become shorter: everything that was committed past its end is gone."
         }
         Loss::AheadOfLog => {
             "A write has passed a flush. A change without its log record cannot be taken back, and \

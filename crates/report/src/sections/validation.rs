@@ -150,8 +150,8 @@ fn resumed_sentence(resumed: &ResumedRun) -> String {
         times => format!("{times}th time"),
     };
     format!(
-        "gone on with for the {times}, behind a reading of the {} pages that had been written; {} \
-         of them were being written when it ended, and could be old or new",
+        "continued for the {times}, after reading the {} pages that had been written. {} of them \
+        were being written when the run ended, and could be old or new",
         words::count(resumed.pages_written),
         words::count(resumed.pages_unsure)
     )
@@ -163,8 +163,8 @@ fn meaning(damage: PageDamage, persistence: Persistence) -> &'static str {
     match damage {
         PageDamage::BitError | PageDamage::ChecksumOnly if transient => {
             "A read gave wrong bits, and the next was right: memory, a cable or a controller. What \
-             is stored is right, but whoever has no checksum works with wrong values, and writes \
-             them."
+             is stored is right, but a program without checksums works with wrong values, and \
+             writes them."
         }
         PageDamage::BitError | PageDamage::ChecksumOnly => {
             "Wrong bits are stored. A database with page checksums reports a corrupt page; \
@@ -186,7 +186,7 @@ fn meaning(damage: PageDamage, persistence: Persistence) -> &'static str {
              them back."
         }
         PageDamage::NewerThanKnown => {
-            "A page is of a version that this run has not written: another program writes to the \
+            "A page is of a version that this run has not written. Another program writes to the \
              file, or the ledger is older than the data, as one that was restored from a copy."
         }
         PageDamage::MisdirectedWrite => {

@@ -45,7 +45,7 @@ const CHARTS: usize = 400;
 const TABLES: usize = 400;
 
 /// Where the figures of the charts are: hidden, so that nobody prints them by accident.
-const FIGURES_ARE: &str = "The figures behind the charts are on hidden sheets: right-click the tab \
+const FIGURES_ARE: &str = "The figures of the charts are on hidden sheets: right-click the tab \
                            of a sheet and choose Unhide.";
 
 /// A part of a report that has sheets of its own: the comparison, or a result.

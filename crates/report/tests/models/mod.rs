@@ -68,7 +68,7 @@ fn threads() -> Chart {
     });
     let mut chart = chart();
     (chart.right, chart.marks) = (None, Vec::new());
-    (chart.key, chart.title) = ("threads".to_owned(), "IOPS for each thread count".to_owned());
+    (chart.key, chart.title) = ("threads".to_owned(), "IOPS per thread count".to_owned());
     chart.x = axis("Depth of each thread", Unit::Count, Scale::Log2);
     chart.series = series.collect();
     chart

@@ -63,7 +63,7 @@ pub(super) fn content_words(content: Content) -> String {
 
 pub(super) fn pool_words(pool: Option<&Pool>) -> String {
     match pool.map(|pool| &pool.share) {
-        None => "threads of its own".to_owned(),
+        None => "separate threads".to_owned(),
         Some(PoolShare::Each) => "shared threads, the depth on each target".to_owned(),
         Some(PoolShare::InTurn) => "shared threads, the targets in turn".to_owned(),
         Some(PoolShare::Drawn { weights }) if weights.is_empty() => {

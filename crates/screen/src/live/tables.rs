@@ -18,7 +18,7 @@ use super::tile::bar;
 const FIGURES: u16 = 48;
 
 const HELP: [&str; 15] = [
-    "q, Esc   leave the screen; the run goes on, with lines",
+    "q, Esc   leave the screen; the run continues, with lines",
     "w        workers: what each thread does on each target",
     "↑ ↓      other workers, where not all fit",
     "?        this text; any key closes it",

@@ -233,7 +233,7 @@ impl LiveView {
                 Wish::Suspend => Signals::suspend(),
                 Wish::Leave => {
                     drop(taken);
-                    let text = "the screen is left, the run goes on; Ctrl-C ends it";
+                    let text = "the screen is closed and the run continues; Ctrl-C ends it";
                     let _ = writeln!(io::stderr(), "{text}");
                     return Ok(ScreenEnd::Left);
                 }

@@ -84,7 +84,7 @@ fn one_of(text: &str, known: &[&str], field: &str) -> Result<Option<String>, Pro
         return Ok((!text.is_empty()).then(|| text.to_owned()));
     }
     let text = words::clean(text);
-    Err(Problem::Bad(format!("`{text}` is no {field}: there are {}.", known.join(", "))))
+    Err(Problem::Bad(format!("`{text}` is not at a {field}: there are {}.", known.join(", "))))
 }
 
 fn state(text: &str) -> Result<State, Problem> {
@@ -100,14 +100,14 @@ fn block(text: &str) -> Result<u64, Problem> {
     let bytes = Bytes::from_str(text).ok().filter(|bytes| i64::try_from(bytes.0).is_ok());
     bytes.map(|bytes| bytes.0).ok_or_else(|| {
         let text = words::clean(text);
-        Problem::Bad(format!("`{text}` is no block size; write it like 8K or 1M."))
+        Problem::Bad(format!("`{text}` is not a block size; write it like 8K or 1M."))
     })
 }
 
 fn day(text: &str) -> Result<Date, Problem> {
     text.parse().map_err(|_| {
         let text = words::clean(text);
-        Problem::Bad(format!("`{text}` is no day; write it like 2026-11-21."))
+        Problem::Bad(format!("`{text}` is not a day; write it like 2026-11-21."))
     })
 }
 

@@ -124,7 +124,7 @@ fn a_history_that_went_away_or_broke_is_named_with_its_remedy() {
     fs::rename(&served.history, &kept).unwrap();
     until(&served, 503, "history");
     fs::write(&served.history, "not a database at all").unwrap();
-    until(&served, 503, "no history of iosonde");
+    until(&served, 503, "not a history of iosonde");
     fs::rename(&kept, &served.history).unwrap();
     until(&served, 200, "db7");
 }

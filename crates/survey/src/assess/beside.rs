@@ -130,14 +130,14 @@ pub(super) fn method(database: Database, timing: &Timing) -> Vec<String> {
     let mut sentences = Vec::new();
     if let Some((timing, companion)) = timing.sides.log.zip(Companion::of_log(database, &areas)) {
         sentences.push(format!(
-            "Each log write was then measured for {} s beside {}, and is judged by that.",
+            "Each log write was then measured for {} s alongside {}, and is judged by that.",
             timing.seconds,
             companion.title()
         ));
     }
     if let Some((timing, backup)) = timing.sides.backup.zip(Companion::of_users(database, &areas)) {
         sentences.push(format!(
-            "Half of the OLTP load that fits was offered for {} s, and again beside {}.",
+            "Half of the OLTP load that fits was offered for {} s, and again alongside {}.",
             timing.seconds,
             backup.title()
         ));
@@ -146,7 +146,7 @@ pub(super) fn method(database: Database, timing: &Timing) -> Vec<String> {
     sentences.extend(grid.into_iter().flat_map(|grid| {
         let (reads, writes) = (grid.reads.title(), grid.writes.title());
         let each = format!("Each of the two was measured for {} s.", grid.alone.seconds);
-        let mut all = vec![format!("Reads beside writes: {reads}, and {writes}.")];
+        let mut all = vec![format!("Reads alongside writes: {reads}, and {writes}.")];
         all.extend(grid.method(&each));
         all
     }));
@@ -159,8 +159,14 @@ pub fn assess_sides(database: Database, pace: Pace) -> Vec<String> {
     let (sides, areas) = (Timing::of(pace).sides, Areas::of(plan::ANY_SIZE));
     let log = sides.log.zip(Companion::of_log(database, &areas));
     let backup = sides.backup.zip(Companion::of_users(database, &areas));
-    let log = log.map(|(_, companion)| format!("writes the log also beside {}", companion.title()));
-    let backup = backup.map(|(_, backup)| format!("offers OLTP also beside {}", backup.title()));
+    let log = log.map(|(_, companion)| {
+        format!(
+            "also writes the log alongside \
+        {}",
+            companion.title()
+        )
+    });
+    let backup = backup.map(|(_, backup)| format!("also offers OLTP alongside {}", backup.title()));
     let grid = sides.grid.and_then(|timing| grid(database, &areas, timing)).map(|grid| {
         format!(
             "offers {} combinations of read and write rates for {} s each",
@@ -198,14 +204,14 @@ impl Session<'_, '_> {
 
     /// A write of the log while the data files are written.
     fn commits(&mut self, load: &Load, companion: &Companion, timing: lab::Timing) {
-        let title = format!("{}, beside {}", load.title, companion.word);
+        let title = format!("{}, alongside {}", load.title, companion.word);
         let streams = vec![load.stream.clone(), companion.stream.clone()];
         let Some(measurement) = self.measure_beside(&title, streams, timing) else { return };
         let pattern = self.found.patterns.iter().find(|p| p.name == load.name);
         let alone = pattern.map(|p| said(&p.measurement.total));
         let beside = companion.title();
         let sentence = format!(
-            "{}: alone {}; beside {beside} {}.",
+            "{}: alone {}; alongside {beside} {}.",
             load.title,
             alone.unwrap_or_else(|| "not known".to_owned()),
             measurement.streams.first().map_or("not known".to_owned(), |s| said(&s.total))
@@ -226,7 +232,7 @@ impl Session<'_, '_> {
         let title = format!("{}, {} IOPS offered", load.title, show_number(iops));
         let Some(alone) = self.measure_beside(&title, vec![users.clone()], timing) else { return };
         let streams = vec![users, backup.stream.clone()];
-        let title = format!("{title}, beside {}", backup.word);
+        let title = format!("{title}, alongside {}", backup.word);
         let Some(measurement) = self.measure_beside(&title, streams, timing) else { return };
         let beside = backup.title();
         let sentence = cost_of_backup(load, (iops, &beside), &alone, &measurement);
@@ -309,14 +315,15 @@ fn cost_of_backup(
     let users = format!("{} IOPS of {}", show_number(iops), load.title);
     if reached < REACHED_PERCENT {
         return format!(
-            "Beside {beside}, the storage does only {} % of {users}, which is half of what fits \
+            "Alongside {beside}, the storage does only {} % of {users}, which is half of what fits \
              without it; the backup reads {} MiB/s.",
             show_number(reached),
             show_number(backup)
         );
     }
     format!(
-        "Beside {beside}, the 99th percentile of reads at {users} goes from {without} to {with}; \
+        "Alongside {beside}, the 99th percentile of reads at {users} goes from {without} to \
+        {with}; \
          the backup reads {} MiB/s.",
         show_number(backup)
     )

@@ -97,7 +97,7 @@ impl Judge<'_> {
                 }
                 let beside = !self.is_beside || self.beside(load).is_some();
                 let is_missing = load.role == Some(results::verdict::Role::Log) && !beside;
-                is_missing.then(|| format!("{title} was not measured beside a checkpoint"))
+                is_missing.then(|| format!("{title} was not measured alongside a checkpoint"))
             }
             _ => Some(format!("{title} was not measured")),
         }
@@ -139,7 +139,7 @@ impl Judge<'_> {
             return Some(offer::of_role(&label, measurement, limits, commits as f64, known));
         }
         let found = self.beside(load)?;
-        let label = format!("{label}, beside {}", word(found));
+        let label = format!("{label}, alongside {}", word(found));
         offer::beside(&label, &found.measurement, limits, commits as f64, known)
     }
 
@@ -181,7 +181,7 @@ impl Judge<'_> {
         let (alone, found) = (self.sustained(load)?, self.beside(load)?);
         let (word, both) = (word(found), found.measurement.streams.first()?);
         let (alone, both) = (figures(&alone.total), figures(&both.total));
-        Some(format!("Single commits alone: {alone}; beside {word}: {both}."))
+        Some(format!("Single commits alone: {alone}; alongside {word}: {both}."))
     }
 
     /// What stands before the single loads.
@@ -326,7 +326,7 @@ impl Judge<'_> {
         caveats.extend(Extent::of_windows(windows.chain(of_trials)).map(|e| e.unseen()));
         if loads.iter().any(|l| l.stream.durable) && !self.is_beside {
             caveats.push(
-                "The log was written alone; beside a checkpoint it may take longer, which \
+                "The log was written alone; alongside a checkpoint it may take longer, which \
                  `--pace normal` measures."
                     .to_owned(),
             );

@@ -25,9 +25,9 @@ pub(super) fn sentences(
         format!("I/O went to {}: {}.", path.display(), target.content()),
         mode.to_owned(),
         "Data are the first seven eighths of the file, the log is the rest. One thread submits \
-         all I/O. Every measurement has random offsets of its own, and sequential reads begin at \
-         another place each time, so that none is answered from what the one before has left in a \
-         cache."
+         all I/O. Every measurement draws new random offsets, and sequential reads begin at \
+         another place each time. So no read is answered from what an earlier measurement left in \
+         a cache."
             .to_owned(),
         length("pattern", &timing.pattern),
         format!(
@@ -45,7 +45,7 @@ pub(super) fn sentences(
     sentences.extend(ramps(timing, loads));
     if loads.iter().any(|load| load.offered) {
         sentences.push(format!(
-            "How much fits within the limits of OLTP data was found in an open loop: I/Os came at \
+            "How much fits within the limits of OLTP data was found in an open loop. I/Os came at \
              random moments, at a set rate, and latency counts from the moment at which one is \
              due. The rate was raised and lowered until one that fits and one that does not were \
              within a factor of {}; it was then held for {} s.",
@@ -76,7 +76,7 @@ fn ramps(timing: &Timing, loads: &[Load]) -> Vec<String> {
     vec![
         format!(
             "The depth of {} was raised 1, 2, 4 … until throughput stopped growing while latency \
-             rose, and once more to a depth between; they were then measured at the operating \
+            rose, and once more to a depth between. The loads were then measured at the operating \
              point, the smallest depth with 95 % of the highest throughput.",
             titles.join(", ")
         ),

@@ -121,8 +121,8 @@ fn round_down(bytes: u64) -> u64 {
 fn too_small(bytes: u64, memory: u64, cause: &str) -> Option<String> {
     (bytes < memory.saturating_mul(SMALL_TIMES)).then(|| {
         format!(
-            "the test file of {} is less than {SMALL_TIMES} times the memory of {} ({cause}): \
-             caches of a host below, a controller or an array may answer instead of the storage",
+            "the test file of {} is less than {SMALL_TIMES} times the memory of {} ({cause}). \
+            Caches of a host below, a controller or an array may answer instead of the storage",
             Bytes(bytes),
             Bytes(memory)
         )

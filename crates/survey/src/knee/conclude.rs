@@ -262,16 +262,16 @@ pub(super) fn method(options: &KneeOptions, prepared: &Prepared) -> Vec<String> 
         format!("Content of the targets: {}.", contents.join("; ")),
         format!(
             "The depth of {} was doubled, from {from} up to {to} in flight in all, until two \
-             doublings gained less than 5 % each and the fitted curve gained none; one more depth \
+             doublings gained less than 5 % each and the fitted curve gained none. One more depth \
              was measured where 95 % of the highest throughput is reached.",
             show_threads(options)
         ),
         options.setup.timing_sentence(),
         "Beyond saturation, as many I/Os in flight were spread over twice and four times as many \
-         threads, and blocks four times as large were used (up to 1 MiB), where that could be \
-         done: what they change tells causes apart."
+         threads, and blocks four times as large were used (up to 1 MiB), where possible. What \
+         they change tells causes apart."
             .to_owned(),
-        "Every measurement had random offsets of its own.".to_owned(),
+        "Every measurement drew new random offsets.".to_owned(),
     ];
     if let Some(target) = &options.latency_target {
         method.push(format!(

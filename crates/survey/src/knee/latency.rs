@@ -32,7 +32,7 @@ pub struct LatencyTarget {
 /// What is no latency target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no latency target; write a time and a statistic, such as 5ms@p99: mean, p50, p90, \
+    "`{0}` is not a latency target; write a time and a statistic, such as 5ms@p99: mean, p50, p90, \
      p95, p99 or p99.9"
 )]
 pub struct LatencyTargetError(String);

@@ -8,9 +8,9 @@ const BEARABLE: f64 = 2.0;
 /// Up to this ratio, a difference between two percentiles may be chance.
 const SAME: f64 = 1.25;
 
-const RULE: &str = "At each read rate, writes are bearable as long as the storage keeps up with \
-                    reads and writes and the 99th percentile of the latency of reads is at most \
-                    twice that without writes. Writes interfere if it more than doubles or reads \
+const RULE: &str = "At each read rate, writes are bearable under two conditions: the storage keeps \
+    up with both, and the p99 latency of reads at most doubles. Writes \
+    interfere if it more than doubles or reads \
                     fall behind, slightly if it rises by more than a quarter, and not at all \
                     otherwise. Rates between two levels were not measured.";
 

@@ -227,19 +227,20 @@ impl Grid {
     pub(crate) fn method(&self, alone: &str) -> Vec<String> {
         vec![
             "The highest read rate and the highest write rate were measured alone, in a closed \
-             loop with as many I/Os in flight as the load names. Where the rate fell for good \
-             during that, the level after the fall counts."
+             loop with as many I/Os in flight as the load names. Where the rate fell and stayed \
+             low during that, the level after the fall counts."
                 .to_owned(),
             alone.to_owned(),
             format!(
-                "Then each combination of shares of both was offered for {} s in an open loop: \
-                 I/Os were due at random moments (Poisson), whether or not the storage kept up, \
-                 and latency counts from when each was due.",
+                "Then each combination of shares of both was offered for {} s in an open loop. \
+                I/Os were due at random moments (Poisson), whether or not the storage kept up, and \
+                latency counts from when each was due.",
                 self.cell.seconds
             ),
             format!(
                 "A rate counts as not reached if less than {REACHED_PERCENT} % of it completed \
-                 (less for few I/Os, whose number varies by chance), or if half of the I/Os waited \
+                 (less for few I/Os, whose number varies by chance). The same holds if half of the \
+                 I/Os waited \
                  longer to be issued than the storage then took. Such a cell has no latency, \
                  because its latency depends on how long it is measured."
             ),

@@ -226,13 +226,12 @@ fn method(options: &ScaleOptions, lab: &Lab<'_>, unit: ScaleUnit) -> Vec<String>
     vec![
         format!(
             "The same load ran on each target alone and then on several at once, with {} I/Os in \
-             flight on each target throughout (threads x depth: {} x {}); {added} a second were \
-             added up.",
+             flight on each target throughout (threads x depth: {} x {}). {added} per second were added up.",
             u64::from(stream.threads) * u64::from(stream.depth),
             stream.threads,
             stream.depth
         ),
-        "The first target was measured alone with twice as many I/Os in flight, too: under a load \
+        "The first target was measured alone with twice as many I/Os in flight, too. Under a load \
          that does not saturate it, targets add up whatever they share."
             .to_owned(),
         lab.setup().timing_sentence(),

@@ -202,8 +202,8 @@ fn method(options: &SizesOptions, lab: &Lab<'_>, curve: &[SizeResult]) -> Vec<St
          else stays the same."
             .to_owned(),
         format!(
-            "The load had {} I/Os in flight: few, so that I/Os that a cache answers do not wait \
-             behind others that it does not, and the two kinds stay apart in the latencies.",
+            "The load had {} I/Os in flight. With so few, I/Os that a cache answers do not wait \
+            behind others, and the two kinds stay apart in the latencies.",
             u64::from(stream.threads) * u64::from(stream.depth)
         ),
         setup.timing_sentence(),

@@ -50,7 +50,7 @@ fn worst_percent(cells: &[Cell], rounds: &Rounds, iops: impl Fn(&Cell) -> f64) -
     cells.iter().map(error).fold(0.0, f64::max)
 }
 
-/// Sixteen servers with a time for each I/O and a time for each byte, behind a link of 1 GB/s.
+/// Sixteen servers with a time per I/O and a time per byte, behind a link of 1 GB/s.
 fn plain(cell: &Cell) -> f64 {
     let (n, block) = (cell.in_flight() as f64, cell.block_bytes.0 as f64);
     let service = 1e-3 + block / 500e6;

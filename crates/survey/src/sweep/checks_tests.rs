@@ -74,7 +74,7 @@ fn normal(number: usize) -> f64 {
     (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * turn).cos()
 }
 
-/// Sixteen servers with a time for each I/O and a time for each byte, behind a link of 1 GB/s.
+/// Sixteen servers with a time per I/O and a time per byte, behind a link of 1 GB/s.
 fn plain(cell: &Cell) -> f64 {
     let (n, block) = (cell.in_flight() as f64, cell.block_bytes.0 as f64);
     let service = 1e-3 + block / 500e6;

@@ -73,7 +73,7 @@ impl Plan {
         let cells = self.cells();
         for tracked in rounds.tracked.iter().filter(|t| !cells.iter().any(|cell| t.is(cell))) {
             let value = format!("{} with {} % writes", tracked.block_bytes, tracked.write_percent);
-            rule("tracked", &value, "it is no cell of the matrix; name one that is");
+            rule("tracked", &value, "it is not a cell of the matrix; name one that is");
         }
         if self.adaptive {
             rule("at_most", &rounds.at_most, "rounds measure every cell; leave out `adaptive`");
@@ -136,12 +136,12 @@ fn check_specs(found: &mut Vec<Violation>, index: usize, matrix: &Matrix) {
     if named && !alone {
         let rule = "an access specification has its own shares, order and sizes; leave out \
                     writes, patterns and blocks";
-        found.push(violation(&field, "set beside others", rule));
+        found.push(violation(&field, "set along with others", rule));
     }
     let mixed = |name: &String| specs::spec(name).is_some_and(|s| s.stream().mix.is_some());
     let any_mix = || !matrix.own_specs.is_empty() || matrix.specs.iter().any(mixed);
     if matrix.sync.is_some() && any_mix() {
-        found.push(violation(&field, "set beside sync", "a mix has no flushes; leave out sync"));
+        found.push(violation(&field, "set along with sync", "a mix has no flushes; leave out sync"));
     }
 }
 

@@ -62,10 +62,10 @@ pub struct Plan {
     /// is measured once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Rounds>,
-    /// Where every random choice starts.
+    /// Seed of every random choice.
     #[serde(default = "default_seed")]
     pub seed: u64,
-    /// Which backend makes the I/O.
+    /// I/O engine.
     #[serde(default)]
     pub engine: EngineChoice,
     /// Whether the operating system's cache is used.
@@ -99,9 +99,9 @@ pub struct Matrix {
     /// Access specifications of one's own, such as those of an `.icf` file, after `specs`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub own_specs: Vec<OwnSpec>,
-    /// Threads for each target.
+    /// Threads per target.
     pub threads: Vec<u32>,
-    /// Outstanding I/Os of each thread.
+    /// Queue depth: outstanding I/Os per thread.
     pub depths: Vec<u32>,
     /// Length of the measured window in seconds.
     pub seconds: f64,
@@ -159,9 +159,9 @@ pub struct Cell {
     pub random_percent: u8,
     /// Size of one I/O.
     pub block_bytes: Bytes,
-    /// Threads for each target.
+    /// Threads per target.
     pub threads: u32,
-    /// Outstanding I/Os of each thread.
+    /// Queue depth: outstanding I/Os per thread.
     pub depth: u32,
     /// Every write is on stable media before it completes.
     pub durable: bool,

@@ -94,7 +94,7 @@ fn others() -> Vec<Kind> {
     vec![
         Kind::new("stall of 0.5 s in 2.5 s", stall, 640.0),
         two(Kind::new("two targets on the same servers", SERVERS.model(), 800.0)),
-        two(Kind::new("two targets on servers of their own", separate, 1600.0)),
+        two(Kind::new("two targets on separate servers", separate, 1600.0)),
     ]
 }
 
@@ -123,7 +123,7 @@ pub(super) fn kinds() -> Result<String, Error> {
     let head =
         ["device", "in flight", "IOPS", "off the device %", "true IOPS", "off the truth %", "host"];
     Ok(format!(
-        "Eight servers of 10 ms and reads of 4 KiB, unless something else is said.\n\n{}\nLargest \
+        "Eight servers of 10 ms and reads of 4 KiB, unless noted otherwise.\n\n{}\nLargest \
          deviations in the {} of {} runs on a quiet host: {:.2} % from what the device delivered, \
          {:.2} % from the truth (the hits of a cache are a matter of chance).\n",
         table(&head, &rows),

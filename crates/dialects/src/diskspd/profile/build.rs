@@ -49,7 +49,7 @@ pub enum ProfileError {
     #[error("this is too much for a profile: {0}")]
     TooMuch(#[from] TooMuch),
     /// No XML.
-    #[error("this is no XML: {0}")]
+    #[error("this is not XML: {0}")]
     Malformed(String),
     /// XML, but no profile.
     #[error("{}", lines(.0))]
@@ -105,8 +105,7 @@ fn strides_of_random(document: &Document<'_>) -> Vec<Wrong> {
         let mut siblings = node.parent().into_iter().flat_map(|parent| parent.children());
         siblings.any(|n| n.has_tag_name("Random") || n.has_tag_name("RandomRatio"))
     };
-    let what =
-        "`StrideSize` belongs to sequential I/O; beside `Random` or `RandomRatio` it has no place";
+    let what = "`StrideSize` belongs to sequential I/O and excludes `Random` and `RandomRatio`";
     let wrong = |node| Wrong::at(document, node, what.to_owned());
     strides.filter(random).map(wrong).collect()
 }

@@ -83,7 +83,7 @@ pub(super) fn group(
         let alike = same == *common && other.seconds == common.seconds;
         if !alike {
             let what = format!(
-                "jobs that run at the same time have one length, ramp, engine and seed here, and \
+                "jobs that run at the same time share length, ramp, engine and seed here. But \
                  `{}` has others than `{}`; the longest time and the rest of `{}` are taken",
                 job.name, first.name, first.name
             );
@@ -217,7 +217,7 @@ impl WorkloadBuilder<'_> {
             notes.push((
                 "nrfiles",
                 format!(
-                    "each of the {jobs} clones has {count} files of its own; all threads work on \
+                    "each of the {jobs} clones has {count} own files; all threads work on \
                      all of them here"
                 ),
             ));

@@ -17,9 +17,9 @@ use crate::losses::Losses;
 /// A path that no line of a job file can hold: fio would work on another file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "the target `{}` cannot be written in a job file: fio would end the name at a `;`, a `#` or \
+    "the target `{}` cannot be written in a job file. fio would end the name at a `;`, a `#` or \
         the end of a line, fill in a `${{`, and \
-     strip blanks from its ends; give the file another name, or a link to it",
+     strip blanks from its ends. Give the file another name, or a link to it",
     .0.display()
 )]
 pub struct NoFileName(pub PathBuf);
@@ -143,14 +143,18 @@ impl Out {
             self.set("direct", u8::from(mode == Mode::Direct));
             self.losses.add_if(
                 mode == Mode::Mapped,
-                "memory mapping of one stream; fio has it as an engine of its own",
+                "memory mapping of one stream; fio has it as a separate engine",
             );
         }
-        self.losses.add_if(stream.hint.is_some(), "what the operating system is told of the order");
+        self.losses.add_if(
+            stream.hint.is_some(),
+            "the hint to the operating system about the \
+            order",
+        );
         let shares = stream.joined || !stream.members.is_empty();
         self.losses.add_if(
             shares,
-            "threads that work on the targets of several streams; each has threads of its own",
+            "threads that work on the targets of several streams; each has its own threads",
         );
         let mapped = workload.mode == Mode::Mapped;
         self.losses.add_if(

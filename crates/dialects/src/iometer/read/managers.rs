@@ -14,7 +14,7 @@ impl<'a> Reader<'a> {
             Block::Manager => self.manager(line),
             Block::Worker => {
                 if !matches!(self.blocks.last(), Some((Block::Manager, _))) {
-                    self.note(line.number, "the worker stands in no manager");
+                    self.note(line.number, "the worker is outside every manager");
                 }
                 if self.config.managers.is_empty() {
                     self.config.managers.push(Manager {
@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
         let name = plain(self.text_value());
         self.placeholder(line.number, &name);
         let Some(worker) = self.worker_mut() else {
-            self.note(line.number, "the target stands in no worker; it is left out");
+            self.note(line.number, "the target is outside every worker; it is left out");
             return;
         };
         let kind = worker.kind;

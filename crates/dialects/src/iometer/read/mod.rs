@@ -172,8 +172,11 @@ impl<'a> Reader<'a> {
             match line.header {
                 Some(header) => self.header(line, header),
                 None if line.is_header() => {
-                    let text =
-                        format!("`{}` is no header that IOMeter knows; it is left out", line.text);
+                    let text = format!(
+                        "`{}` is not a header that IOMeter knows; it is left \
+                            out",
+                        line.text
+                    );
                     self.note(line.number, text);
                 }
                 None => self.data(line),
@@ -316,7 +319,7 @@ impl<'a> Reader<'a> {
     ) -> T {
         let written = text.unwrap_or_default().trim();
         written.parse().unwrap_or_else(|_| {
-            self.note(line, format!("`{written}` is no {what}; {default} is taken"));
+            self.note(line, format!("`{written}` is not a {what}; {default} is taken"));
             default
         })
     }

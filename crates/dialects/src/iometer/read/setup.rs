@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
     fn run_time(&mut self, line: Line<'_>) {
         let fields: Vec<&str> = parts(line.text).collect();
         if fields.len() != 3 {
-            let text = format!("`{}` is no run time of hours, minutes and seconds", line.text);
+            let text = format!("`{}` is not a run time of hours, minutes and seconds", line.text);
             self.note(line.number, text);
             return;
         }
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         }
         self.note(
             line.number,
-            format!("`{}` is no number of workers; the usual one is taken", line.text),
+            format!("`{}` is not a number of workers; the usual one is taken", line.text),
         );
         usual
     }

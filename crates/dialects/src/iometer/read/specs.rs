@@ -184,7 +184,7 @@ impl Reader<'_> {
             fields.pop();
         }
         if !(6..=8).contains(&fields.len()) {
-            self.note(line.number, format!("`{}` is no row of 8 numbers", line.text));
+            self.note(line.number, format!("`{}` is not a row of 8 numbers", line.text));
             return None;
         }
         if fields.len() < 8 && !is_old {
@@ -209,7 +209,7 @@ impl Reader<'_> {
         let digits = field.len() - field.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let iometer = field.get(..digits).filter(|d| !d.is_empty()).unwrap_or("0");
         let text = format!(
-            "`{field}` is no whole number; IOMeter takes it for {iometer}. Write out what is \
+            "`{field}` is not a whole number; IOMeter takes it for {iometer}. Write out what is \
              meant, in bytes where it is a size"
         );
         self.note(line.number, text);

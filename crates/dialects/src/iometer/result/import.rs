@@ -278,12 +278,13 @@ impl Imported<'_> {
             doubts.push(format!("it was called `{}`", self.session.description));
         }
         if self.session.version.is_some_and(|v| v.order() < TWO_UNITS.order()) {
-            doubts.push("what this version calls MBps are MiB for each second".to_owned());
+            doubts.push("what this version calls MBps are MiB per second".to_owned());
         }
         doubts.extend(bins(all));
         if workers.iter().any(|w| w.disks.len() > 1) {
             doubts.push(
-                "IOMeter repeats the raw times of a worker for each of its disks; they are not \
+                "IOMeter repeats the raw times of a worker for every one of its disks; they are \
+                not \
                  used"
                     .to_owned(),
             );
@@ -293,7 +294,7 @@ impl Imported<'_> {
         }
         if self.run.is_instantaneous {
             doubts.push(
-                "these are the instantaneous results, which IOMeter writes beside the others"
+                "these are the instantaneous results, which IOMeter writes next to the others"
                     .to_owned(),
             );
         }

@@ -191,7 +191,7 @@ impl Reader {
         let Some(kind) = kind else { return self.unknown(number, line) };
         row.kind = kind;
         if wrong > 0 {
-            self.note(number, format!("{wrong} values are no numbers; they are left out"));
+            self.note(number, format!("{wrong} values are not numbers; they are left out"));
         }
         if let Some(run) = &mut self.run {
             run.rows.push(row);

@@ -120,7 +120,7 @@ impl Budget {
         if self.commands == 0 {
             return Err(format!(
                 "up to here {COMMANDS_MAX} commands were worked through, more than any batch of \
-                 tests has: a loop does not end, or there is too much in one file; mend the loop \
+                tests has. A loop does not end, or one file holds too much; mend the loop \
                  or split the file"
             ));
         }

@@ -473,7 +473,7 @@ fn not_understood(what: &str) -> String {
     }
     format!(
         "`{shown}` is not understood: of PowerShell only calls of sqlio, `Write-Host`, \
-         `Start-Sleep`, variables of literals and loops over literals are; write the calls into a \
+         `Start-Sleep`, variables of literals and loops over literals are. Write the calls into a \
          batch file, or let PowerShell itself call `iosonde sqlio`"
     )
 }

@@ -74,7 +74,7 @@ fn what_the_commands_print_is_read_one_or_several() {
     text.push_str(&serde_json::to_string(&sample::measurement("m")).unwrap());
     assert_eq!(read(text.as_bytes()).unwrap().len(), 2);
     let cut = refused(&text.as_bytes()[..text.len() - 5]);
-    assert!(cut.starts_with("document 2: ") && cut.contains("no whole JSON"), "{cut}");
+    assert!(cut.starts_with("document 2: ") && cut.contains("not complete JSON"), "{cut}");
     let last = text.rfind("iosonde.measurement").unwrap();
     let other = format!("{}iosonde.measurement/9{}", &text[..last], &text[last + 21..]);
     let other = refused(other.as_bytes());
@@ -106,7 +106,7 @@ fn what_is_something_else_is_told_with_its_line() {
     let newer = refused(&with("iosonde.export/1", "iosonde.export/2"));
     assert!(newer.starts_with("line 1: ") && newer.contains("`iosonde.export/2`"), "{newer}");
     let foreign = refused(b"{\"type\":\"other\"}\n{}\n");
-    assert!(foreign.contains("no result of iosonde"), "{foreign}");
+    assert!(foreign.contains("not a result of iosonde"), "{foreign}");
     assert!(refused(b"PAR1\x15\xFF").contains("not valid UTF-8"));
     let mut broken = whole();
     let middle = broken.len() / 2;
@@ -114,7 +114,7 @@ fn what_is_something_else_is_told_with_its_line() {
     let broken = refused(&broken);
     assert!(broken.starts_with("line 3: ") && broken.contains("UTF-8"), "{broken}");
     let damaged = refused(&with("\"plan_id\"", "\"plan_id"));
-    assert!(damaged.starts_with("line 2: ") && damaged.contains("no whole JSON"), "{damaged}");
+    assert!(damaged.starts_with("line 2: ") && damaged.contains("not complete JSON"), "{damaged}");
     let more = refused(&[whole(), whole()].concat());
     assert!(more.starts_with("line 6: ") && more.contains("after the end"), "{more}");
 }
@@ -142,7 +142,7 @@ fn a_name_that_nobody_can_type_is_refused() {
     for bad in ["", "../../h", "a b", "a\u{1b}[2J", &"x".repeat(101)] {
         let text = serde_json::to_string(&sample::runs(bad)).unwrap();
         let error = refused(text.as_bytes());
-        assert!(error.starts_with("document 1: ") && error.contains("no id"), "{error}");
+        assert!(error.starts_with("document 1: ") && error.contains("not an id"), "{error}");
         assert!(!error.contains('\u{1b}'), "{error:?}");
     }
 }

@@ -42,8 +42,8 @@ fn alignment(placed: &PlacedPartition) -> Option<Finding> {
         (WARNING, "stripe-misaligned", message)
     } else if off(USUAL_ALIGNMENT_BYTES) {
         let message = format!(
-            "Partition {name} begins at byte {start}, which is a multiple of {BLOCK_BYTES} but \
-             not of 1 MiB: it may lie across the stripes of a RAID or the blocks of an array."
+            "Partition {name} begins at byte {start}, which is a multiple of {BLOCK_BYTES} but not \
+            of 1 MiB. It may lie across the stripes of a RAID or the blocks of an array."
         );
         (INFO, "partition-not-on-mib", message)
     } else {

@@ -45,8 +45,8 @@ fn scheduler(device: &Device) -> Option<Finding> {
     let light = ["none", "mq-deadline", "noop", "deadline"].contains(&scheduler);
     (device.rotational == Some(false) && !light).then(|| {
         let message = format!(
-            "{} has no rotating disks but the I/O scheduler {scheduler}, which costs time for \
-             each I/O and may hold some back.",
+            "{} has no rotating disks but the I/O scheduler {scheduler}, which costs time on every \
+            I/O and may hold some back.",
             device.name
         );
         Finding::new(INFO, "scheduler", message)

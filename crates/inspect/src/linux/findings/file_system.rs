@@ -221,7 +221,7 @@ fn mount_options(storage: &Storage, file_system: &FileSystem) -> Vec<Finding> {
         findings.push(
             Finding::new(WARNING, "data-journal", message)
                 .evidence(MOUNTS, "data=journal")
-                .remedy("Mount it with data=ordered; a database has a journal of its own.")
+                .remedy("Mount it with data=ordered; a database has its own journal.")
                 .command(format!("tune2fs -o ^journal_data {}", source(file_system))),
         );
     }
@@ -331,7 +331,7 @@ fn stripe(storage: &Storage, file_system: &FileSystem) -> Option<Finding> {
         _ => return None,
     };
     let message = format!(
-        "{} lies on {} with stripes of {} ({} on each disk), but was not told of them.",
+        "{} is on {} with stripes of {} ({} on each disk), but does not know about them.",
         file_system.mount_point.display(),
         layer.name,
         size(stripe),

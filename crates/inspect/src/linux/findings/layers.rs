@@ -48,7 +48,7 @@ fn state(layer: &Layer, raid: &Raid) -> Option<Finding> {
     );
     let finding = Finding::new(SERIOUS, "raid-degraded", message)
         .evidence(md(layer, "degraded"), missing)
-        .remedy("Add a device in place of the one that is missing, and measure when it is rebuilt.")
+        .remedy("Add a device for the one that is missing, and measure when it is rebuilt.")
         .command(format!("mdadm /dev/{} --add /dev/DEVICE", layer.name));
     let faulty = raid.members.iter().filter(|member| member.state.contains("faulty"));
     Some(faulty.fold(finding, |finding, member| {

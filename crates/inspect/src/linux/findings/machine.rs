@@ -137,7 +137,7 @@ pub(in super::super) fn shared(targets: &[Inspected]) -> Vec<Finding> {
             devices.join(", ")
         );
         let finding = Finding::new(WARNING, "shared-devices", message)
-            .remedy("Keep log and data on disks of their own.");
+            .remedy("Keep log and data on separate disks.");
         devices.iter().fold(finding, |finding, device| {
             finding.evidence(format!("/sys/class/block/{device}"), "in both chains")
         })

@@ -88,7 +88,7 @@ pub(in super::super) fn of_extents(storage: &Storage, extents: &Extents) -> Vec<
     let average = extents.file_bytes / extents.pieces.max(1);
     if extents.pieces >= PIECES_LEAST && average < PIECE_BYTES {
         let message =
-            format!("{shown} lies in {} pieces of {} on average.", extents.pieces, size(average));
+            format!("{shown} is in {} pieces of {} on average.", extents.pieces, size(average));
         let mend = match storage.file_system.as_ref().map(|fs| fs.kind.as_str()) {
             Some("xfs") => format!("xfs_fsr {path}"),
             Some("btrfs") => format!("btrfs filesystem defragment {path}"),
@@ -125,7 +125,7 @@ pub(in super::super) fn of_extents(storage: &Storage, extents: &Extents) -> Vec<
         findings.push(
             Finding::new(INFO, "file-shared", message)
                 .evidence(format!("FIEMAP of {shown}"), format!("{} shared", extents.shared_bytes))
-                .remedy("Measure on a file of its own."),
+                .remedy("Measure on a separate file."),
         );
     }
     findings

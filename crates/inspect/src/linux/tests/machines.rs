@@ -42,7 +42,7 @@ pub(super) fn number_of(name: &str) -> String {
 
 const SATA: &str = "pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0";
 
-/// A SATA disk that turns, with XFS on it.
+/// A SATRotating disk, with XFS on it.
 pub(super) fn sata(block: Files<'_>) -> Fixture {
     let mut fixture = Fixture::new();
     let own = [

@@ -17,21 +17,21 @@ use crate::recording::RecordingArgs;
 use screen::Display;
 use screen::described;
 
-/// DiskSpd's command line as it is; `-?` shows its options. These flags may stand anywhere in it
+/// DiskSpd's command line as it is; `-?` shows its options. These flags may be anywhere in it
 #[derive(Debug, Parser)]
 struct DiskspdFlags {
     #[command(flatten)]
     place: PlaceFlags,
 
-    /// Length of every measured window instead of `-d`, to rehearse
+    /// Length of every measured window, instead of `-d`, for a rehearsal
     #[arg(long, value_name = "N")]
     seconds: Option<f64>,
 
-    /// I/O before every window instead of `-W`
+    /// Warm-up before every window, instead of `-W`
     #[arg(long, value_name = "SECONDS")]
     warmup: Option<f64>,
 
-    /// Write the result to a file, too: text=FILE, xml=FILE or json=FILE; may be given several
+    /// Also write the result to a file: text=FILE, xml=FILE or json=FILE; may be given several
     /// times
     #[arg(long, value_name = "FORM=FILE")]
     also: Vec<Also>,
@@ -40,7 +40,7 @@ struct DiskspdFlags {
     #[arg(long)]
     json: bool,
 
-    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    /// Print the plan as TOML on stdout and stop; `iosonde do` runs it
     #[arg(long)]
     print_plan: bool,
 

@@ -28,38 +28,38 @@ pub(crate) struct IometerArgs {
     #[arg(short = 'c', long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// Write the results as IOMeter 1.1.0 does, behind what is in the file
+    /// Append the results to this file, as IOMeter 1.1.0 does
     #[arg(short = 'r', long, value_name = "FILE")]
     pub results: Option<PathBuf>,
 
-    /// How long IOMeter waits for its managers; all of them are here, so nothing is waited for
+    /// How long IOMeter waits for its managers; ignored, because all of them are here
     #[arg(short = 't', long, value_name = "SECONDS")]
     pub timeout: Option<u64>,
 
     #[command(flatten)]
     pub place: PlaceFlags,
 
-    /// Size of the test file on a disk that the file says to fill [default: 1G]
+    /// Size of the test file on a disk that the configuration fills [default: 1G]
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
 
-    /// Leave the test files in place, to be used again
+    /// Keep the test files for the next run
     #[arg(long)]
     pub keep: bool,
 
-    /// Length of every run instead of the file's, to rehearse
+    /// Length of every run, instead of the file's, for a rehearsal
     #[arg(long, value_name = "N")]
     pub seconds: Option<f64>,
 
-    /// I/O before every run that is not counted, instead of the file's ramp up time
+    /// Warm-up before every run, which does not count, instead of the file's ramp up time
     #[arg(long, value_name = "SECONDS")]
     pub warmup: Option<f64>,
 
-    /// Show each worker of each run, too
+    /// Also show each worker of each run
     #[arg(long)]
     pub workers: bool,
 
-    /// Show each target of each worker, too
+    /// Also show each target of each worker
     #[arg(long)]
     pub targets: bool,
 
@@ -67,12 +67,11 @@ pub(crate) struct IometerArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Show every run in its order, how long all of them take, and what is not done as IOMeter;
-    /// touch nothing
+    /// Show every run in order, the total time and what differs from IOMeter; touch nothing
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    /// Print the plan as TOML on stdout and stop; `iosonde do` runs it
     #[arg(long)]
     pub print_plan: bool,
 

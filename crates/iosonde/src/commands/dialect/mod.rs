@@ -23,18 +23,19 @@ use terminal::{ToolTerminal, conduct};
 /// Old tools by their names; a link of that name is the same command.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolCommand {
-    /// SQLIO's command line, its results as a table, and batches of it; `iosonde sqlio --help`
+    /// Run SQLIO's command line, show its results as a table, run batches of it; `iosonde sqlio
+    /// --help`
     #[command(disable_help_flag = true)]
     Sqlio(Tokens),
-    /// SQLIOSim's command line and configurations: a simulated database checks what it reads;
+    /// Run SQLIOSim's command line and configurations: a simulated database checks what it reads;
     /// `iosonde sqliosim --help`
     #[command(disable_help_flag = true)]
     Sqliosim(Tokens),
-    /// DiskSpd's command line and its XML profiles, with its results as text or XML;
+    /// Run DiskSpd's command line and XML profiles, with results as text or XML;
     /// `iosonde diskspd --help`
     #[command(disable_help_flag = true)]
     Diskspd(Tokens),
-    /// IOMeter's configurations (.icf), with its result file
+    /// Run IOMeter's configurations (.icf) and write its result file
     Iometer(Box<iometer::IometerArgs>),
 }
 
@@ -85,7 +86,7 @@ pub(crate) fn split<T: Parser>(
             None => theirs.push(text.map(str::to_owned).ok_or_else(|| {
                 let text = token.to_string_lossy();
                 Failure::WrongUsage(format!(
-                    "`{text}` is no text in UTF-8; such names cannot be written in this grammar"
+                    "`{text}` is not text in UTF-8; such names cannot be written in this grammar"
                 ))
             })?),
         }

@@ -13,19 +13,20 @@ use screen::Manner;
 /// On what I/O is made, and what may be done to it.
 #[derive(Debug, Args)]
 pub(crate) struct PlaceFlags {
-    /// What stands for a drive, disk or share: E=/mnt/e, 3=/dev/sdb; may be given several times
+    /// Map a drive, disk or share to a place: E=/mnt/e, 3=/dev/sdb; may be given several times
     #[arg(long, value_name = "NAME=PLACE")]
     pub drive: Vec<Drive>,
 
-    /// Allow to overwrite this file or block device; as in the call or as it is named here
+    /// Allow iosonde to overwrite this file or block device, named as in the call or as on this
+    /// host
     #[arg(long, value_name = "FILE")]
     pub destroy: Vec<String>,
 
-    /// Allow files to fill their file system beyond 90 %
+    /// Allow files to fill their file system past 90 %
     #[arg(long)]
     pub overfill: bool,
 
-    /// Which backend makes the I/O [default: auto]
+    /// I/O engine [default: auto]
     #[arg(long, value_enum)]
     pub engine: Option<EngineArg>,
 
@@ -33,15 +34,15 @@ pub(crate) struct PlaceFlags {
     #[arg(long, value_name = "TOML|FILE")]
     pub sim: Option<String>,
 
-    /// Where every random choice starts
+    /// Seed of every random choice
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
-    /// No progress and no messages but errors
+    /// Print no progress and no messages except errors
     #[arg(long)]
     pub quiet: bool,
 
-    /// Show the figures on a screen of their own, which `q` leaves; lines where the terminal cannot
+    /// Show a full-screen live view; press q to return. A terminal that cannot show it gets lines
     #[arg(long, conflicts_with = "quiet")]
     pub live: bool,
 }

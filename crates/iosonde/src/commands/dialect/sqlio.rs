@@ -23,18 +23,18 @@ const NOTHING: &str = "say what to do: `iosonde sqlio -?` shows SQLIO's options 
                        those of iosonde; what SQLIO did without any is `iosonde sqlio -kR`";
 
 /// SQLIO's command line as it is; `-?` shows its options. Further commands: `parse FILE…` shows
-/// results as a table, `batch` measures a matrix of calls, `script FILE WORD…` runs a batch file or
+/// results as a table, `batch` measures a matrix of calls. `script FILE WORD…` runs a batch file or
 /// a PowerShell script of calls; the words are its `%1`, `%2`, ….
 #[derive(Debug, Parser)]
 struct SqlioFlags {
     #[command(flatten)]
     place: PlaceFlags,
 
-    /// Size of files of which neither a parameter file nor they themselves say one
+    /// Size of files that neither exist nor have a size in a parameter file
     #[arg(long, value_name = "SIZE")]
     size: Option<Bytes>,
 
-    /// Length of every run instead of `-s`, to rehearse
+    /// Length of every run, instead of `-s`, for a rehearsal
     #[arg(long, value_name = "N")]
     seconds: Option<f64>,
 
@@ -42,7 +42,7 @@ struct SqlioFlags {
     #[arg(long)]
     json: bool,
 
-    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    /// Print the plan as TOML on stdout and stop; `iosonde do` runs it
     #[arg(long)]
     print_plan: bool,
 

@@ -13,16 +13,16 @@ use crate::recording::failure;
 /// `iosonde history compare`
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// What is compared against: an id or its unique beginning, `latest`, or `@TAG` for every
-    /// result with that tag. With --baseline: what is judged
+    /// The result to compare with: an id or its unique beginning, `latest`, or `@TAG` for every
+    /// result with that tag. With --baseline: the result to judge
     #[arg(value_name = "A")]
     pub a: String,
 
-    /// What is judged, named in the same way
+    /// The result to judge, named in the same way
     #[arg(value_name = "B", required_unless_present = "baseline", conflicts_with = "baseline")]
     pub b: Option<String>,
 
-    /// Further sides: three or more are ranked, the fastest first
+    /// More results: three or more are ranked, fastest first
     #[arg(value_name = "C", conflicts_with_all = ["baseline", "fail_on"])]
     pub others: Vec<String>,
 
@@ -30,15 +30,15 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "TAG")]
     pub baseline: Option<String>,
 
-    /// What counts as no change, either way
+    /// Difference that counts as no change, either way
     #[arg(long, value_name = "PERCENT", default_value_t = Band(BAND_PERCENT))]
     pub band: Band,
 
-    /// Give verdicts although the sides are not alike
+    /// Give verdicts even if the sides differ in their conditions
     #[arg(long)]
     pub anyway: bool,
 
-    /// End with exit code 4 on this verdict; one that cannot be told does not count as worse
+    /// Exit with code 4 on this verdict; an undecided comparison does not count as worse
     #[arg(long, value_name = "VERDICT")]
     pub fail_on: Option<FailOn>,
 

@@ -13,11 +13,11 @@ use crate::language::LanguageArgs;
 /// `iosonde history drift`
 #[derive(Debug, Args)]
 pub(crate) struct DriftArgs {
-    /// The directory, file or device whose storage is looked at
+    /// The directory, file or device whose storage to check
     #[arg(value_name = "TARGET")]
     pub target: PathBuf,
 
-    /// How long the counters are watched
+    /// How long to watch the counters
     #[arg(long, value_name = "S", default_value_t = 10.0)]
     pub seconds: f64,
 

@@ -29,7 +29,7 @@ pub(crate) struct NoteArgs {
     #[arg(value_name = "RESULT")]
     pub result: String,
 
-    /// What is to be remembered of it; without it, the notes are shown
+    /// The note to add [default: show the notes]
     #[arg(value_name = "TEXT")]
     pub text: Option<String>,
 }
@@ -128,7 +128,7 @@ fn agreed(entries: &[Entry]) -> Result<bool, Failure> {
         writeln!(stderr, "{} with {measurements}: {}", entry.id, describe(entry))?;
     }
     let what = plural(entries.len() as u64, "result", "results");
-    write!(stderr, "delete {what} for good? [y/N] ")?;
+    write!(stderr, "delete {what} permanently? [y/N] ")?;
     stderr.flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;

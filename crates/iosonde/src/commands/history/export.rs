@@ -23,7 +23,7 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub filter: FilterArgs,
 
-    /// What is written [default: by the ending of the output, else jsonl]
+    /// Format to write [default: by the extension of the output, else jsonl]
     #[arg(long, value_enum)]
     pub format: Option<FormatArg>,
 
@@ -31,7 +31,7 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_enum, conflicts_with = "series")]
     pub columns: Option<ColumnsArg>,
 
-    /// In place of measurements, a row for each point of their series
+    /// Write a row per point of the series, instead of a row per measurement
     #[arg(long)]
     pub series: bool,
 
@@ -39,7 +39,7 @@ pub(crate) struct ExportArgs {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Let it take the place of an earlier export of the same format
+    /// Replace an earlier export of the same format
     #[arg(long, requires = "output")]
     pub replace: bool,
 }
@@ -47,9 +47,9 @@ pub(crate) struct ExportArgs {
 /// Formats by their names on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FormatArg {
-    /// One result on a line, without loss; `import` reads it
+    /// One result per line, lossless; `import` reads it
     Jsonl,
-    /// A table as text, one row for each measurement
+    /// A table as text, one row per measurement
     Csv,
     /// The same with types, for DuckDB, pandas and others
     Parquet,
@@ -79,7 +79,7 @@ impl ExportArgs {
             FormatArg::Jsonl => Ok(Format::JsonLines),
             FormatArg::Csv => Ok(Format::Csv(rows)),
             FormatArg::Parquet if self.output.is_none() => {
-                wrong("Parquet is no text: say with `--output FILE` where it goes")
+                wrong("Parquet is not text: say with `--output FILE` where it goes")
             }
             FormatArg::Parquet => Ok(Format::Parquet(rows)),
         }

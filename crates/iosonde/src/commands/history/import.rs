@@ -23,7 +23,7 @@ pub(crate) struct ImportArgs {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// Make one sweep of the runs of a file of another tool, with the charts of a sweep
+    /// Combine the runs in a file of another tool into one sweep, with its charts
     ///
     /// The runs must be of one file or device each, such as a log of SQLIO over threads and depths;
     /// those on several become a sweep each. Example: iosonde history import --as-sweep log.txt

@@ -24,7 +24,7 @@ pub(crate) struct ListArgs {
     #[command(flatten)]
     pub filter: FilterArgs,
 
-    /// Show at most so many
+    /// Show at most this many
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub limit: u64,
 
@@ -53,7 +53,7 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "NAME")]
     pub tag: Option<String>,
 
-    /// Only from this moment on: 2026-11-21, 2026-11-21T15:04 (local time) or with a zone,
+    /// Only since this moment: 2026-11-21, 2026-11-21T15:04 (local time) or with a zone,
     /// 2026-11-21T15:04Z; today, yesterday; or how long ago, such as 7d or 12h
     #[arg(long, value_name = "WHEN", value_parser = moment)]
     pub since: Option<Timestamp>,
@@ -62,7 +62,7 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "WHEN", value_parser = moment)]
     pub until: Option<Timestamp>,
 
-    /// Only that ended so, or did not end
+    /// Only with this ending
     #[arg(long, value_enum)]
     pub status: Option<StatusArg>,
 

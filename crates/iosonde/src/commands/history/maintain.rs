@@ -12,7 +12,7 @@ use crate::recording::failure;
 /// `iosonde history backup`
 #[derive(Debug, Args)]
 pub(crate) struct BackupArgs {
-    /// The copy, which must not be there yet
+    /// The copy, which must not exist yet
     pub file: PathBuf,
 }
 

@@ -33,29 +33,29 @@ pub(crate) struct HistoryArgs {
 pub(crate) enum HistoryCommand {
     /// List results, the newest first
     List(list::ListArgs),
-    /// Show a result as its command showed it; of one that did not come to its end, what was kept
+    /// Show a result as its command did; of an unfinished one, what was kept
     Show(show::ShowArgs),
     /// Give results a name
     Tag(edit::TagArgs),
-    /// Take a name from results
+    /// Remove a name from results
     Untag(edit::TagArgs),
-    /// Write a note to a result, or show its notes
+    /// Add a note to a result, or show its notes
     Note(edit::NoteArgs),
     /// Delete results
     Delete(edit::DeleteArgs),
     /// Write results for another history or another program: JSON lines, CSV or Parquet
     Export(Box<export::ExportArgs>),
-    /// Take results from exports, or from what `--json` printed
+    /// Import results from exports, from `--json` output or from other tools
     Import(import::ImportArgs),
-    /// Read everything that is kept and say what is damaged
+    /// Read the whole history and report what is damaged
     Check,
-    /// Copy the whole history, also while others write to it
+    /// Copy the whole history, even while others write to it
     Backup(maintain::BackupArgs),
-    /// Compare two results, or one with a baseline: better, same, worse, or that cannot be told
+    /// Compare two results, or one with a baseline: better, same, worse or undecided
     Compare(compare::CompareArgs),
     /// Show one figure over many dates, and when its level changed
     Trend(trend::TrendArgs),
-    /// Hold what a device does now against the most it was measured to do
+    /// Compare what a device does now with the most it was measured to do
     Drift(drift::DriftArgs),
 }
 

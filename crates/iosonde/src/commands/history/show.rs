@@ -13,7 +13,7 @@ use crate::recording::failure;
 /// `iosonde history show`
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// Which result: an id, the beginning of one, `latest`, or @NAME for all with that tag
+    /// The result: an id, the beginning of one, `latest`, or @NAME for all with that tag
     #[arg(value_name = "RESULT", default_value = "latest")]
     pub result: String,
 
@@ -21,8 +21,8 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Of a recording of `iosonde monitor`: set this result beside the part of it in which it was
-    /// measured
+    /// Of a recording of `iosonde monitor`: compare this result with the part of the recording in
+    /// which it was measured
     #[arg(long, value_name = "RESULT")]
     pub during: Option<String>,
 
@@ -46,7 +46,7 @@ fn one(args: &ShowArgs, history: &History, entry: &Entry) -> Result<String, Fail
             document = history.documents(&entry.id).map_err(failure)?.into_iter().next();
         }
         let Some(Document::Recording(recording)) = &mut document else {
-            let text = format!("`{}` is no recording of `iosonde monitor`", entry.id);
+            let text = format!("`{}` is not a recording of `iosonde monitor`", entry.id);
             return Err(Failure::WrongUsage(text));
         };
         let mut results = Vec::new();

@@ -14,15 +14,15 @@ use crate::recording::failure;
 /// `iosonde history trend`
 #[derive(Debug, Args)]
 pub(crate) struct TrendArgs {
-    /// Only what was measured on this target: a path, or a name as the list shows it
+    /// Only measurements of this target: a path, or a name as the list shows it
     #[arg(value_name = "TARGET", value_parser = target_name)]
     pub target: Option<String>,
 
-    /// Only what this machine measured
+    /// Only measurements of this host
     #[arg(long, value_name = "NAME")]
     pub host: Option<String>,
 
-    /// Only this load: words of it in their order such as `8 KiB read depth 8`, or the id of its
+    /// Only this load: words of it in order, such as `8 KiB read depth 8`, or the id of its
     /// conditions
     #[arg(long, value_name = "WORDS")]
     pub load: Option<String>,
@@ -57,7 +57,7 @@ pub(crate) enum FigureArg {
     /// 99.9th percentile of the latency
     #[value(name = "p99.9")]
     P999,
-    /// CPU time for each I/O
+    /// CPU time per I/O
     Cpu,
 }
 

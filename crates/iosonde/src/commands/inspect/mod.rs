@@ -11,12 +11,13 @@ use crate::exit::{Failure, Outcome, print};
 /// `iosonde inspect`
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
-    /// Directories, files or block devices; without any, all mounted file systems on block devices
-    /// and all other disks
+    /// Directories, files or block devices [default: all mounted file systems on block devices and
+    /// all other disks]
     #[arg(value_name = "TARGET")]
     targets: Vec<PathBuf>,
 
-    /// I/Os that will be in flight on each target: says whether the queues on the way take them
+    /// I/Os that will be in flight per target; iosonde then checks whether the queues on the way
+    /// hold them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     depth: Option<u64>,
 
@@ -24,12 +25,11 @@ pub(crate) struct InspectArgs {
     #[arg(long)]
     json: bool,
 
-    /// Leave out host names, serial numbers, ports, addresses and paths, for a copy that goes to
-    /// others
+    /// Leave out host names, serial numbers, ports, addresses and paths, for a copy to pass on
     #[arg(long)]
     redact: bool,
 
-    /// Exit code 4 when there is a finding this grave or graver
+    /// Exit with code 4 if a finding has this severity or a higher one
     #[arg(long, value_name = "SEVERITY", value_enum)]
     fail_on: Option<SeverityArg>,
 }
@@ -41,7 +41,7 @@ enum SeverityArg {
     Info,
     /// Costs speed or safety
     Warning,
-    /// No place for a database
+    /// Not fit for a database
     Serious,
 }
 

@@ -29,29 +29,29 @@ enum WorkloadCommand {
 /// `iosonde workload convert`
 #[derive(Debug, Args)]
 struct ConvertArgs {
-    /// A file of any of these kinds; which one, its content tells
+    /// A file of any of these kinds; iosonde recognises it by its content
     #[arg(value_name = "FILE")]
     input: PathBuf,
 
-    /// Where it goes, a file that is not there yet; by default stdout
+    /// Write to this file, which must not exist yet; by default stdout
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// What the file is, where its content does not tell
+    /// Kind of the file, if its content does not tell
     #[arg(long, value_name = "KIND", value_parser = kind_parser())]
     from: Option<&'static WorkloadFile>,
 
-    /// What it becomes [default: what the extension of `--output` says, else toml]
+    /// Kind to convert to [default: by the extension of `--output`, else toml]
     #[arg(long, value_name = "KIND", value_parser = kind_parser())]
     to: Option<&'static WorkloadFile>,
 
     /// Which of several runs of a file: jobs between stonewalls, time spans, steps of IOMeter's
-    /// cycle. `all` writes each to a file of its own, with its number before the extension
+    /// cycle. `all` writes each to a separate file, with its number before the extension
     /// [default: 1]
     #[arg(long, value_name = "N|all")]
     step: Option<String>,
 
-    /// Exit code 1 when anything is lost
+    /// Exit with code 1 if the conversion loses anything
     #[arg(long)]
     strict: bool,
 
@@ -59,7 +59,7 @@ struct ConvertArgs {
     #[arg(long)]
     force: bool,
 
-    /// What stands for a drive or a disk of Windows: E=/mnt/e, 1=/dev/sdb
+    /// Map a drive or disk of Windows to a place: E=/mnt/e, 1=/dev/sdb
     #[arg(long, value_name = "NAME=PLACE")]
     drive: Vec<Drive>,
 }

@@ -17,7 +17,7 @@ const FILE_BYTES_MAX: u64 = 64 << 20;
 /// `iosonde specs`
 #[derive(Debug, Args)]
 pub(crate) struct SpecsArgs {
-    /// Only these; all without any. An .icf file of IOMeter lists those in it
+    /// Only these, or those in an .icf file of IOMeter [default: all]
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
 }

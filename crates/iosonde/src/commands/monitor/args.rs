@@ -19,11 +19,13 @@ use crate::targets::ProgressForm;
 /// `iosonde monitor`
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
-#[command(after_help = "Exit codes: 0 done; 1 could not watch; 2 wrong usage; 4 a condition of \
-                        --alert came true; 130 interrupted before the end that --seconds or \
-                        --count asked for; with a COMMAND, its own exit code where that is not 0.")]
+#[command(
+    after_help = "Exit codes:\n  0 done\n  1 could not watch\n  2 wrong usage\n  4 a condition of \
+                        --alert came true\n  130 interrupted before the end that --seconds or \
+                        --count asked for\n\nWith a COMMAND that fails, its own exit code."
+)]
 pub(crate) struct MonitorArgs {
-    /// What is watched, with every layer under it: a file, a directory, a device or its name (vda)
+    /// What to watch, with every layer under it: a file, a directory, a device or its name (vda)
     /// [default: all real devices]
     #[arg(value_name = "TARGET", conflicts_with = "all")]
     pub targets: Vec<PathBuf>,
@@ -32,8 +34,8 @@ pub(crate) struct MonitorArgs {
     #[arg(long)]
     pub all: bool,
 
-    /// Distance of two samples, 100ms to 60s [default: 1s; with a COMMAND 100ms, so that the edges
-    /// of its run are found]
+    /// Time between samples, 100ms to 60s [default: 1s; with a COMMAND 100ms, to find the edges of
+    /// its run]
     #[arg(long, value_name = "TIME")]
     pub interval: Option<Nanoseconds>,
 
@@ -41,66 +43,66 @@ pub(crate) struct MonitorArgs {
     #[arg(long, value_name = "N", conflicts_with = "command")]
     pub seconds: Option<f64>,
 
-    /// End after so many samples
+    /// End after this many samples
     #[arg(long, value_name = "N", conflicts_with = "command")]
     pub count: Option<u64>,
 
-    /// Lay a CSV on the same time axis: a column of times (RFC 3339, or seconds or milliseconds
-    /// since 1970), any others with numbers, such as figures of an array. It is read when the
+    /// Add a CSV file on the same time axis, such as figures of an array: one column of times (RFC
+    /// 3339, or seconds or milliseconds since 1970), the others numbers. iosonde reads it when the
     /// recording ends. May be given several times
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
 
-    /// Answer http://ADDRESS:PORT/metrics in the format of OpenMetrics, as Prometheus asks for it;
-    /// what other computers can reach needs a token, which is made and printed
+    /// Serve http://ADDRESS:PORT/metrics in OpenMetrics format, for Prometheus. An address that
+    /// other computers can reach needs a token, which iosonde makes and prints
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub metrics: Option<std::net::SocketAddr>,
 
-    /// Say when FIGURE > LIMIT holds for a TIME, such as 'write_latency > 20ms for 60s' or
-    /// 'vda.average_queue > 2', and exit with 4 then; ready: log, oltp-data, dss-data, queue,
-    /// io-pressure. May be given several times
+    /// Report when FIGURE > LIMIT holds for a TIME, and then exit with code 4: 'write_latency >
+    /// 20ms for 60s' or 'vda.average_queue > 2'. Ready-made conditions: log, oltp-data, dss-data,
+    /// queue, io-pressure. May be given several times
     #[arg(long, value_name = "CONDITION")]
     pub alert: Vec<Alert>,
 
-    /// Watch what this database counts about its I/O, too: postgres://user@host/database,
-    /// mysql://user@host, sqlserver://user@host. May be given several times. Without a TARGET, the
-    /// devices are those of its data where that is on this host. Passwords are better in
-    /// PGPASSWORD, ~/.pgpass, MYSQL_PWD or SQLCMDPASSWORD than here
+    /// Also watch what this database counts about its I/O: postgres://user@host/database,
+    /// mysql://user@host, sqlserver://user@host. May be given several times. Without a TARGET,
+    /// iosonde watches the devices of its data if they are on this host. Put passwords into
+    /// PGPASSWORD, ~/.pgpass, MYSQL_PWD or SQLCMDPASSWORD rather than here
     #[arg(long, value_name = "URL")]
     pub database: Vec<String>,
 
-    /// Print rows of CSV on stdout, one for each device and sample
+    /// Print rows of CSV on stdout, one per device and sample
     #[arg(long, conflicts_with_all = ["json", "json_lines"])]
     pub csv: bool,
 
-    /// Print the whole recording as JSON on stdout when it ends
+    /// Print the complete recording as JSON on stdout when it ends
     #[arg(long, conflicts_with = "json_lines")]
     pub json: bool,
 
-    /// Print what happens as JSON lines on stdout, as it happens
+    /// Print events as JSON lines on stdout, as they happen
     #[arg(long)]
     pub json_lines: bool,
 
-    /// Show the figures on a screen of their own, with sparklines, which `q` leaves; tables where
-    /// the terminal cannot
+    /// Show a full-screen live view with sparklines; press q to return. A terminal that cannot show
+    /// it gets tables
     #[arg(long, conflicts_with_all = ["quiet", "command"])]
     pub live: bool,
 
-    /// No tables and no messages but errors and alerts
+    /// Print no tables and no messages except errors and alerts
     #[arg(long, short)]
     pub quiet: bool,
 
-    /// How progress is shown on stderr: `line`, or `json` for the events of docs/live.md as lines
-    /// of JSON
+    /// Form of the progress on stderr: `line`, or `json` for one JSON object per event
+    /// (docs/live.md)
     #[arg(long, value_name = "FORM", value_enum, default_value_t = ProgressForm::Line,
         conflicts_with_all = ["live", "quiet", "command"])]
     pub progress: ProgressForm,
 
-    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    /// Print the plan as TOML on stdout and stop; `iosonde do` runs it
     #[arg(long)]
     pub print_plan: bool,
 
-    /// The name of the recording, by which it is also found as @NAME
+    /// Name the recording, so that @NAME finds it
     #[arg(long, value_name = "NAME", value_parser = crate::recording::tag, conflicts_with =
         "no_history")]
     pub name: Option<String>,
@@ -108,9 +110,9 @@ pub(crate) struct MonitorArgs {
     #[command(flatten)]
     pub recording: RecordingArgs,
 
-    /// Watch exactly while this runs: another benchmark, or a real job. What it prints passes
-    /// through, and goes to stderr where stdout is for --csv, --json or --json-lines. Results of
-    /// SQLIO, DiskSpd, fio and iosonde in it are set beside the counters
+    /// Watch while this command runs: another benchmark, or a real job. Its output passes through,
+    /// to stderr if stdout is for --csv, --json or --json-lines. iosonde compares results of SQLIO,
+    /// DiskSpd, fio and iosonde in it with the counters
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 

@@ -28,17 +28,17 @@ pub(crate) struct ReportArgs {
     #[arg(value_name = "RESULT", required = true)]
     pub results: Vec<PathBuf>,
 
-    /// Where the report goes; the ending names the format, `-` is stdout [default:
+    /// Write the report to this file; the extension names the format, `-` is stdout [default:
     /// iosonde-report-DATE.html]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// What it is written as [default: by the ending of the output, else html]
+    /// Format to write [default: by the extension of the output, else html]
     #[arg(long, value_parser = formats())]
     pub format: Option<&'static Format>,
 
-    /// The vendor's copy: host names, serial numbers, paths and what is mounted are replaced by
-    /// words that say nothing
+    /// Make a copy for the vendor: neutral words replace host names, serial numbers, paths and
+    /// mounts
     #[arg(long)]
     pub redact: bool,
 
@@ -46,12 +46,12 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "DIR")]
     pub charts: Option<PathBuf>,
 
-    /// Set these results, measured while a recording of `iosonde monitor` went on, beside the part
-    /// of it in which they were made
+    /// Show results next to the part of a recording of `iosonde monitor` in which they were
+    /// measured
     #[arg(long, value_name = "RESULT")]
     pub during: Vec<PathBuf>,
 
-    /// What is on the cover
+    /// Title on the cover
     #[arg(long, value_name = "TITLE")]
     pub title: Option<String>,
 
@@ -195,7 +195,7 @@ fn write(
     Ok(())
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
+#[expect(clippy::needless_pass_by_value, reason = "map_err passes it")]
 fn cannot(error: report::ReportError) -> Failure {
     Failure::CannotRun(error.to_string())
 }

@@ -32,7 +32,7 @@ pub(super) fn claim(path: &Path, format: &Format) -> Result<Claimed, Failure> {
     };
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     match fs::metadata(&path) {
-        Ok(found) if !found.is_file() => Err(refused("it is no ordinary file".to_owned())),
+        Ok(found) if !found.is_file() => Err(refused("it is not an ordinary file".to_owned())),
         Ok(found) if found.len() == 0 => Ok(Claimed { path, new: false }),
         Ok(_) => {
             let content = fs::read(&path).map_err(|e| refused(e.to_string()))?;

@@ -52,7 +52,7 @@ fn from_file(path: &Path) -> Result<Vec<Document>, Failure> {
     let name = format!("`{}`", path.display());
     let text = std::fs::read(path).map_err(|e| Failure::CannotRun(format!("{name}: {e}")))?;
     let text = String::from_utf8(text).map_err(|_| {
-        Failure::CannotRun(format!("{name} is no result of iosonde: it is no text"))
+        Failure::CannotRun(format!("{name} is not a result of iosonde: it is not text"))
     })?;
     parse(&text, &name)
 }
@@ -62,7 +62,7 @@ fn parse(text: &str, name: &str) -> Result<Vec<Document>, Failure> {
     let mut documents = Vec::new();
     for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
         let value =
-            value.map_err(|e| Failure::CannotRun(format!("{name} is no whole JSON: {e}")))?;
+            value.map_err(|e| Failure::CannotRun(format!("{name} is not complete JSON: {e}")))?;
         let values = match value {
             Value::Array(values) => values,
             one => vec![one],

@@ -5,7 +5,7 @@ use clap::Parser;
 use crate::commands::dialect::PlaceFlags;
 use crate::recording::RecordingArgs;
 
-/// SQLIOSim's command line as it is; `-?` shows its options. These flags may stand anywhere in it
+/// SQLIOSim's command line as it is; `-?` shows its options. These flags may be anywhere in it
 #[derive(Debug, Parser)]
 pub(super) struct SqliosimFlags {
     #[command(flatten)]
@@ -15,7 +15,7 @@ pub(super) struct SqliosimFlags {
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it, without
+    /// Print the plan as TOML on stdout and stop; `iosonde do` runs it, without
     /// SQLIOSim's log and summaries
     #[arg(long)]
     pub print_plan: bool,

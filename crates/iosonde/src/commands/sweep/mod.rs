@@ -40,18 +40,18 @@ pub(crate) struct SweepArgs {
     #[arg(long)]
     pub list_presets: bool,
 
-    /// Print the plan as TOML on stdout and do nothing else
+    /// Print the plan as TOML on stdout and stop
     #[arg(long)]
     pub print_plan: bool,
 
     #[command(flatten)]
     pub lists: ListArgs,
 
-    /// Longest pause before each cell; it ends when the storage is at rest [default: 60]
+    /// Longest pause before each cell; it ends once the storage is idle [default: 60]
     #[arg(long, value_name = "SECONDS")]
     pub settle: Option<f64>,
 
-    /// Every cell works on all targets at the same time, instead of on each alone
+    /// Run every cell on all targets at the same time, instead of on each alone
     #[arg(long)]
     pub together: bool,
 
@@ -59,12 +59,12 @@ pub(crate) struct SweepArgs {
     #[arg(long)]
     pub shuffle: bool,
 
-    /// Measure only the cells that the others can be inferred from, each as long as its precision
-    /// needs
+    /// Measure only the cells needed to infer the others, each as long as its precision needs
     #[arg(long)]
     pub adaptive: bool,
 
-    /// A window ends when the 95 % interval of its mean is within this many percent [default: 5
+    /// End a window when the 95 % confidence interval of its mean is within this many percent
+    /// [default: 5
     /// with `--adaptive`]
     #[arg(long, value_name = "PERCENT")]
     pub precision: Option<f64>,
@@ -73,12 +73,11 @@ pub(crate) struct SweepArgs {
     #[arg(long)]
     pub buffered: bool,
 
-    /// Go on with a sweep that was interrupted: that of the same plan, or without any plan the
-    /// newest
+    /// Resume an interrupted sweep: the one with the same plan or, without a plan, the newest
     #[arg(long, conflicts_with = "no_history")]
     pub resume: bool,
 
-    /// Write every cell as a line of CSV
+    /// Write a line of CSV per cell
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
 
@@ -93,7 +92,7 @@ pub(crate) struct SweepArgs {
 /// Lists of which every combination is a cell; they replace those of a preset or file.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Percent of I/Os that write: 0,100 [default: 0]
+    /// Share of I/Os that write, in percent: 0,100 [default: 0]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub writes: Option<Vec<u8>>,
 
@@ -105,17 +104,17 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub blocks: Option<Vec<Bytes>>,
 
-    /// An access specification by name in place of `--writes`, `--patterns` and `--blocks`, such as
-    /// "File Server", or of an .icf file (`FILE.icf:NAME`); `iosonde specs` lists them. May be
-    /// given several times
+    /// An access specification, such as "File Server", or one of an .icf file (`FILE.icf:NAME`),
+    /// instead of `--writes`, `--patterns` and `--blocks`; `iosonde specs` lists them. May be given
+    /// several times
     #[arg(long, value_name = "NAME", conflicts_with_all = ["writes", "patterns", "blocks"])]
     pub spec: Vec<String>,
 
-    /// Threads for each target: 1,2,4 [default: 1]
+    /// Threads per target: 1,2,4 [default: 1]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub threads: Option<Vec<u32>>,
 
-    /// Outstanding I/Os of each thread: 1,2,4,8 [default: 1]
+    /// Queue depth per thread: 1,2,4,8 [default: 1]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub depths: Option<Vec<u32>>,
 
@@ -123,11 +122,11 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "N")]
     pub seconds: Option<f64>,
 
-    /// I/O before each window that is not counted [default: 3]
+    /// Warm-up before each window, which does not count [default: 3]
     #[arg(long, value_name = "SECONDS")]
     pub warmup: Option<f64>,
 
-    /// Every write is on stable media before it completes (write-through)
+    /// Make every write reach stable storage before it completes (write-through)
     #[arg(long)]
     pub durable: bool,
 }
@@ -137,7 +136,7 @@ pub(crate) struct ListArgs {
 pub(crate) enum PatternName {
     /// Anywhere
     Random,
-    /// One after the other, each thread on its own
+    /// One after the other, each thread from its own position
     Sequential,
     /// One after the other, all threads sharing one position
     SequentialShared,
@@ -274,7 +273,6 @@ fn resumption(args: &SweepArgs) -> String {
 
 fn nothing_asked() -> Failure {
     let text = "say what to sweep: `--preset NAME` (see `--list-presets`), `--plan FILE`, or \
-                lists such as `--blocks 8K,64K --depths 1,2,4`; or `--resume` to go on with a \
-                sweep";
+                lists such as `--blocks 8K,64K --depths 1,2,4`; or `--resume` to continue a sweep";
     Failure::WrongUsage(text.to_owned())
 }

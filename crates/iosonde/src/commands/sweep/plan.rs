@@ -53,7 +53,7 @@ pub(super) fn plan_of(args: &SweepArgs) -> Result<Option<Plan>, Failure> {
     let (specs, own_specs) = loads::split(&lists.spec)?;
     if !lists.spec.is_empty() && (args.preset.is_some() || args.plan.is_some()) {
         let text =
-            "a preset or a plan has loads of its own, and `--spec` names others; use one of them";
+            "a preset or a plan has its own loads, and `--spec` names others; use one of them";
         return Err(Failure::WrongUsage(text.to_owned()));
     }
     for matrix in &mut plan.matrix {
@@ -162,8 +162,8 @@ pub(super) fn nothing_left_aside(args: &SweepArgs) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::WrongUsage(format!(
-        "`--resume` alone goes on with the newest sweep as it was begun: leave out {}, or repeat \
-         the whole command of the sweep that is meant, with its preset, plan or lists",
+        "`--resume` alone resumes the newest sweep as it began. Leave out {}, or repeat the whole \
+        command of the sweep that you mean, with its preset, plan or lists",
         names.join(", ")
     )))
 }

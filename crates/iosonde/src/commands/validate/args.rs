@@ -24,8 +24,8 @@ pub(crate) struct ValidateArgs {
     #[command(flatten)]
     pub keep: KeepArgs,
 
-    /// Where the log is: a directory, a file or a block device [default: beside the first TARGET
-    /// that is a directory]
+    /// Where the log is: a directory, a file or a block device [default: in the first TARGET that
+    /// is a directory]
     #[arg(long, value_name = "TARGET")]
     pub log: Option<PathBuf>,
 
@@ -33,11 +33,11 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "SIZE")]
     pub log_size: Option<Bytes>,
 
-    /// A plan as TOML: every field of it by its name; other flags win over it
+    /// Read the plan from a TOML file with any of its fields; other flags override it
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// How long the users work, between the first writing of all pages and the last reading of them
+    /// How long the users work, between the first write of all pages and the last read of them
     /// [default: 300]
     #[arg(long, value_name = "N")]
     pub seconds: Option<f64>,
@@ -46,7 +46,7 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "SIZE")]
     pub page: Option<Bytes>,
 
-    /// Threads; the users are spread over them [default: 2]
+    /// Threads that share the users [default: 2]
     #[arg(long, value_name = "N")]
     pub threads: Option<u32>,
 
@@ -58,25 +58,26 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "N")]
     pub users: Option<u32>,
 
-    /// Share of the pages they read that these users change, in percent [default: 90]
+    /// Share of the pages read that users also change, in percent [default: 90]
     #[arg(long, value_name = "PERCENT")]
     pub update: Option<f64>,
 
-    /// How often all changed pages are written, and files flushed where that is wanted [default:
+    /// Seconds between checkpoints, which write all changed pages and flush the files if asked to
+    /// [default:
     /// 15]
     #[arg(long, value_name = "SECONDS")]
     pub checkpoint: Option<f64>,
 
-    /// What makes writes last: each is write-through (O_DSYNC), or files are flushed (fdatasync)
-    /// before a commit is done and at the end of a checkpoint [default: write-through]
+    /// How writes become durable: write-through (O_DSYNC), or a flush (fdatasync) before a commit
+    /// completes and at the end of a checkpoint [default: write-through]
     #[arg(long, value_enum)]
     pub hardening: Option<HardeningArg>,
 
-    /// Go on after a page was wrong
+    /// Continue after a wrong page
     #[arg(long = "continue")]
     pub go_on: bool,
 
-    /// How often a page that is wrong is read again [default: 15]
+    /// Number of times to read a wrong page again [default: 15]
     #[arg(long, value_name = "N")]
     pub rereads: Option<u32>,
 
@@ -84,7 +85,7 @@ pub(crate) struct ValidateArgs {
     #[arg(long)]
     pub buffered: bool,
 
-    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    /// Print the plan as TOML on stdout and stop; `iosonde do` runs it
     #[arg(long)]
     pub print_plan: bool,
 
@@ -104,6 +105,6 @@ pub(crate) struct ValidateArgs {
 pub(crate) enum HardeningArg {
     /// Every write
     WriteThrough,
-    /// Flushes behind them
+    /// Flushes after the writes
     Flush,
 }

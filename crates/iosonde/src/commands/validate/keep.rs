@@ -13,18 +13,18 @@ use crate::exit::{Failure, Outcome, print};
 /// Flags that say what stays of a run.
 #[derive(Debug, Args)]
 pub(crate) struct KeepArgs {
-    /// Keep what the run knows in this new file, 8 bytes for each page, so that `--resume` goes on
-    /// with it after it was killed
+    /// Keep what the run knows in this new file, 8 bytes per page, so that `--resume` can continue
+    /// the run after a kill
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     pub ledger: Option<PathBuf>,
 
-    /// Go on with the run of this ledger, on its targets and with its flags; what it had written is
-    /// read first
+    /// Resume the run of this ledger, on its targets and with its flags, after reading what it had
+    /// written
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
 
-    /// Remove what a run that was killed has left: each TARGET is a ledger with its files, a
-    /// directory with test files, or a test file. What iosonde has not made stays
+    /// Remove what a killed run left: each TARGET is a ledger with its files, a directory with test
+    /// files, or a test file. iosonde removes only its own files
     #[arg(long, conflicts_with_all = ["ledger", "resume"])]
     pub clean: bool,
 }
@@ -37,7 +37,7 @@ const WITH_CLEAN: [&str; 5] = ["clean", "targets", "dry_run", "quiet", "history"
 
 /// Refuses flags that would have no effect on a run that is resumed.
 pub(super) fn check_resume() -> Result<(), Failure> {
-    nothing_else(&WITH_RESUME, "`--resume` goes on with the run as it was")
+    nothing_else(&WITH_RESUME, "`--resume` continues the run as it was")
 }
 
 /// Refuses what was typed besides these.

@@ -12,8 +12,8 @@ use crate::exit::Failure;
 /// What is done to the pages.
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
-    /// What is done to the pages: what a database does, or nothing but reads and writes that are
-    /// checked and keep every queue full, anywhere (random) or in a row (sequential), without a log
+    /// What to do with the pages: work like a database, or only read and write with every queue
+    /// full and without a log. Every read is checked
     #[arg(long, value_enum, default_value = "database")]
     pub workload: WorkArg,
 
@@ -22,30 +22,30 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "PERCENT")]
     pub write: Option<f64>,
 
-    /// With `--workload random` or `sequential`: size of an I/O, whole pages [default: one page]
+    /// With `--workload random` or `sequential`: size of an I/O, in whole pages [default: one page]
     #[arg(long, value_name = "SIZE")]
     pub block: Option<Bytes>,
 
-    /// The engine whose I/O is imitated: pages, users, log, flushes, cache; other flags win over it
+    /// Imitate this engine's pages, users, log, flushes and cache; other flags override it
     /// [default: sqlserver]
     #[arg(long = "for", value_enum, value_name = "ENGINE")]
     pub imitated: Option<ImitatedArg>,
 
-    /// Go past the operating system's cache, also where the engine that is imitated does not
+    /// Bypass the operating system's cache, even if the imitated engine does not
     #[arg(long, conflicts_with = "buffered")]
     pub direct: bool,
 
-    /// Do not write the data before: the files begin as holes, and what nobody has written yet must
-    /// be zeros
+    /// Start with files that are holes instead of written data; what nobody has written yet must
+    /// read as zeros
     #[arg(long)]
     pub sparse: bool,
 
-    /// Make the data files shorter and longer while users work, with pauses of this length on
-    /// average; they begin with half of their size
+    /// Shrink and grow the data files while users work, with pauses of this length on average; the
+    /// files begin at half of their size
     #[arg(long, value_name = "SECONDS")]
     pub resize: Option<f64>,
 
-    /// With `--resize`: write zeros over what comes back at the end of a file
+    /// With `--resize`: write zeros over the part that comes back at the end of a file
     #[arg(long, requires = "resize")]
     pub stamp: bool,
 }
@@ -55,7 +55,7 @@ pub(crate) struct LoadArgs {
 pub(crate) enum WorkArg {
     /// Users read, change, log and scan
     Database,
-    /// Reads and writes anywhere
+    /// Reads and writes at random places
     Random,
     /// Reads and writes in a row
     Sequential,
@@ -64,10 +64,10 @@ pub(crate) enum WorkArg {
 /// An engine whose I/O is imitated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ImitatedArg {
-    /// SQL Server: what is done where nothing is said
+    /// SQL Server: 8 KiB pages, direct, a log with write-through
     Sqlserver,
-    /// PostgreSQL: buffered, 8 KiB pages, their images in the log, a flush for each commit and
-    /// behind each checkpoint
+    /// PostgreSQL: buffered, 8 KiB pages, page images in the log, a flush per commit and after each
+    /// checkpoint
     Postgres,
     /// MySQL (InnoDB): 16 KiB pages that are written twice, a log in blocks of 512 bytes, flushes
     Mysql,

@@ -105,7 +105,7 @@ fn check_log_size(args: &ValidateArgs, plan: &Plan) -> Result<(), Failure> {
     let needed = u64::from(plan.threads) << 20;
     let Some(size) = args.log_size.filter(|size| size.0 < needed) else { return Ok(()) };
     Err(Failure::WrongUsage(format!(
-        "--log-size is {size}: the log needs {} for {} threads, 1 MiB for each",
+        "--log-size is {size}: the log needs {} for {} threads, 1 MiB per thread",
         Bytes(needed),
         plan.threads
     )))

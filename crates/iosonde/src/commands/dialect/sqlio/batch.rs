@@ -28,7 +28,7 @@ use crate::recording::RecordingArgs;
 #[derive(Debug, Parser)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
 pub(super) struct BatchArgs {
-    /// Drives that `--drive` says the place of, or directories: each is measured alone
+    /// Drives that `--drive` maps, or directories; each is measured alone
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_values = ["G", "H", "I", "J"])]
     drives: Vec<String>,
 
@@ -37,7 +37,7 @@ pub(super) struct BatchArgs {
         default_values = ["w", "r"])]
     kinds: Vec<KindArg>,
 
-    /// Threads for each drive
+    /// Threads per drive
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [2, 4, 8])]
     threads: Vec<u32>,
 
@@ -50,7 +50,7 @@ pub(super) struct BatchArgs {
         ["random", "sequential"])]
     factors: Vec<FactorArg>,
 
-    /// I/Os that each thread keeps under way
+    /// Outstanding I/Os per thread
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t =
         [1, 2, 4, 8, 16, 32, 64, 128])]
     outstanding: Vec<u32>,
@@ -60,7 +60,7 @@ pub(super) struct BatchArgs {
         [1, 8, 64, 128, 256, 1024])]
     block_sizes: Vec<u32>,
 
-    /// Longest pause between tests; it ends when the storage is at rest
+    /// Longest pause between tests; it ends once the storage is idle
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
     wait: f64,
 
@@ -76,20 +76,21 @@ pub(super) struct BatchArgs {
     #[arg(long, value_name = "SIZE")]
     size: Option<Bytes>,
 
-    /// Where SQLIO's text goes, behind what is there [default: SQLIO_Result.DATE.txt]
+    /// Append SQLIO's text to this file [default: SQLIO_Result.DATE.txt]
     #[arg(long, value_name = "FILE")]
     result: Option<PathBuf>,
 
-    /// Measure only what the rest can be inferred from, each as long as its precision needs
+    /// Measure only the tests needed to infer the others, each as long as its precision needs
     #[arg(long)]
     adaptive: bool,
 
-    /// A test ends when the 95 % interval of its mean is within this many percent [default: 5 with
+    /// End a test when the 95 % confidence interval of its mean is within this many percent
+    /// [default: 5 with
     /// `--adaptive`]
     #[arg(long, value_name = "PERCENT")]
     precision: Option<f64>,
 
-    /// Go on with the batch of the same lists that was interrupted
+    /// Resume the interrupted batch of the same lists
     #[arg(long, conflicts_with = "no_history")]
     resume: bool,
 
@@ -97,11 +98,11 @@ pub(super) struct BatchArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Write every test as a line of CSV
+    /// Write a line of CSV per test
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 
-    /// Print the plan of the sweep as TOML on stdout and do nothing else; `iosonde do` runs it
+    /// Print the plan of the sweep as TOML on stdout and stop; `iosonde do` runs it
     #[arg(long)]
     print_plan: bool,
 
@@ -163,7 +164,7 @@ pub(super) fn batch(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, F
     let (args, strays) = split::<BatchArgs>("iosonde sqlio batch", tokens)?;
     if let Some(stray) = strays.first() {
         return Err(Failure::WrongUsage(format!(
-            "`{stray}` is no flag; `iosonde sqlio batch --help` shows them"
+            "`{stray}` is not a flag; `iosonde sqlio batch --help` shows them"
         )));
     }
     let places = args.place.places()?;

@@ -25,7 +25,7 @@ struct ParseArgs {
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 
-    /// No messages but errors
+    /// Print no messages except errors
     #[arg(long)]
     quiet: bool,
 }

@@ -9,13 +9,13 @@ use integrity::durability::{Order, SyncMode};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Durability")]
 pub(crate) struct DurabilityArgs {
-    /// Write until a crash, and check that everything that was acknowledged as durable is there;
+    /// Write until a crash, then check that every write acknowledged as durable is there;
     /// docs/durability.md says how to cut the power
     #[arg(long)]
     pub durability: bool,
 
-    /// Check what a run with `--durability` had promised before the crash, by its witness's file;
-    /// TARGETs say where its files are now, if they have moved
+    /// Check what a run with `--durability` promised before the crash, from its witness's file.
+    /// Give TARGETs if its files have moved
     #[arg(long, value_name = "FILE|HOST:FILE", conflicts_with = "durability")]
     pub verify: Option<String>,
 
@@ -23,12 +23,11 @@ pub(crate) struct DurabilityArgs {
     #[arg(long, value_enum, requires = "durability")]
     pub sync: Option<SyncModeArg>,
 
-    /// What is durable when [default: page]
+    /// Order in which writes become durable [default: page]
     #[arg(long, value_enum, requires = "durability")]
     pub order: Option<OrderArg>,
 
-    /// Another host that keeps what was promised, by ssh; iosonde must be installed there. FILE is
-    /// where it keeps that
+    /// Keep the promises on another host, by ssh, in FILE; iosonde must be installed there
     #[arg(
         long,
         value_name = "HOST[:FILE]",
@@ -37,16 +36,16 @@ pub(crate) struct DurabilityArgs {
     )]
     pub witness: Option<String>,
 
-    /// Where on this host it is kept what was promised [default: a file in the current directory]
+    /// File on this host that keeps the promises [default: a file in the current directory]
     #[arg(long, value_name = "FILE", requires = "durability")]
     pub witness_file: Option<PathBuf>,
 
-    /// Kill the writer (SIGKILL) after so many seconds of writing: a crash of a process, not of a
+    /// Kill the writer (SIGKILL) after this many seconds of writing: a crash of a process, not of a
     /// machine
     #[arg(long, value_name = "SECONDS", requires = "durability")]
     pub kill_after: Option<f64>,
 
-    /// Kill and check so often, each time going on where the last round ended
+    /// Number of times to kill and check; each round continues where the last one ended
     #[arg(long, value_name = "N", requires = "kill_after")]
     pub rounds: Option<u32>,
 
@@ -62,9 +61,9 @@ pub(crate) struct DurabilityArgs {
 /// What makes a write durable, by its name on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum SyncModeArg {
-    /// fsync behind the writes
+    /// fsync after the writes
     Fsync,
-    /// fdatasync behind the writes
+    /// fdatasync after the writes
     Fdatasync,
     /// Files opened with O_DSYNC
     ODsync,
@@ -83,12 +82,12 @@ impl From<SyncModeArg> for SyncMode {
     }
 }
 
-/// What is durable when, by its name on the command line.
+/// Order in which writes become durable, by its name on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum OrderArg {
     /// Pages are written in place and made durable
     Page,
-    /// A record in a log is made durable, its page is written later: write-ahead logging
+    /// A log record becomes durable and its page is written later: write-ahead logging
     LogThenPage,
 }
 
