@@ -64,7 +64,7 @@ impl Settings {
         match std::fs::metadata(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
             Ok(metadata) if !metadata.is_file() || metadata.len() > FILE_BYTES_MAX => {
-                return Err(unreadable(std::io::Error::other("it is no file of at most 1 MiB")));
+                return Err(unreadable(std::io::Error::other("it is not a file of at most 1 MiB")));
             }
             Err(error) => return Err(unreadable(error)),
             Ok(_) => {}
@@ -157,7 +157,7 @@ fn size(text: &str, source: Source) -> Result<Set<Bytes>, SettingsError> {
     match text.parse::<Bytes>() {
         Ok(bytes) if bytes.0 >= SIZE_MIN => Ok(Set { value: bytes, source }),
         Ok(_) => Err(value(source, format!("a test file of {text} is too small; write `10G`"))),
-        Err(error) => Err(value(source, format!("`{text}` is no size: {error}"))),
+        Err(error) => Err(value(source, format!("`{text}` is not a size: {error}"))),
     }
 }
 

@@ -60,7 +60,7 @@ pub enum ForeignError {
     #[error(
         "no column is a counter of PhysicalDisk or LogicalDisk; the first one is `{first}`. \
          Windows names counters in its own language, and iosonde knows the English and the German \
-         names, and few Hungarian ones: rename the counters in the first line, or collect \
+         names, and few Hungarian ones. Rename the counters in the first line, or collect \
          `\\PhysicalDisk(*)\\*` again"
     )]
     NoDisk {
