@@ -12,7 +12,6 @@ mod config;
 mod convert;
 mod devices;
 mod diskspd;
-mod documents;
 mod durability;
 mod exchange;
 mod expect;

@@ -141,7 +141,11 @@ fn check_specs(found: &mut Vec<Violation>, index: usize, matrix: &Matrix) {
     let mixed = |name: &String| specs::spec(name).is_some_and(|s| s.stream().mix.is_some());
     let any_mix = || !matrix.own_specs.is_empty() || matrix.specs.iter().any(mixed);
     if matrix.sync.is_some() && any_mix() {
-        found.push(violation(&field, "set along with sync", "a mix has no flushes; leave out sync"));
+        found.push(violation(
+            &field,
+            "set along with sync",
+            "a mix has no flushes; leave out sync",
+        ));
     }
 }
 
