@@ -45,6 +45,27 @@ struct Event {
     result_2: i64,
 }
 
+/// One request, as the kernel reads it on a little-endian machine. The header of musl does not have
+/// it.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct ControlBlock {
+    aio_data: u64,
+    aio_key: u32,
+    aio_rw_flags: i32,
+    aio_lio_opcode: u16,
+    aio_reqprio: i16,
+    aio_fildes: u32,
+    aio_buf: u64,
+    aio_nbytes: u64,
+    aio_offset: i64,
+    aio_reserved: u64,
+    aio_flags: u32,
+    aio_resfd: u32,
+}
+
+const _: () = assert!(cfg!(target_endian = "little") && size_of::<ControlBlock>() == 64);
+
 /// A queue with a kernel context of its own.
 pub(super) struct AioQueue {
     context: libc::c_ulong,
@@ -53,10 +74,10 @@ pub(super) struct AioQueue {
     buffers: Buffers,
     read_base: *mut u8,
     write_base: *mut u8,
-    blocks: Vec<libc::iocb>,
+    blocks: Vec<ControlBlock>,
     vectors: Option<Vectors>,
     events: Vec<Event>,
-    pointers: Vec<*mut libc::iocb>,
+    pointers: Vec<*mut ControlBlock>,
     /// Flushes are done by a plain call when the queue waits; this kernel interface has none that
     /// every file system takes.
     flushes: Vec<Request>,
@@ -96,8 +117,6 @@ impl AioQueue {
         let mut buffers = Buffers::new(plan)?;
         let [(read_base, _), (write_base, _)] = buffers.regions();
         let depth = plan.depth as usize;
-        // SAFETY: the structure is plain numbers, for which zero is a value.
-        let block: libc::iocb = unsafe { std::mem::zeroed() };
         Ok(Self {
             context,
             // The kernel's name of a context is the address of its ring.
@@ -106,7 +125,7 @@ impl AioQueue {
             buffers,
             read_base,
             write_base,
-            blocks: vec![block; depth],
+            blocks: vec![ControlBlock::default(); depth],
             vectors: Vectors::new(&plan),
             events: vec![Event::default(); depth],
             pointers: Vec::with_capacity(depth),
@@ -206,7 +225,7 @@ impl AioQueue {
     ) -> io::Result<()> {
         let nanos = |n: u64| libc::c_long::try_from(n).unwrap_or(0);
         let time = libc::timespec {
-            tv_sec: libc::time_t::try_from(time_ns / 1_000_000_000).unwrap_or(0),
+            tv_sec: (time_ns / 1_000_000_000).try_into().unwrap_or(0),
             tv_nsec: nanos(time_ns % 1_000_000_000),
         };
         let room = self.events.len();

@@ -1,0 +1,193 @@
+//! Compiles a static program for a processor, whatever the processor of this machine.
+//!
+//! Rust brings musl and a linker. The C code (SQLite, ring, aws-lc) is compiled by `zig cc`, which
+//! brings musl's headers for every processor. Paths of this machine are replaced, so that the same
+//! sources give the same bytes everywhere.
+
+use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::arch::Arch;
+use crate::failure::{Failure, at, because, read, text, watch, write};
+
+/// How to compile.
+#[derive(Debug)]
+pub(crate) struct Compiler {
+    /// The workspace
+    pub root: PathBuf,
+    /// Where cargo builds
+    pub target: PathBuf,
+    /// The program `zig`
+    pub zig: PathBuf,
+    /// The profile of `Cargo.toml`
+    pub profile: String,
+    /// The parts of the program; all of them if not given
+    pub features: Option<String>,
+}
+
+/// A program that was compiled.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    /// Without debug information
+    pub program: Vec<u8>,
+    /// The debug information, where the profile makes any
+    pub debug: Option<Vec<u8>>,
+}
+
+/// The name of the file with debug information, which the program carries.
+pub(crate) const DEBUG_FILE: &str = "iosonde.debug";
+
+impl Compiler {
+    /// Compiles the program, and takes the debug information out of it.
+    pub(crate) fn compile(&self, arch: Arch) -> Result<Compiled, Failure> {
+        let target = arch.rust_target();
+        let mut cargo = Command::new("cargo");
+        cargo.current_dir(&self.root);
+        cargo.args(["build", "--locked", "-p", "iosonde", "--target", &target]);
+        cargo.args(["--profile", &self.profile]);
+        cargo.args(self.feature_flags());
+        cargo.env("CARGO_TARGET_DIR", &self.target).env("CARGO_INCREMENTAL", "0");
+        cargo.env("CARGO_ENCODED_RUSTFLAGS", self.rust_flags()?.join("\u{1f}"));
+        let tools = self.target.join("zig");
+        let triple = target.replace('-', "_");
+        cargo.env(format!("CC_{triple}"), self.c_compiler(&tools, arch)?);
+        cargo.env(format!("AR_{triple}"), self.archiver(&tools)?);
+        for kind in ["LOCAL", "GLOBAL"] {
+            cargo.env(format!("ZIG_{kind}_CACHE_DIR"), tools.join("cache"));
+        }
+        watch(&mut cargo)?;
+        let place = self.target.join(&target).join(&self.profile);
+        self.take_apart(&place)
+    }
+
+    /// The flags for cargo that choose the parts of the program.
+    pub(crate) fn feature_flags(&self) -> Vec<String> {
+        let parts = self.features.iter().flat_map(|parts| {
+            ["--no-default-features".to_owned(), "--features".to_owned(), parts.clone()]
+        });
+        parts.collect()
+    }
+
+    fn rust_flags(&self) -> Result<Vec<String>, Failure> {
+        let mut flags: Vec<String> = [
+            "-Clinker=rust-lld",
+            "-Clinker-flavor=ld.lld",
+            "-Clink-self-contained=yes",
+            "-Clink-arg=--build-id=sha1",
+        ]
+        .map(str::to_owned)
+        .into();
+        for (from, to) in self.renamed()? {
+            flags.push(format!("--remap-path-prefix={}={to}", from.display()));
+        }
+        Ok(flags)
+    }
+
+    /// Directories of this machine, and what stands for them in the program. The last one that fits
+    /// counts, and the directory of the build is often in the workspace.
+    fn renamed(&self) -> Result<[(PathBuf, &'static str); 3], Failure> {
+        Ok([
+            (self.root.clone(), "/iosonde"),
+            (cargo_home()?, "/cargo"),
+            (self.target.clone(), "/build"),
+        ])
+    }
+
+    /// Writes a script that compiles C for a processor.
+    fn c_compiler(&self, tools: &Path, arch: Arch) -> Result<PathBuf, Failure> {
+        let mut prefixes = String::new();
+        let library = self.zig.parent().unwrap_or(Path::new("/")).to_owned();
+        for (from, to) in self.renamed()?.into_iter().chain([(library, "/zig")]) {
+            // Writing into a string cannot fail.
+            let _ = write!(
+                prefixes,
+                " {}",
+                quoted(&format!("-ffile-prefix-map={}={to}", from.display()))
+            );
+        }
+        // Crates name the target as Rust does, which zig does not read; and zig's own default of
+        // checking for undefined behaviour needs a library.
+        let script = format!(
+            "#!/bin/sh\nn=$#\nwhile [ \"$n\" -gt 0 ]; do\n    a=$1\n    shift\n    n=$((n - 1))\n    \
+             case $a in --target=*) ;; *) set -- \"$@\" \"$a\" ;; esac\ndone\n\
+             exec {} cc -target {}-linux-musl \"$@\" -fno-sanitize=undefined{prefixes}\n",
+            quoted(&self.zig.display().to_string()),
+            arch.name(),
+        );
+        script_file(&tools.join(format!("cc-{}", arch.name())), &script)
+    }
+
+    fn archiver(&self, tools: &Path) -> Result<PathBuf, Failure> {
+        let script =
+            format!("#!/bin/sh\nexec {} ar \"$@\"\n", quoted(&self.zig.display().to_string()));
+        script_file(&tools.join("ar"), &script)
+    }
+
+    /// Takes the debug information out of the program that is in this directory.
+    fn take_apart(&self, place: &Path) -> Result<Compiled, Failure> {
+        let whole = place.join("iosonde");
+        let bytes = read(&whole)?;
+        if !contains(&bytes, b".debug_line\0") {
+            return Ok(Compiled { program: bytes, debug: None });
+        }
+        let (debug, program) = (place.join(DEBUG_FILE), place.join("iosonde.stripped"));
+        let tool = self.rust_tool("rust-objcopy")?;
+        let run = |arguments: &[&str], from: &Path, to: &Path| {
+            // The link to the debug information has no directory in it.
+            watch(Command::new(&tool).current_dir(place).args(arguments).args([from, to]))
+        };
+        run(&["--only-keep-debug"], &whole, &debug)?;
+        let link = format!("--add-gnu-debuglink={DEBUG_FILE}");
+        run(&["--strip-all", &link], &whole, &program)?;
+        Ok(Compiled { program: read(&program)?, debug: Some(read(&debug)?) })
+    }
+
+    /// A program that comes with the Rust compiler.
+    fn rust_tool(&self, name: &str) -> Result<PathBuf, Failure> {
+        let rustc = |arguments: &[&str]| {
+            text(Command::new("rustc").current_dir(&self.root).args(arguments))
+        };
+        let version = rustc(&["-vV"])?;
+        let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+        let host = host.ok_or_else(|| because("rustc -vV does not name its host"))?;
+        let sysroot = rustc(&["--print", "sysroot"])?;
+        let path = Path::new(sysroot.trim()).join("lib/rustlib").join(host).join("bin").join(name);
+        if path.exists() {
+            return Ok(path);
+        }
+        Err(because(format!(
+            "{} is missing. Use a toolchain of rustup, which has it",
+            path.display()
+        )))
+    }
+}
+
+/// Where cargo keeps the sources of dependencies.
+pub(crate) fn cargo_home() -> Result<PathBuf, Failure> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = set("CARGO_HOME").or_else(|| Some(set("HOME")?.join(".cargo")));
+    home.ok_or_else(|| because("neither CARGO_HOME nor HOME is set. Set one of them"))
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+/// A word for `sh`, whatever is in it.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn script_file(path: &Path, script: &str) -> Result<PathBuf, Failure> {
+    let directory = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(directory).map_err(at("create", directory))?;
+    // An unchanged file keeps its date: cargo would build everything anew.
+    if std::fs::read_to_string(path).ok().as_deref() != Some(script) {
+        write(path, script.as_bytes())?;
+    }
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(path, mode).map_err(at("change the mode of", path))?;
+    Ok(path.to_owned())
+}
