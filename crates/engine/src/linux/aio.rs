@@ -47,6 +47,7 @@ struct Event {
 
 /// One request, as the kernel reads it on a little-endian machine. The header of musl does not have
 /// it.
+#[expect(clippy::struct_field_names, reason = "they are the names of the kernel")]
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct ControlBlock {

@@ -20,7 +20,7 @@ fn job() -> std::path::PathBuf {
 fn validated(path: &Path) -> Result<String, String> {
     let python = python("kubernetes", "kubernetes_validate", &[VALIDATE]);
     let args = ["-m", "kubernetes_validate", "--strict", path.to_str().unwrap()];
-    tool(python.to_str().unwrap(), &args).map_err(|error| error.to_string())
+    tool(python.to_str().unwrap(), &args)
 }
 
 #[test]

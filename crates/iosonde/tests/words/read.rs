@@ -127,10 +127,10 @@ pub(crate) fn literals(name: &str, source: &str) -> Vec<Passage> {
             length = from.find('\n').unwrap_or(from.len());
         } else if from.starts_with("'\"'") || from.starts_with("'\\\"'") {
             length = from[1..].find('\'').map_or(1, |end| end + 2);
-        } else if from.starts_with('"') {
+        } else if let Some(inside) = from.strip_prefix('"') {
             let hashes = before.len() - before.trim_end_matches('#').len();
             let is_raw = before[..before.len() - hashes].ends_with('r');
-            let inner = if is_raw { raw(&from[1..], hashes) } else { quoted(&from[1..]) };
+            let inner = if is_raw { raw(inside, hashes) } else { quoted(inside) };
             let text = inner.replace("\\\n", " ").replace("\\n", "\n").replace("\\\"", "\"");
             let spoken = without_places(&without_code(&text));
             // Lines of a text that has several, such as a usage, are passages.
