@@ -147,17 +147,17 @@ mod tests {
         assert_eq!(
             found,
             [
-                row("./usr/", 0o755, 0, ""),
-                row("./usr/bin/", 0o755, 0, ""),
-                row("./usr/bin/iosonde", 0o755, 0, "program"),
-                row("./usr/bin/sqlio", 0o777, 0, "iosonde"),
-                row("./usr/share/", 0o755, 0, ""),
-                row("./usr/share/doc/", 0o755, 0, ""),
-                row("./usr/share/doc/iosonde/", 0o755, 0, ""),
-                row("./usr/share/doc/iosonde/README.md", 0o644, 0, "words"),
-                row("./var/", 0o755, 0, ""),
-                row("./var/lib/", 0o755, 0, ""),
-                row("./var/lib/iosonde/", 0o750, 65532, ""),
+                row("usr/", 0o755, 0, ""),
+                row("usr/bin/", 0o755, 0, ""),
+                row("usr/bin/iosonde", 0o755, 0, "program"),
+                row("usr/bin/sqlio", 0o777, 0, "iosonde"),
+                row("usr/share/", 0o755, 0, ""),
+                row("usr/share/doc/", 0o755, 0, ""),
+                row("usr/share/doc/iosonde/", 0o755, 0, ""),
+                row("usr/share/doc/iosonde/README.md", 0o644, 0, "words"),
+                row("var/", 0o755, 0, ""),
+                row("var/lib/", 0o755, 0, ""),
+                row("var/lib/iosonde/", 0o750, 65532, ""),
             ]
         );
     }

@@ -41,7 +41,7 @@ fn a_measurement_reads_in_the_order_of_the_field() {
         "Max",
         "reads/s",
         "In flight  128 asked, 128 achieved on average (99.8 %)",
-        "CPU        3.2 µs for each I/O",
+        "CPU        3.2 µs per I/O",
         "Stalls",
         "Kernel     nvme0n1",
     ];

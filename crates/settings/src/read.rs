@@ -195,7 +195,7 @@ mod tests {
             ("\nhistroy = \"/h\"", "line 2: unknown field"),
             ("size = \"20 G\"\nsize = \"1G\"", "line 2"),
             ("size = 20", "line 1: invalid type"),
-            ("size = \"twenty\"", "line 1: `twenty` is no size"),
+            ("size = \"twenty\"", "line 1: `twenty` is not a size"),
             ("size = \"1\"", "too small"),
             ("\n\nlanguage = \"fr\"", "line 3: there is no language `fr`; there are en, de"),
             ("history = \"h.db\"", "must be a whole path"),

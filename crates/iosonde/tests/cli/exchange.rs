@@ -163,7 +163,7 @@ fn an_export_goes_over_no_file_of_others() {
     fails(&store.export("theirs.csv", &["--format", "csv"]), 1, "no export of this format");
     assert_eq!(fs::read(&theirs).unwrap(), bytes);
     fails(&store.export("h.db", &[]), 1, "name another");
-    fails(&store.export(".", &[]), 1, "no ordinary file");
+    fails(&store.export(".", &[]), 1, "not an ordinary file");
     fails(&store.export("no/such/directory", &[]), 1, "No such file");
     for format in [&["--format", "csv"][..], &["--format", "csv", "--columns", "sqlio"], &[]] {
         let name = format!("ours{}", format.len());

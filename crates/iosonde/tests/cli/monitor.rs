@@ -125,7 +125,7 @@ fn a_separate_recording_is_set_beside_a_result_of_its_time() {
     let refused = command(&["history", "show", "latest", "--during", "@beside"])
         .env("IOSONDE_HISTORY", &history)
         .output();
-    fails(&refused.unwrap(), 2, "no recording");
+    fails(&refused.unwrap(), 2, "not a recording");
 }
 
 #[test]

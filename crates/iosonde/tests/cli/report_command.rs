@@ -139,7 +139,7 @@ fn a_file_of_somebody_else_is_left_alone() {
     fails(&report(dir.path(), &["run.json", "-o", "."]), 2, "in which format");
     fails(&report(dir.path(), &["run.json", "-o", "r.docx"]), 2, "end it in .html");
     fs::create_dir(dir.path().join("d.html")).unwrap();
-    fails(&report(dir.path(), &["run.json", "-o", "d.html"]), 1, "no ordinary file");
+    fails(&report(dir.path(), &["run.json", "-o", "d.html"]), 1, "not an ordinary file");
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn a_file_that_is_no_report_is_left_alone() {
     symlink(&notes, &link).unwrap();
     fails(&assess(&link, &[]), 1, "no report of iosonde");
     assert_eq!(fs::read_to_string(&notes).unwrap(), "my notes");
-    fails(&assess(Path::new("/dev/null"), &[]), 1, "no ordinary file");
+    fails(&assess(Path::new("/dev/null"), &[]), 1, "not an ordinary file");
     fails(&assess(&dir.path().join("none/r.html"), &[]), 1, "name another with `--report FILE`");
 }
 

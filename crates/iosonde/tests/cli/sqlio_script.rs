@@ -76,7 +76,7 @@ fn what_is_no_output_of_sqlio_is_never_written_to() {
         }
     }
     assert_eq!(fs::read_to_string(&letter).unwrap(), "Dear John");
-    fails(&script(dir.path(), "echo a > .\n", &[]), 2, "no ordinary file");
+    fails(&script(dir.path(), "echo a > .\n", &[]), 2, "not an ordinary file");
 }
 
 #[test]

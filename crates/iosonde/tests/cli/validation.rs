@@ -227,7 +227,7 @@ fn a_plan_comes_from_a_file_and_flags_win() {
         assert!(stderr(&output).contains("save it as UTF-8"), "{}", stderr(&output));
     }
     fs::write(&file, b"depth = 8\n# caf\xe9").unwrap();
-    fails(&place.validate(&["--config", named]), 2, "is not valid UTF-8 in line 2");
+    fails(&place.validate(&["--config", named]), 2, "is not UTF-8 in line 2");
     fs::write(&file, "\u{feff}depth = 8\n").unwrap();
     succeeds(&place.validate(&["--config", named, "--dry-run"]));
 }
