@@ -110,7 +110,8 @@ impl Compiler {
         // Crates name the target as Rust does, which zig does not read; and zig's own default of
         // checking for undefined behaviour needs a library.
         let script = format!(
-            "#!/bin/sh\nn=$#\nwhile [ \"$n\" -gt 0 ]; do\n    a=$1\n    shift\n    n=$((n - 1))\n    \
+            "#!/bin/sh\nn=$#\n\
+             while [ \"$n\" -gt 0 ]; do\n    a=$1\n    shift\n    n=$((n - 1))\n    \
              case $a in --target=*) ;; *) set -- \"$@\" \"$a\" ;; esac\ndone\n\
              exec {} cc -target {}-linux-musl \"$@\" -fno-sanitize=undefined{prefixes}\n",
             quoted(&self.zig.display().to_string()),

@@ -160,7 +160,7 @@ fn copyright(papers: &Papers) -> String {
 
 const RELOAD: &str = "if [ -d /run/systemd/system ]; then systemctl daemon-reload || true; fi\n";
 
-/// Stops what runs, and removes the links that `systemctl enable` has made. Everything that the user
+/// Stops what runs, and removes the links that `systemctl enable` has made. Everything the user
 /// has measured stays.
 const STOP: &str = "    if [ -d /run/systemd/system ]; then
         systemctl stop 'iosonde-baseline@*' iosonde-serve.service || true

@@ -1,5 +1,5 @@
-//! A Debian package: an `ar` archive of a version, a tar of what Debian is to know, and a tar of the
-//! files.
+//! A Debian package: an `ar` archive of a version, a tar of what Debian is to know, and a tar of
+//! the files.
 
 use std::fmt::Write as _;
 
@@ -18,8 +18,8 @@ pub(crate) fn build(about: &About, arch: Arch, files: &Tree) -> Result<Vec<u8>, 
     let mut package = ar::Builder::new(Vec::new());
     let members = [
         ("debian-binary", b"2.0\n".to_vec()),
-        ("control.tar.gz", gzip(&control.tar("./", about.date)?)?),
-        ("data.tar.gz", gzip(&files.tar("./", about.date)?)?),
+        ("control.tar.gz", gzip(&control.tar("", about.date)?)?),
+        ("data.tar.gz", gzip(&files.tar("", about.date)?)?),
     ];
     for (name, bytes) in members {
         let mut header = ar::Header::new(name.into(), bytes.len() as u64);
@@ -34,7 +34,8 @@ pub(crate) fn build(about: &About, arch: Arch, files: &Tree) -> Result<Vec<u8>, 
 fn paragraph(about: &About, arch: Arch, files: &Tree) -> String {
     let size: u64 = files.nodes().map(|(_, node)| kibibytes(node)).sum();
     let mut text = format!(
-        "Package: iosonde\nVersion: {}-1\nArchitecture: {}\nMaintainer: {}\nInstalled-Size: {size}\n\
+        "Package: iosonde\nVersion: {}-1\nArchitecture: {}\nMaintainer: {}\n\
+         Installed-Size: {size}\n\
          Section: utils\nPriority: optional\nDescription: {SUMMARY}\n",
         about.version,
         arch.debian(),

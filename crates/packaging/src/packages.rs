@@ -188,7 +188,10 @@ mod tests {
             serde_json::json!({"id": name, "name": name, "version": "1.0.0", "license": "MIT",
                 "manifest_path": format!("/src/{name}/Cargo.toml")})
         };
-        let uses = |name: &str, kind: Value| serde_json::json!({"pkg": name, "dep_kinds": [{"kind": kind}]});
+        let uses = |name: &str, kind: Value| {
+            let kinds = [serde_json::json!({"kind": kind})];
+            serde_json::json!({"pkg": name, "dep_kinds": kinds})
+        };
         let metadata = serde_json::json!({
             "packages": [package("a"), package("b"), package("c"), package("d")],
             "resolve": {"nodes": [
