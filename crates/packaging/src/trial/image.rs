@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::{Bench, Outcome, holds, is_root};
+use super::{Bench, Outcome, holds, in_root, is_root};
 use crate::arch::Arch;
 use crate::failure::{Failure, because, output, text};
 
@@ -43,10 +43,9 @@ pub(super) fn is_an_image_that_runs(bench: &Bench) -> Result<Outcome, Failure> {
         return Ok(Outcome::Skipped("only root can run the image as its own user".to_owned()));
     }
     let run = |words: &str| {
-        let mut command = Command::new("setpriv");
-        command.args(["--reuid=65532", "--regid=65532", "--clear-groups", "--"]);
-        command.arg("unshare").arg("--map-root-user").arg(format!("--root={}", root.display()));
-        command.arg("--wd=/data").arg("/usr/bin/iosonde").args(words.split(' '));
+        let mut command = in_root(&root)?;
+        command.args(["--setgid=65532", "--setuid=65532", "--wd=/data", "/usr/bin/iosonde"]);
+        command.args(words.split(' '));
         text(command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", "/var/lib/iosonde"))
     };
     let done = run("run /data --engine sync --size 16M --seconds 1 --json")?;

@@ -136,14 +136,18 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
-/// `unshare` with what makes a directory the root, also for users who are not root.
-fn in_root(root: &Path) -> Command {
+/// `unshare` with what makes a directory the root, also for users who are not root. The root gets
+/// `/proc`, as every container has it: the program opens its files again by their names there.
+fn in_root(root: &Path) -> Result<Command, Failure> {
+    let proc = root.join("proc");
+    std::fs::create_dir_all(&proc).map_err(at("create", &proc))?;
     let mut command = Command::new("unshare");
     if !is_root() {
         command.arg("--map-root-user");
     }
+    command.args(["--mount", "--pid", "--fork", "--mount-proc"]);
     command.arg(format!("--root={}", root.display()));
-    command
+    Ok(command)
 }
 
 /// Fails unless a text holds a part.

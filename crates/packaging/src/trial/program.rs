@@ -38,9 +38,10 @@ pub(super) fn runs_in_an_empty_root(bench: &Bench) -> Result<Outcome, Failure> {
             std::fs::read_link(unpacked.join(name)).map_err(at("read", &unpacked.join(name)))?;
         std::os::unix::fs::symlink(&to, root.join(name)).map_err(at("create", &root.join(name)))?;
     }
-    let run = |words: &[&str]| text(in_root(&root).args(words).env_clear().env("PATH", "/"));
+    let run =
+        |words: &[&str]| text(in_root(&root)?.args(words).env_clear().env("PATH", "/usr/bin:/bin"));
     holds("iosonde --version", &run(&["/iosonde", "--version"])?, &bench.version)?;
-    for words in runs() {
+    for words in runs(&[]) {
         let words: Vec<&str> = ["/iosonde"].into_iter().chain(words).collect();
         holds(&words.join(" "), &run(&words)?, "\"iops\"")?;
     }
@@ -64,38 +65,46 @@ pub(super) fn runs_on_the_other_processor(bench: &Bench) -> Result<Outcome, Fail
         .map_err(|_| because(format!("{qemu} is missing. Install qemu-user-static")))?;
     copy(Path::new(path.trim()), &root.join("qemu"))?;
     let run = |words: &[&str]| {
-        let mut command = in_root(&root);
-        text(command.args(["/qemu", "/iosonde"]).args(words).env_clear().env("PATH", "/"))
+        let mut command = in_root(&root)?;
+        text(
+            command
+                .args(["/qemu", "/iosonde"])
+                .args(words)
+                .env_clear()
+                .env("PATH", "/usr/bin:/bin"),
+        )
     };
     holds("iosonde --version", &run(&["--version"])?, &bench.version)?;
-    for words in runs() {
+    // qemu 7 passes on that a file's alignment for direct I/O is known, and not the alignment.
+    for words in runs(&["--buffered"]) {
         holds(&words.join(" "), &run(&words)?, "\"iops\"")?;
     }
     answers_to_other_names(&root, Some("/qemu"))?;
     Ok(Outcome::Passed)
 }
 
-/// Short runs of the engines that work everywhere, which print a document.
-fn runs() -> [Vec<&'static str>; 3] {
-    let sync = "run /data --engine sync --size 16M --seconds 1 --json --no-history";
+/// Short runs of the engines that work everywhere, which print a document; `sync` with more flags.
+fn runs(sync: &'static [&'static str]) -> [Vec<&'static str>; 3] {
+    let words = |text: &'static str| text.split(' ').collect::<Vec<_>>();
+    let on_file = words("run /data --engine sync --size 16M --seconds 1 --json --no-history");
     [
-        "run --engine null --seconds 1 --json --no-history".split(' ').collect(),
-        "run --engine sim --seconds 1 --json --no-history".split(' ').collect(),
-        sync.split(' ').collect(),
+        words("run --engine null --seconds 1 --json --no-history"),
+        words("run --engine sim --seconds 1 --json --no-history"),
+        [on_file, sync.to_vec()].concat(),
     ]
 }
 
 /// By the name of another tool, the program reads that tool's command line.
 fn answers_to_other_names(root: &Path, qemu: Option<&str>) -> Result<(), Failure> {
     for name in crate::contents::LINKS {
-        let mut command = in_root(root);
+        let mut command = in_root(root)?;
         match qemu {
             // The name by which the program is called is not that of its file.
             Some(qemu) => command.args([qemu, "-0", name, "/iosonde"]),
             None => command.arg(format!("/{name}")),
         };
-        let said = text(command.arg("--help").env_clear().env("PATH", "/"))?;
-        holds(&format!("{name} --help"), &said, &format!("Usage: {name}"))?;
+        let said = text(command.arg("--help").env_clear().env("PATH", "/usr/bin:/bin"))?;
+        holds(&format!("{name} --help"), &said, &format!("{name} [OPTIONS]"))?;
     }
     Ok(())
 }
