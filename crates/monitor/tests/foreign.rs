@@ -253,7 +253,7 @@ fn counters_of_another_language_are_refused_in_a_sentence() {
     let error = recognise(include_str!("foreign/french.csv"), &reading()).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("Disque physique"), "{text}");
-    assert!(text.contains("rename the counters in the first line"), "{text}");
+    assert!(text.contains("Rename the counters in the first line"), "{text}");
 }
 
 #[test]

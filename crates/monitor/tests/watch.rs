@@ -304,11 +304,11 @@ fn conditions_that_cannot_be_understood_say_why() {
         ("> 3", "is not a condition"),
         ("speed > 3", "there is no figure `speed`"),
         ("vda.speed > 3", "there is no figure `vda.speed`"),
-        ("write_latency > 20", "no limit of `write_latency_ns`: write 20ms"),
-        ("writes > lots", "no limit of `writes_per_s`"),
+        ("write_latency > 20", "not a limit of `write_latency_ns`: write 20ms"),
+        ("writes > lots", "not a limit of `writes_per_s`"),
         ("cpu > 90% for ever", "`for ever`"),
         ("cpu > 90% for 48h", "`for 48h`"),
-        ("average_queue > -1", "no limit"),
+        ("average_queue > -1", "not a limit"),
     ] {
         let error = text.parse::<Alert>().unwrap_err().to_string();
         assert!(error.contains(part), "{text}: {error}");

@@ -37,5 +37,5 @@ fn who_wants_an_end_hears_what_it_waits_for_and_can_have_it_at_once() {
         said.contains(&on) && said.contains("a second Ctrl-C ends the program at once"),
         "{said}"
     );
-    assert!(said.contains("ended at once, which leaves `"), "{said}");
+    assert!(said.contains("ended at once, which keeps `"), "{said}");
 }

@@ -399,7 +399,7 @@ fn a_result_is_repeated_on_its_target_from_wherever_and_compared() {
     let again = ["again", &before, "--history", history];
     let text = stdout(&again);
     assert!(
-        text.contains("8 KiB random") && text.contains("Measurements are compared where"),
+        text.contains("8 KiB random") && text.contains("Two measurements are comparable if"),
         "{text}"
     );
 }

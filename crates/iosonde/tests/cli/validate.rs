@@ -129,7 +129,7 @@ fn a_refusal_names_what_was_typed() {
     let (lost, new) = (lost.to_str().unwrap(), new.to_str().unwrap());
     refused(&[lost], &format!("TARGET `{lost}` does not exist, and neither does the directory"));
     refused(&[name, "--log", lost], &format!("--log `{lost}` does not exist"));
-    refused(&[new], &format!("TARGET `{new}` does not exist: if it is to be a directory"));
+    refused(&[new], &format!("TARGET `{new}` does not exist. If you mean a directory"));
     refused(&[name, "--size", "0"], "--size is 0 B: it must be at least 4096 bytes");
     let small = [name, "--log-size", "100K", "--threads", "4"];
     refused(&small, "--log-size is 100 KiB: the log needs 4 MiB for 4 threads");
@@ -157,7 +157,7 @@ fn a_second_signal_names_what_is_left() {
     assert_eq!(code(&output), 130, "{}", stderr(&output));
     let data = dir.path().join("iosonde.mdx");
     let said = stderr(&output);
-    let words = format!("ended at once, which leaves `{}`, `", data.display());
+    let words = format!("ended at once, which keeps `{}`, `", data.display());
     assert!(said.contains(&words) && said.contains("validate --clean /"), "{said}");
     let left = names(dir.path());
     assert_eq!(left, ["iosonde.ldx", "iosonde.mdx"]);
