@@ -162,15 +162,14 @@ fn rule() -> String {
     let ms = milliseconds;
     format!(
         "Durable writes are suspect below {} on a turning disk (half a turn of the fastest) and \
-        below {FLASH_SHARE} of a random read on flash. They are also suspect when they take at \
-        most {SAME} times as long as plain ones although the system sees a volatile write cache. \
-        Where single random \
-         reads take {} or more and no device is known to be flash, a durable write below {} was \
-         answered by a cache. It is not believed below {}, which is faster than a protected cache \
-         in a controller. Nor is it believed when it takes at most {SAME} times as long as a plain \
-         one and the system sees a volatile write cache. Where the system knows nothing of caches, \
-         it is not believed below {}, the way to an array and back. The verdict on the log is then \
-         an indication only.",
+         below {FLASH_SHARE} of a random read on flash. They are also suspect when they take at \
+         most {SAME} times as long as plain ones although the system sees a volatile write cache. \
+         Where single random reads take {} or more and no device is known to be flash, a durable \
+         write below {} was answered by a cache. It is not believed below {}, which is faster than \
+         a protected cache in a controller. Nor is it believed when it takes at most {SAME} times \
+         as long as a plain one and the system sees a volatile write cache. Where the system knows \
+         nothing of caches, it is not believed below {}, the way to an array and back. The verdict \
+         on the log is then an indication only.",
         ms(ROTATING_WRITE_NS),
         ms(ROTATING_WRITE_NS),
         ms(ROTATING_WRITE_NS),

@@ -169,7 +169,7 @@ fn profiles_are_taken_and_refused_as_diskspd_does() {
     }
 }
 
-/// An empty name after the comma is no file, in DiskSpd and here.
+/// With nothing after the comma, DiskSpd fills the buffer with random data; iosonde does the same.
 #[test]
 fn a_comma_without_a_name_is_random_content_without_a_file() {
     let words = ["-w100", "-Z1M,", "f.dat"].map(str::to_owned);

@@ -159,8 +159,7 @@ fn left_over(judged: &RunEvidence<'_>) -> Vec<String> {
         let behind = show_ns(behind_ns as f64);
         warnings.push(format!(
             "the storage did not keep up with the requested rate: at the end, I/Os had been due \
-            for \
-             {behind} without a free slot. No figure includes them, so latencies are too low"
+             for {behind} without a free slot. No figure includes them, so latencies are too low"
         ));
     }
     warnings

@@ -265,8 +265,7 @@ pub enum PrepareError {
     /// The file system has no direct I/O.
     #[error(
         "`{}` is on a file system without direct I/O (O_DIRECT), so every figure would be of the \
-            operating \
-         system's cache; choose another directory, or measure the cache knowingly with \
+         operating system's cache; choose another directory, or measure the cache knowingly with \
          `--buffered`",
         path.display()
     )]
@@ -332,8 +331,7 @@ pub enum Refusal {
     /// A foreign file would be written.
     #[error(
         "`{}` was not made by iosonde and would be overwritten; name a directory to have a test \
-            file made, \
-         or, if its content may be lost, repeat its name: `--destroy {}`",
+         file made, or, if its content may be lost, repeat its name: `--destroy {}`",
         path.display(), path.display()
     )]
     Foreign {
@@ -376,8 +374,7 @@ pub enum Refusal {
     /// The test file would fill the file system.
     #[error(
         "a test file of {needed} at `{}` would fill its file system to {percent:.0} %. Past 90 % \
-            it needs `--overfill`, \
-         and up to 90 % there is room for {room}",
+         it needs `--overfill`, and up to 90 % there is room for {room}",
         path.display()
     )]
     Overfill {

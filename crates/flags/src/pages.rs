@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Command;
 use clap_mangen::Man;
 
-/// Why there is no manual page.
+/// Why a manual page cannot be made.
 #[derive(Debug)]
 pub enum PageError {
     /// The command has no such command in it; these it has.

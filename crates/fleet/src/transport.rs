@@ -19,8 +19,7 @@ pub trait Transport {
     /// Sends to one agent. One that is gone is reported by [`Transport::receive`].
     fn send(&mut self, agent: usize, message: &ToAgent);
 
-    /// The next arrival, with the moment at which it came; none where nothing came until this
-    /// moment.
+    /// The next arrival and its time of arrival, or `None` if nothing arrives by `until_ns`.
     fn receive(&mut self, until_ns: u64) -> Option<(usize, u64, Arrival)>;
 
     /// Ends the connection to an agent that does not answer.

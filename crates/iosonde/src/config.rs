@@ -28,7 +28,7 @@ pub(crate) fn settings() -> &'static Settings {
     loaded().as_ref().unwrap_or(&NOTHING)
 }
 
-/// The same for a command that must not go on without it.
+/// The settings, or the reason why they cannot be read; for commands that must not run without.
 pub(crate) fn checked() -> Result<&'static Settings, Failure> {
     loaded().as_ref().map_err(|error| Failure::WrongUsage(error.clone()))
 }

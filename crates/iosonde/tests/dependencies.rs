@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// Crates of which two versions are built, because others that we use ask for different ones. Take
 /// a name out when `Cargo.lock` has one version again.
-const TWICE: [&str; 15] = [
+const TWICE: [&str; 16] = [
     "base64",
     "block-buffer",
     "const-oid",
@@ -18,6 +18,7 @@ const TWICE: [&str; 15] = [
     "digest",
     "fallible-iterator",
     "getrandom",
+    "itertools",
     "miniz_oxide",
     "num-bigint",
     "r-efi",

@@ -73,8 +73,7 @@ pub enum PlanError {
     /// A path in it is no UTF-8.
     #[error(
         "results and plans are text, and the name of a target or file is not UTF-8: give it \
-        another \
-         name, or a link to it"
+         another name, or a link to it"
     )]
     Path,
     /// Results of this kind have no plan that can be repeated.

@@ -63,8 +63,7 @@ pub enum AlertError {
     /// It has another form.
     #[error(
         "`{text}` is not a condition: write FIGURE > LIMIT, with a device and a time if you like, \
-        as \
-            in `vda.write_latency > 20ms for 60s`, or one of: {ready}",
+         as in `vda.write_latency > 20ms for 60s`, or one of: {ready}",
         ready = names(READY.iter().map(|ready| ready.0))
     )]
     Form {

@@ -342,9 +342,8 @@ figures! {
             |m, _| Conditions::of(m).id();
         pattern: String, "Pattern", Text, everywhere,
             "`random`, `sequential`, `sequential-shared`, `stride`, `matrix`; `mixed` where \
-                streams differ or a \
-             stream makes random I/Os within another order; `unknown` where another tool's result \
-                does not tell its load",
+             streams differ or a stream makes random I/Os within another order; `unknown` where \
+             another tool's result does not tell its load",
             |m, _| m.workload.pattern_kind().word().to_owned();
         write_percent: Option<u32>, "Writes", Percent, everywhere,
             "share of I/Os that write; absent where streams differ",

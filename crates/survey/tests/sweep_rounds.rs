@@ -120,6 +120,16 @@ fn a_device_that_never_holds_still_ends_after_the_last_round_and_says_so() {
     assert!(found.differences.iter().any(|text| text.contains("fewer rounds")));
 }
 
+/// The second of two targets was never reached, and was said to have been resumed.
+#[test]
+fn nothing_is_said_of_a_target_that_was_not_reached() {
+    let mut plan = plan(0.0, 1);
+    plan.targets.push(Target { path: "other".into(), size_bytes: Some(Bytes(1 << 30)) });
+    let (cut, _) = sweep_from(&plan, Vec::new(), 3);
+    let groups: Vec<_> = cut.conclusion.rounds.iter().map(|r| r.targets.clone()).collect();
+    assert_eq!(groups, [vec![0]]);
+}
+
 #[test]
 fn an_interrupted_sweep_ends_as_one_that_was_not() {
     let plan = plan(12.0, 3);

@@ -6,9 +6,8 @@ use crate::words::{milliseconds, number, size};
 pub(super) fn rule(edge: &Edge) -> String {
     match edge.cache.map(|c| c.method) {
         Some(Method::FastShare) => "C = sum(w F h) / sum(w), w = 1 / var(F h), over the sizes F \
-            with a share h of fast I/Os between 2 and 95 %. An \
-                                    I/O is fast below the valley between the two humps of the \
-                                    pooled log \
+                                    with a share h of fast I/Os between 2 and 95 %. An I/O is fast \
+                                    below the valley between the two humps of the pooled log \
                                     latencies (found from Otsu's threshold). The interval is 1.96 \
                                     standard errors either way, at least 2 %."
             .to_owned(),
@@ -115,9 +114,8 @@ fn fair(edge: &Edge) -> String {
     let [usual, strict] = edge.fair_sizes.as_slice() else { return String::new() };
     format!(
         " A fair test of the storage under it needs a file of {} ({} times the cache). {} % of \
-        reads still come from the cache then, and the mean latency is {} % low. A file of {} ({} \
-        times) \
-        still leaves {} % and {} %.",
+         reads still come from the cache then, and the mean latency is {} % low. A file of {} ({} \
+         times) still leaves {} % and {} %.",
         size(strict.file_bytes),
         strict.times,
         number(strict.hit_percent),

@@ -13,9 +13,8 @@ pub(super) fn rule(smoothed: bool, hinge: Option<SoftHinge>, ceiling_seen: bool)
          and more than the points scatter. Retrograde: the deepest point is at least 15 % below \
          the middle of the points within 10 % of the highest. Those past the highest are 10 % \
          below it on average, and both by three times the scatter. Scatter: the distance of the \
-         points from \
-         the nearest curve, their own half widths, and 5 % from run to run, whichever is largest. \
-         Unclear: what is neither, nor flat within the scatter."
+         points from the nearest curve, their own half widths, and 5 % from run to run, whichever \
+         is largest. Unclear: what is neither, nor flat within the scatter."
     );
     let Some(hinge) = hinge else {
         return format!("{points} No curve was fitted: that takes three points.");

@@ -44,8 +44,8 @@ impl Figures {
         self.user_s += long.user_s - short.user_s;
     }
 
-    /// Microseconds of user CPU per I/O; none where there was no I/O. Of one turn it would be
-    /// a guess from some hundred samples, and the median of such guesses is another.
+    /// Microseconds of user CPU per I/O over all turns, if there was I/O. A single turn has only a
+    /// few hundred samples, too few for a figure.
     fn user_us(&self) -> Option<f64> {
         (self.ios > 0.0).then(|| self.user_s * 1e6 / self.ios)
     }

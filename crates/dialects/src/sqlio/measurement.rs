@@ -81,8 +81,8 @@ fn follow_each_other(measurements: &mut [results::Measurement]) {
 
 /// The warning on figures whose load is not known.
 const UNKNOWN_LOAD: &str = "nobody knows which load these figures are of: the text has neither \
-    SQLIO's \
-    lines about it nor the call right above them. Nothing is compared with them";
+                            SQLIO's lines about it nor the call right above them. Nothing is \
+                            compared with them";
 
 /// A run; `done` is what was done, where the text says it.
 fn run(reading: &Reading, done: Option<(&Load, Access)>, file: &str) -> Run {

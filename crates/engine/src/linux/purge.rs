@@ -1,4 +1,4 @@
-//! A device as if nothing had ever been written to it.
+//! Purging: a device forgets its content, as if it had never been written.
 
 #![expect(unsafe_code, reason = "a discard is asked for by an ioctl that carries an address")]
 
@@ -10,8 +10,8 @@ use std::os::unix::fs::FileTypeExt as _;
 /// `_IO(0x12, 119)`.
 const BLKDISCARD: libc::Ioctl = 0x1277;
 
-/// Discards the first bytes of an open block device; `false` where it is no block device, or one
-/// that cannot discard.
+/// Discards the first bytes of an open block device. Returns `false` for anything that is not a
+/// block device, and for a device that does not support discard.
 pub(crate) fn purge(file: &File, bytes: u64) -> io::Result<bool> {
     if !file.metadata()?.file_type().is_block_device() {
         return Ok(false);

@@ -126,7 +126,7 @@ pub(crate) fn clean(_path: &Path, _kept: bool, _dry_run: bool) -> std::io::Resul
     Ok(Cleaned::NotOurs)
 }
 
-/// There are no real targets, so none is purged.
+/// There are no real targets to purge.
 pub(crate) fn purge(_file: &File, _bytes: u64) -> std::io::Result<bool> {
     Ok(false)
 }

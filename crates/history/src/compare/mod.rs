@@ -199,9 +199,8 @@ fn method(rules: &Rules<'_>) -> Vec<String> {
     let band = workload::show_number(rules.band_percent);
     let mut method = vec![
         "Two measurements are comparable if file size, block sizes, pattern, depth, threads, \
-        cache, \
-         durability, data, rate and place in the file are the same. The runs of one side are all \
-         of its measurements under the same conditions."
+         cache, durability, data, rate and place in the file are the same. The runs of one side \
+         are all of its measurements under the same conditions."
             .to_owned(),
         format!(
             "One run is one observation: the 90 % interval of the ratio of the geometric means \

@@ -58,8 +58,7 @@ pub enum LineError {
     /// It is not JSON.
     #[error(
         "it is not complete JSON ({0}): JSON lines of `history export` and results of `--json` can \
-        be \
-         imported"
+         be imported"
     )]
     NotJson(serde_json::Error),
     /// It is JSON, but not what belongs there.

@@ -168,11 +168,9 @@ fn advice(found: &Durability, behind_oldest: u64) -> Vec<String> {
 /// What can be done about writes that were acknowledged and are gone.
 const REMEDIES: [&str; 4] = [
     "Find what holds the cache. It may be the drive (hdparm -W, nvme get-feature -f 6, `write \
-    cache` in \
-     /sys/block/DEVICE/queue), a RAID controller whose cache has no battery. It may also be a \
-     hypervisor \
-     (`cache=unsafe`, `cache=writeback` without flushes) or a file system mounted with \
-     `nobarrier`.",
+     cache` in /sys/block/DEVICE/queue), a RAID controller whose cache has no battery. It may also \
+     be a hypervisor (`cache=unsafe`, `cache=writeback` without flushes) or a file system mounted \
+     with `nobarrier`.",
     "Switch that cache to write-through, or off, until it is protected, and test again.",
     "A kernel that believes a device has no volatile cache sends no flushes: \
      /sys/block/DEVICE/queue/write_cache says `write through` then. If the device has one all the \

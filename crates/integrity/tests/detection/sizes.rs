@@ -210,8 +210,8 @@ fn each_fault_is_found_in_files_with_holes() {
     }
 }
 
-/// A file for which there is no room stays as it is, and the run continues; one that cannot be cut
-/// ends it.
+/// If there is no room to extend a file, the file stays as it is and the run continues. If a file
+/// cannot be shortened, the run ends.
 #[test]
 fn what_cannot_be_done_to_a_file_is_told() {
     let storage = empty();

@@ -170,11 +170,9 @@ fn claim(path: &Path) -> Result<PathBuf, Failure> {
     };
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     match fs::metadata(&path) {
-        Ok(metadata) if !metadata.is_file() => Err(refused(
-            "it is not an ordinary \
-            file"
-                .to_owned(),
-        )),
+        Ok(metadata) if !metadata.is_file() => {
+            Err(refused("it is not an ordinary file".to_owned()))
+        }
         Ok(metadata) if metadata.len() == 0 => Ok(path),
         Ok(_) => {
             let text = fs::read_to_string(&path).unwrap_or_default();

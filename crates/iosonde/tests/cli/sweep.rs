@@ -310,7 +310,7 @@ fn a_resumption_without_a_plan_takes_no_flag_that_it_would_leave_aside() {
     let place = Place::new();
     for flag in [&["--settle", "5"][..], &["--adaptive"], &["--size", "1G"], &["/tmp"]] {
         let name = if flag[0] == "/tmp" { "TARGET" } else { flag[0] };
-        let words = format!("leave out {name}, or repeat");
+        let words = format!("Leave out {name}, or repeat");
         fails(&place.run(&[&["--resume"], flag].concat()), 2, &words);
     }
 }

@@ -323,8 +323,7 @@ fn cost_of_backup(
     }
     format!(
         "Alongside {beside}, the 99th percentile of reads at {users} goes from {without} to \
-        {with}; \
-         the backup reads {} MiB/s.",
+         {with}; the backup reads {} MiB/s.",
         show_number(backup)
     )
 }

@@ -9,10 +9,10 @@ const BEARABLE: f64 = 2.0;
 const SAME: f64 = 1.25;
 
 const RULE: &str = "At each read rate, writes are bearable under two conditions: the storage keeps \
-    up with both, and the p99 latency of reads at most doubles. Writes \
-    interfere if it more than doubles or reads \
-                    fall behind, slightly if it rises by more than a quarter, and not at all \
-                    otherwise. Rates between two levels were not measured.";
+                    up with both, and the p99 latency of reads at most doubles. Writes interfere \
+                    if it more than doubles or reads fall behind, slightly if it rises by more \
+                    than a quarter, and not at all otherwise. Rates between two levels were not \
+                    measured.";
 
 pub(super) fn conclude(
     read: Option<f64>,

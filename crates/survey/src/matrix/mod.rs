@@ -240,9 +240,8 @@ impl Grid {
             format!(
                 "A rate counts as not reached if less than {REACHED_PERCENT} % of it completed \
                  (less for few I/Os, whose number varies by chance). The same holds if half of the \
-                 I/Os waited \
-                 longer to be issued than the storage then took. Such a cell has no latency, \
-                 because its latency depends on how long it is measured."
+                 I/Os waited longer to be issued than the storage then took. Such a cell has no \
+                 latency, because its latency depends on how long it is measured."
             ),
             "Cells were measured by rising load. A cell that offers at least as many reads and at \
              least as many writes as one that was not reached was skipped."

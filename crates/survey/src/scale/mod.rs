@@ -226,7 +226,8 @@ fn method(options: &ScaleOptions, lab: &Lab<'_>, unit: ScaleUnit) -> Vec<String>
     vec![
         format!(
             "The same load ran on each target alone and then on several at once, with {} I/Os in \
-             flight on each target throughout (threads x depth: {} x {}). {added} per second were added up.",
+             flight on each target throughout (threads x depth: {} x {}). {added} per second were \
+             added up.",
             u64::from(stream.threads) * u64::from(stream.depth),
             stream.threads,
             stream.depth

@@ -26,11 +26,10 @@ pub(super) fn method_of(plan: &Plan) -> Vec<String> {
     if let Some(rounds) = &plan.rounds {
         method.push(format!(
             "All cells were measured in rounds until every tracked cell was steady. Over the last \
-            five rounds, it then spread by at most 20 % of its mean and the line through them \
-            moved by at most 10 %. \
-            At most {} rounds were made. The rule is that of the SNIA Solid State Storage \
-            Performance Test Specification, 2.0.2. The figures of a cell are those of the last \
-            five rounds.",
+             five rounds, it then spread by at most 20 % of its mean and the line through them \
+             moved by at most 10 %. At most {} rounds were made. The rule is that of the SNIA \
+             Solid State Storage Performance Test Specification, 2.0.2. The figures of a cell are \
+             those of the last five rounds.",
             rounds.at_most
         ));
     }

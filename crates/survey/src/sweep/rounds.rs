@@ -53,8 +53,8 @@ pub(super) fn prepare(rounds: &Rounds, lab: &mut Lab<'_>) -> Result<Preparation,
     }
     if rounds.precondition_times > 0 {
         done.method.push(format!(
-            "Before the first round, all of the used part of each target was written {} times with \
-             sequential writes of {}, {} in all.",
+            "Before the first round, all of the used part of each target was written at least {} \
+             times with sequential writes of {}, {} in all.",
             rounds.precondition_times,
             rounds.precondition_block_bytes,
             Bytes(done.written_bytes)

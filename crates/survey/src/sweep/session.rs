@@ -493,9 +493,12 @@ impl Session {
         let of_group = |group: Vec<usize>| {
             let cells: Vec<&Cell> =
                 self.cells.iter().filter(|c| self.can_be_done(c, &group)).collect();
+            let prepared = self.preparations.get(&group);
+            // A sweep that ended before a group knows nothing of it.
+            let is_begun = self.done.keys().any(|name| self.is_here(name % self.count(), &group));
             let unknown = Preparation::default();
-            let preparation = self.preparations.get(&group).unwrap_or(&unknown);
-            rounds::found(plan, &cells, &self.done, preparation)
+            (prepared.is_some() || is_begun).then_some(())?;
+            rounds::found(plan, &cells, &self.done, prepared.unwrap_or(&unknown))
         };
         plan.groups().into_iter().filter_map(of_group).collect()
     }

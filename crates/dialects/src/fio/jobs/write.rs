@@ -18,8 +18,8 @@ use crate::losses::Losses;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "the target `{}` cannot be written in a job file. fio would end the name at a `;`, a `#` or \
-        the end of a line, fill in a `${{`, and \
-     strip blanks from its ends. Give the file another name, or a link to it",
+     the end of a line, fill in a `${{`, and strip blanks from its ends. Give the file another \
+     name, or a link to it",
     .0.display()
 )]
 pub struct NoFileName(pub PathBuf);

@@ -284,8 +284,7 @@ impl Imported<'_> {
         if workers.iter().any(|w| w.disks.len() > 1) {
             doubts.push(
                 "IOMeter repeats the raw times of a worker for every one of its disks; they are \
-                not \
-                 used"
+                 not used"
                     .to_owned(),
             );
         }

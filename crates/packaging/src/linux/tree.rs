@@ -7,7 +7,7 @@ use std::io::Write as _;
 use flate2::{Compression, GzBuilder};
 use tar::{EntryType, Header};
 
-use crate::failure::{Failure, packing};
+use crate::linux::failure::{Failure, packing};
 
 /// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]

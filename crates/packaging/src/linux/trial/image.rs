@@ -6,8 +6,8 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::{Bench, Outcome, holds, in_root, is_root};
-use crate::arch::Arch;
-use crate::failure::{Failure, because, output, text};
+use crate::linux::arch::Arch;
+use crate::linux::failure::{Failure, because, output, text};
 
 /// Reads the images of all processors, and runs that of this machine.
 pub(super) fn is_an_image_that_runs(bench: &Bench) -> Result<Outcome, Failure> {

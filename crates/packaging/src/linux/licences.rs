@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::failure::{Failure, at};
-use crate::packages::Package;
+use crate::linux::failure::{Failure, at};
+use crate::linux::packages::Package;
 
 /// A part of the program besides crates.
 #[derive(Debug, Clone)]

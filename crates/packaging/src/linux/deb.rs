@@ -3,10 +3,10 @@
 
 use std::fmt::Write as _;
 
-use crate::arch::Arch;
-use crate::contents::{About, SUMMARY, Script, description, scripts};
-use crate::failure::{Failure, packing};
-use crate::tree::{Node, Tree, gzip};
+use crate::linux::arch::Arch;
+use crate::linux::contents::{About, SUMMARY, Script, description, scripts};
+use crate::linux::failure::{Failure, packing};
+use crate::linux::tree::{Node, Tree, gzip};
 
 /// The package as one file.
 pub(crate) fn build(about: &About, arch: Arch, files: &Tree) -> Result<Vec<u8>, Failure> {

@@ -1,8 +1,8 @@
 //! What is in a package besides the program, and where: for a system's package manager, and for
 //! people who unpack a tarball somewhere.
 
-use crate::failure::Failure;
-use crate::tree::{Tree, gzip};
+use crate::linux::failure::Failure;
+use crate::linux::tree::{Tree, gzip};
 
 /// The one line that package managers show.
 pub(crate) const SUMMARY: &str = "Measure and judge storage before a database depends on it";

@@ -2,10 +2,10 @@
 
 use rpm::{BuildConfig, CompressionWithLevel, FileOptions, PackageBuilder};
 
-use crate::arch::Arch;
-use crate::contents::{About, SUMMARY, Script, description, scripts};
-use crate::failure::{Failure, because};
-use crate::tree::{Node, Tree};
+use crate::linux::arch::Arch;
+use crate::linux::contents::{About, SUMMARY, Script, description, scripts};
+use crate::linux::failure::{Failure, because};
+use crate::linux::tree::{Node, Tree};
 
 /// The package as one file.
 pub(crate) fn build(about: &About, arch: Arch, files: &Tree) -> Result<Vec<u8>, Failure> {

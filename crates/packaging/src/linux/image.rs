@@ -3,11 +3,11 @@
 
 use serde_json::{Value, json};
 
-use crate::arch::Arch;
-use crate::contents::{About, LINKS, SUMMARY};
-use crate::failure::Failure;
-use crate::sums::sha256;
-use crate::tree::{Tree, gzip};
+use crate::linux::arch::Arch;
+use crate::linux::contents::{About, LINKS, SUMMARY};
+use crate::linux::failure::Failure;
+use crate::linux::sums::sha256;
+use crate::linux::tree::{Tree, gzip};
 
 /// The user that the program runs as, by the number that images without a shell commonly use.
 const USER: u64 = 65532;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::failure::{Failure, at, write};
-use crate::sums::{list, parse, sha256};
+use crate::linux::failure::{Failure, at, write};
+use crate::linux::sums::{list, parse, sha256};
 
 const SUMS: &str = "SHA256SUMS";
 

@@ -9,8 +9,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::arch::Arch;
-use crate::failure::{Failure, at, because, read, text, watch, write};
+use crate::linux::arch::Arch;
+use crate::linux::failure::{Failure, at, because, read, text, watch, write};
 
 /// How to compile.
 #[derive(Debug)]

@@ -16,9 +16,9 @@ use std::process::{Command, ExitCode};
 
 use clap::Args;
 
-use crate::arch::Arch;
-use crate::failure::{Failure, at, because, output, read};
-use crate::sums::parse;
+use crate::linux::arch::Arch;
+use crate::linux::failure::{Failure, at, because, output, read};
+use crate::linux::sums::parse;
 
 /// Install and run what `build` made
 #[derive(Debug, Args)]

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::licences::Runtime;
-use crate::packages::Package;
+use crate::linux::licences::Runtime;
+use crate::linux::packages::Package;
 
 /// The document. `date` is in RFC 3339.
 pub(crate) fn document(

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{Bench, Outcome, holds, is_root};
-use crate::failure::{Failure, because, output, text};
+use crate::linux::failure::{Failure, because, output, text};
 
 /// Where a history is, and where reports go in this trial.
 const KEPT: [&str; 2] = ["./root/.local", "./root/reports"];

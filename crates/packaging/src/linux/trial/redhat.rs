@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{Bench, Outcome, holds, is_root};
-use crate::arch::Arch;
-use crate::failure::{Failure, because, finish, output, read, text};
+use crate::linux::arch::Arch;
+use crate::linux::failure::{Failure, because, finish, output, read, text};
 
 /// Reads the packages of all processors; installs, verifies and removes that of this machine.
 pub(super) fn is_a_package_that_leaves_nothing(bench: &Bench) -> Result<Outcome, Failure> {

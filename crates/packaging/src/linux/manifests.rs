@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::failure::{Failure, at, because};
+use crate::linux::failure::{Failure, at, because};
 
 /// A template that was filled in, or why not.
 #[derive(Debug, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{Bench, Outcome, beginning, holds, in_root};
-use crate::arch::Arch;
-use crate::compile::cargo_home;
-use crate::failure::{Failure, at, because, output, read, text};
+use crate::linux::arch::Arch;
+use crate::linux::compile::cargo_home;
+use crate::linux::failure::{Failure, at, because, output, read, text};
 
 /// Paths of the machine that builds are no business of others, and make two builds differ.
 pub(super) fn names_no_path_of_this_machine(bench: &Bench) -> Result<Outcome, Failure> {
@@ -32,7 +32,7 @@ pub(super) fn runs_in_an_empty_root(bench: &Bench) -> Result<Outcome, Failure> {
     let root = bench.directory("empty-root")?;
     copy(&unpacked.join("iosonde"), &root.join("iosonde"))?;
     std::fs::create_dir(root.join("data")).map_err(at("create", &root.join("data")))?;
-    for name in crate::contents::LINKS {
+    for name in crate::linux::contents::LINKS {
         // The links of the tarball lead to the program next to them.
         let to =
             std::fs::read_link(unpacked.join(name)).map_err(at("read", &unpacked.join(name)))?;
@@ -96,7 +96,7 @@ fn runs(sync: &'static [&'static str]) -> [Vec<&'static str>; 3] {
 
 /// By the name of another tool, the program reads that tool's command line.
 fn answers_to_other_names(root: &Path, qemu: Option<&str>) -> Result<(), Failure> {
-    for name in crate::contents::LINKS {
+    for name in crate::linux::contents::LINKS {
         let mut command = in_root(root)?;
         match qemu {
             // The name by which the program is called is not that of its file.

@@ -5,14 +5,14 @@ use std::process::{Command, ExitCode};
 
 use clap::{Args, Parser};
 
-use crate::arch::Arch;
-use crate::compile::{Compiled, Compiler, DEBUG_FILE};
-use crate::contents::{About, Named, Papers, Script, portable, system};
-use crate::dist::Dist;
-use crate::failure::{Failure, at, because, output, read, text, write};
-use crate::licences::{Runtime, collect};
-use crate::tree::{Tree, gzip};
-use crate::{deb, image, manifests, packages, rpm_file, sbom, trial};
+use crate::linux::arch::Arch;
+use crate::linux::compile::{Compiled, Compiler, DEBUG_FILE};
+use crate::linux::contents::{About, Named, Papers, Script, portable, system};
+use crate::linux::dist::Dist;
+use crate::linux::failure::{Failure, at, because, output, read, text, write};
+use crate::linux::licences::{Runtime, collect};
+use crate::linux::tree::{Tree, gzip};
+use crate::linux::{deb, image, manifests, packages, rpm_file, sbom, trial};
 
 /// The largest program that a package may have, without its debug information.
 const PROGRAM_BYTES_MAX: usize = 25_000_000;

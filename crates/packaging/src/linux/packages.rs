@@ -7,9 +7,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::arch::Arch;
-use crate::compile::Compiler;
-use crate::failure::{Failure, because, output, text};
+use crate::linux::arch::Arch;
+use crate::linux::compile::Compiler;
+use crate::linux::failure::{Failure, because, output, text};
 
 /// A crate in the program.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,7 +68,7 @@ pub(crate) fn linked(compiler: &Compiler, archs: &[Arch]) -> Result<Vec<Package>
 /// The version of the workspace's packages.
 pub(crate) fn version(root: &Path) -> Result<String, Failure> {
     let file = root.join("Cargo.toml");
-    let text = std::fs::read_to_string(&file).map_err(crate::failure::at("read", &file))?;
+    let text = std::fs::read_to_string(&file).map_err(crate::linux::failure::at("read", &file))?;
     let manifest: toml::Table = text
         .parse()
         .map_err(|error| because(format!("cannot read {}: {error}", file.display())))?;
@@ -101,7 +101,7 @@ fn tree_line(line: &str) -> Option<(String, String)> {
 /// The checksums in `Cargo.lock`.
 fn checksums(root: &Path) -> Result<BTreeMap<(String, String), String>, Failure> {
     let file = root.join("Cargo.lock");
-    let text = std::fs::read_to_string(&file).map_err(crate::failure::at("read", &file))?;
+    let text = std::fs::read_to_string(&file).map_err(crate::linux::failure::at("read", &file))?;
     let lock: toml::Table = text
         .parse()
         .map_err(|error| because(format!("cannot read {}: {error}", file.display())))?;
