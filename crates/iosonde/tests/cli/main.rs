@@ -45,6 +45,7 @@ mod power;
 mod presets;
 mod program;
 mod python;
+mod readme;
 mod repeat;
 mod report_command;
 mod reports;
