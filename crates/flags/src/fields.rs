@@ -5,7 +5,7 @@ use workload::Violation;
 
 /// Fields of a stream, and of what holds it, with their flags. Where a command has the plural of a
 /// flag, `sweep` does, that is named.
-const FIELDS: [(&str, &str); 36] = [
+const FIELDS: [(&str, &str); 37] = [
     ("blocks", "--block"),
     ("threads", "--threads"),
     ("depth", "--depth"),
@@ -42,6 +42,7 @@ const FIELDS: [(&str, &str); 36] = [
     ("precision.percent", "--precision"),
     ("precision.at_least_seconds", "--at-least"),
     ("completion", "--wait"),
+    ("adaptive", "--adaptive"),
 ];
 
 /// Fields that other words than the lists of a sweep are typed for.

@@ -77,13 +77,10 @@ impl Settings {
     /// Takes what the text of a file says.
     fn take(&mut self, path: &Path, text: &str, languages: &[&str]) -> Result<(), SettingsError> {
         let line_of = |at: usize| 1 + text.bytes().take(at).filter(|b| *b == b'\n').count();
-        let file: File = toml::from_str(text).map_err(|error| {
-            let keys: Vec<&str> = SETTINGS.iter().map(|setting| setting.key).collect();
-            SettingsError::File {
-                path: path.to_owned(),
-                line: line_of(error.span().map_or(0, |span| span.start)),
-                what: format!("{}; the settings are {}", error.message(), keys.join(", ")),
-            }
+        let file: File = toml::from_str(text).map_err(|error| SettingsError::File {
+            path: path.to_owned(),
+            line: line_of(error.span().map_or(0, |span| span.start)),
+            what: error.message().to_owned(),
         })?;
         let split = |value: Spanned<String>| {
             let line = line_of(value.span().start);
@@ -157,7 +154,7 @@ fn size(text: &str, source: Source) -> Result<Set<Bytes>, SettingsError> {
     match text.parse::<Bytes>() {
         Ok(bytes) if bytes.0 >= SIZE_MIN => Ok(Set { value: bytes, source }),
         Ok(_) => Err(value(source, format!("a test file of {text} is too small; write `10G`"))),
-        Err(error) => Err(value(source, format!("`{text}` is not a size: {error}"))),
+        Err(error) => Err(value(source, error.to_string())),
     }
 }
 

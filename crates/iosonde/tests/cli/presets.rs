@@ -63,6 +63,8 @@ fn the_test_of_the_snia_ends_in_steady_state_and_says_in_what_it_differs() {
     assert_eq!(found["conclusion"]["rounds"][0]["steady"], true);
     let other = [sweep("snia-pts").as_slice(), &["-b", "8K"]].concat();
     fails(&place.run(&other), 2, "rounds.tracked");
+    let other = [sweep("snia-pts").as_slice(), &["--adaptive"]].concat();
+    fails(&place.run(&other), 2, "--adaptive is true: a sweep in rounds measures every cell");
 }
 
 /// Who purges a file by mistake loses nothing: a file cannot be purged, and that is said.

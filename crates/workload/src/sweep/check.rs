@@ -76,11 +76,11 @@ impl Plan {
             rule("tracked", &value, "it is not a cell of the matrix; name one that is");
         }
         if self.adaptive {
-            rule("at_most", &rounds.at_most, "rounds measure every cell; leave out `adaptive`");
-        }
-        if self.precision.is_some() {
-            let text = "windows of rounds have their whole length; leave out `precision`";
-            rule("at_most", &rounds.at_most, text);
+            let text = "a sweep in rounds measures every cell; leave it out";
+            found.push(violation("adaptive", true, text));
+        } else if let Some(precision) = self.precision {
+            let text = "windows of a sweep in rounds have their whole length; leave it out";
+            found.push(violation("precision.percent", precision.percent, text));
         }
     }
 
