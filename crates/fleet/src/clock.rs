@@ -40,7 +40,8 @@ impl ClockEstimate {
         pings.iter().filter_map(estimate).min_by_key(|e| e.bound_ns)
     }
 
-    /// Converts a moment of the coordinator to the agent's clock; `None` if it is out of range there.
+    /// Converts a moment of the coordinator to the agent's clock; `None` if it is out of range
+    /// there.
     #[must_use]
     pub fn to_agent(self, here_ns: u64) -> Option<u64> {
         u64::try_from(i128::from(here_ns) + self.ahead_ns).ok()

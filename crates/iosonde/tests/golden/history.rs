@@ -10,20 +10,26 @@ use crate::files::{documents, golden_place, kept, place, printed};
 use crate::{figures, tables};
 
 /// Sentences about the method that are worded anew, as they were and as they are.
-const REWORDED: [(&str, &str); 2] = [
+const REWORDED: [(&str, &str); 3] = [
     (
         "Measurements are compared where file size, block sizes, pattern, depth, threads, cache, \
-     durability, data, rate and place in the file are the same; the runs of one side are all of \
-     its measurements of the same conditions.",
-        "Two measurements are comparable if file size, block sizes, pattern, depth, threads, cache, \
-     durability, data, rate and place in the file are the same. The runs of one side are all of \
-     its measurements under the same conditions.",
+         durability, data, rate and place in the file are the same; the runs of one side are all \
+         of its measurements of the same conditions.",
+        "Two measurements are comparable if file size, block sizes, pattern, depth, threads, \
+         cache, durability, data, rate and place in the file are the same. The runs of one side \
+         are all of its measurements under the same conditions.",
     ),
     (
         "A series holds one load on one target of one host, with one value for each result: the \
-     geometric mean of its runs.",
+         geometric mean of its runs.",
         "A series holds one load on one target of one host, with one value per result: the \
-     geometric mean of its runs.",
+         geometric mean of its runs.",
+    ),
+    (
+        "Changes of level are found by e-divisive means with a t-test in series of 8 results or \
+         more; a level has at least three, and a change at least 1 %.",
+        "Changes of level are found by e-divisive means with a t-test in series of 8 results or \
+         more. A level has at least three, and a change at least 1 %.",
     ),
 ];
 
