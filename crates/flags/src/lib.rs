@@ -7,6 +7,7 @@ mod arrange;
 mod examples;
 mod fields;
 mod foreign;
+mod moments;
 mod pages;
 mod values;
 
@@ -14,4 +15,5 @@ pub use arrange::{COMMON, HEADINGS, LETTERS, arranged, names};
 pub use examples::EXAMPLES;
 pub use fields::in_flags;
 pub use foreign::answer;
+pub use moments::moment;
 pub use pages::{PageError, found, page, pages};
