@@ -35,7 +35,7 @@ pub(crate) struct HistoryArgs {
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     measurements: u64,
 
-    /// Where the store goes, which is removed afterwards; it takes some 8 KiB for each measurement
+    /// Where the store goes, which is removed afterwards; it takes some 8 KiB per measurement
     #[arg(long, value_name = "DIRECTORY")]
     directory: Option<PathBuf>,
 

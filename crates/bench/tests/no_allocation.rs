@@ -36,7 +36,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What two runs may differ by: the odd waiter of a channel, never something for each I/O.
+/// What two runs may differ by: the odd waiter of a channel, never something per I/O.
 const DIFFERENCE_MAX: u64 = 16;
 
 /// Allocations and I/Os of one run.

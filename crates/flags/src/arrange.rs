@@ -148,7 +148,7 @@ fn ordered(mut command: Command, common: &'static str) -> Command {
             arg.display_order(order).help_heading(heading).hide_short_help(true)
         });
     }
-    // Headings that a command brings along stay behind ours.
+    // Headings that a command brings along stay after ours.
     let own: Vec<String> = command
         .get_arguments()
         .filter(|arg| arg.get_help_heading().is_some())

@@ -49,7 +49,7 @@ const FIELDS: [(&str, &str); 37] = [
 const LISTS: [(&str, &str); 3] =
     [("--block", "--blocks"), ("--depth", "--depths"), ("--write", "--writes")];
 
-/// A rule that flags break, with the flag in place of the field.
+/// A rule that flags break, with the flag instead of the field.
 #[must_use]
 pub fn in_flags(violation: Violation, has_lists: bool) -> Violation {
     // The load of flags is one stream, and each target was typed.

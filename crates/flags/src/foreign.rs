@@ -63,7 +63,7 @@ impl<'a> Typed<'a> {
         letter == 'h' || self.command.get_arguments().any(|arg| arg.get_short() == Some(letter))
     }
 
-    /// Whose word this is, as it was typed, and what to say; none where it is ours or nobody's.
+    /// Whose word this is, as it was typed, and what to say; `None` if it is ours or nobody's.
     fn at<'w>(&self, words: &[&'w str], at: usize) -> Option<(&'static str, &'w str, String)> {
         let word = *words.get(at)?;
         if let Some(long) = word.strip_prefix("--") {

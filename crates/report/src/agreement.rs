@@ -1,4 +1,4 @@
-//! The tool's figures beside the kernel's, as both reports show them.
+//! The tool's figures next to the kernel's, as both reports show them.
 
 use results::agreement::{AgreementRow, Figure};
 use workload::{show_ns, show_number};

@@ -1,5 +1,5 @@
-//! The records of a report as CSV, for spreadsheets and scripts: one header, a line for each load,
-//! or for what the results have instead of loads.
+//! The records of a report as CSV, for spreadsheets and scripts: one header, one line per load, or
+//! for what the results have instead of loads.
 
 pub use results::csv_field as field;
 

@@ -1,4 +1,4 @@
-//! What a database counted beside what its devices did: which lines there are, and what their
+//! What a database counted next to what its devices did: which lines there are, and what their
 //! difference means.
 
 use counters::{BlockKind, DiskTally, Unit};

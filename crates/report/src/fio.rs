@@ -53,7 +53,7 @@ pub fn text(documents: &[Document]) -> String {
     of(&measurements)
 }
 
-/// Each load as a run of its own, with the name of a file that programs know it by:
+/// Each load as its own run, with the name of a file that programs know it by:
 /// `8k/randread-iodepth-4-numjobs-2.json`.
 #[must_use]
 pub fn files(documents: &[Document]) -> Vec<(String, String)> {
@@ -125,7 +125,7 @@ fn ended(measurement: &Measurement) -> Option<jiff::Timestamp> {
     start.checked_add(length).ok()
 }
 
-/// A job for each stream; the figures of the only one are those of the whole.
+/// One job per stream; the figures of the only one are those of the whole.
 fn jobs(group: usize, m: &Measurement) -> Vec<Value> {
     let streams = m.workload.streams.iter();
     let each = streams.filter_map(|stream| {

@@ -51,11 +51,11 @@ pub struct Format {
     pub write: fn(&Content<'_>) -> Result<Vec<u8>, ReportError>,
     /// Whether a file is an earlier report in this format, which may be replaced.
     pub is_report: fn(&[u8]) -> bool,
-    /// How loads are written that do not belong in one file; none where they do.
+    /// How loads are written that do not belong in one file; `None` if they do.
     pub apart: Option<Apart>,
 }
 
-/// A file for each load.
+/// One file per load.
 #[derive(Debug)]
 pub struct Apart {
     /// The files by their names.
@@ -100,7 +100,7 @@ impl Format {
     }
 }
 
-/// The formats that have an ending of their own.
+/// The formats that have their own ending.
 pub fn by_endings() -> impl Iterator<Item = &'static Format> {
     FORMATS.into_iter().filter(|format| {
         Format::by_ending(format.ending()).is_some_and(|first| first.name == format.name)

@@ -12,7 +12,7 @@ pub(crate) struct Term {
     pub(crate) name: String,
     /// What it means, in a sentence or two.
     pub(crate) meaning: String,
-    /// The chapter of METHODS.md that defines it, as links name it; none where no chapter does.
+    /// The chapter of METHODS.md that defines it, as links name it; `None` if no chapter does.
     pub(crate) chapter: Option<&'static str>,
     /// Other headings of reports that mean it.
     headings: Vec<String>,

@@ -8,7 +8,7 @@ use crate::text::{Table, clean, shorten, shorten_path, wrap};
 /// ended stay whole.
 const NARROW: usize = 8;
 const NARROW_STATE: usize = 11;
-/// A load that would be cut further than this has a line of its own.
+/// A load that would be cut further than this has its own line.
 const NARROW_LOAD: usize = 30;
 /// Below this, the year of a result is left out.
 const NO_YEAR: usize = 120;
@@ -98,8 +98,7 @@ const COLUMNS: [(Column, &str); 13] = [
     (P99, "p99"),
 ];
 
-/// What a narrow screen leaves out, in this order: the first two before a load has a line of its
-/// own.
+/// What a narrow screen leaves out, in this order: the first two before a load has its own line.
 const LEFT_OUT: [(Column, &str); 4] =
     [(MibPerS, "MiB/s"), (Kind, "kind"), (Host, "host"), (FileSize, "file size")];
 const LEFT_OUT_FIRST: usize = 2;
@@ -184,7 +183,7 @@ struct Grid {
     rows: Vec<[String; 13]>,
     columns: Vec<usize>,
     widths: Vec<usize>,
-    /// Load and state have a line of their own.
+    /// Load and state have their own line.
     is_tall: bool,
 }
 
@@ -196,7 +195,7 @@ impl Grid {
     }
 
     /// Makes the table as narrow as that: the target is cut first, then less important columns go,
-    /// then the load moves to a line of its own. Names what went.
+    /// then the load moves to its own line. Names what went.
     fn fit(&mut self, width: usize) -> Vec<&'static str> {
         let mut left_out = Vec::new();
         for (number, (column, name)) in LEFT_OUT.iter().enumerate() {
@@ -299,7 +298,7 @@ mod tests {
         table(&entries, &Page { total: 2, more: false, width, zone: "Europe/Berlin" })
     }
 
-    /// At 100 columns the load was `8 KiB r…` beside a path of forty characters.
+    /// At 100 columns the load was `8 KiB r…` next to a path of forty characters.
     #[test]
     fn the_load_is_not_cut_before_the_target() {
         for width in [80, 90, 100, 120, 160, 200, usize::MAX] {

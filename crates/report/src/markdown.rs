@@ -152,7 +152,7 @@ fn table(table: &Table) -> String {
     out
 }
 
-/// A cell; a figure that is hardly known stands in italics.
+/// A cell; a figure that is hardly known is in italics.
 fn cell(cell: &Cell, unit: Unit) -> String {
     let text = plain(&cell.show(unit));
     if matches!(cell, Cell::Unsure(_)) { format!("*{text}*") } else { text }

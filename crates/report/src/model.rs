@@ -43,13 +43,13 @@ pub struct ResultPart {
     pub banner: Option<String>,
     /// What it says, in the order in which people read.
     pub sections: Vec<Section>,
-    /// What it has for programs: a row for each load, or for what it has instead of loads.
+    /// What it has for programs: one row per load, or for what it has instead of loads.
     pub records: Table,
     /// The document that all of it comes from.
     pub document: Document,
 }
 
-/// A part of a result under a heading of its own.
+/// A part of a result under its own heading.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Section {
     /// Short stable name, unique in its result: `verdict`, `tested`, `saturation`, `environment`, …
@@ -86,7 +86,7 @@ pub enum Block {
     Cards(Vec<Card>),
     /// A picture of figures.
     Chart(Chart),
-    /// Pictures that are read beside each other, each smaller.
+    /// Pictures that are read side by side, each smaller.
     Charts(Vec<Chart>),
     /// Figures in rows.
     Table(Table),
@@ -232,7 +232,7 @@ pub enum Shape {
     Columns,
     /// Dots alone.
     Dots,
-    /// A row of a heat map: a cell for each point, coloured by its figure.
+    /// A row of a heat map: one cell per point, coloured by its figure.
     Cells,
 }
 
@@ -298,7 +298,7 @@ pub struct Table {
     pub caption: String,
     /// Its columns.
     pub columns: Vec<Column>,
-    /// Its rows: a cell for each column.
+    /// Its rows: one cell per column.
     pub rows: Vec<Vec<Cell>>,
 }
 

@@ -1,4 +1,4 @@
-//! In place of pictures, where this program was built without them.
+//! Instead of pictures, where this program was built without them.
 
 use crate::ReportError;
 

@@ -1,4 +1,4 @@
-//! In place of workbooks, where this program was built without them.
+//! Instead of workbooks, where this program was built without them.
 
 use crate::ReportError;
 use crate::model::Report;

@@ -1,5 +1,5 @@
 //! The charts of a report as files: SVG and PNG by name, a list of them that also says which files
-//! are ours, and the way to them from a report beside. What is here is bytes and names; who calls
+//! are ours, and the way to them from a report given. What is here is bytes and names; who calls
 //! it writes the files.
 
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ fn name(several: Option<usize>, place: usize, chart: &Chart) -> String {
     }
 }
 
-/// The files that the list of an earlier report names; none where it is no such list.
+/// The files that the list of an earlier report names; `None` if it is no such list.
 #[must_use]
 pub fn listed(text: &str) -> Vec<String> {
     let list: List = serde_json::from_str(text).unwrap_or_default();

@@ -84,7 +84,7 @@ fn of_load(comparisons: &[Comparison], title: &str, fastest: &str) -> String {
     out
 }
 
-/// `1.8 ± 0.1`; none where nothing may be said.
+/// `1.8 ± 0.1`; `None` if nothing may be said.
 fn factor(figure: &ComparedFigure) -> Option<String> {
     let compared = figure.compared.as_ref()?;
     let ratio = 1.0 + compared.change_percent / 100.0;

@@ -346,7 +346,7 @@ impl Secrets {
         }
     }
 
-    /// What is mounted, where that is no device: an export of a server, a pool.
+    /// What is mounted, where that is not a device: an export of a server, a pool.
     fn source(&mut self, source: &str) {
         if is_device(source) || !source.contains(['/', ':']) {
             return;
@@ -364,7 +364,7 @@ impl Secrets {
         }
     }
 
-    /// The word for a name; none where the name says nothing.
+    /// The word for a name; `None` if the name says nothing.
     fn add(&mut self, kind: &'static str, name: &str) -> Option<String> {
         if !tells(name) {
             return None;

@@ -139,7 +139,7 @@ pub(crate) fn in_flight(m: &Measurement) -> String {
     }
 }
 
-/// The shortest latency; none where a tool that cuts off fractions has nothing left of it.
+/// The shortest latency; `None` if a tool that cuts off fractions has nothing left of it.
 pub(crate) fn least(m: &Measurement, latency: &Latency) -> Option<u64> {
     let cuts = m.origin.as_ref().is_some_and(|o| o.latency_mean_short_by_ns.is_some());
     (!cuts || latency.min > 0).then_some(latency.min)
@@ -283,7 +283,7 @@ pub(crate) fn engine(m: &Measurement) -> String {
     text
 }
 
-/// What an I/O costs the host; none where another tool does not tell it.
+/// What an I/O costs the host; `None` if another tool does not tell it.
 pub(crate) fn cost(m: &Measurement) -> Option<String> {
     let cpu = &m.cpu;
     let us = |value: f64| show_ns(value * 1e3);

@@ -1,4 +1,4 @@
-//! Checks behind a crash in every format: the verdict first, every loss with what it means, and
+//! Checks after a crash in every format: the verdict first, every loss with what it means, and
 //! nothing of anybody where that is wanted.
 
 use inspect::Host;

@@ -19,7 +19,7 @@ fn assessment() -> Document {
     Document::Assessment(Box::new(sample::assessment()))
 }
 
-/// The page without the text of style and script, which are no XML.
+/// The page without the text of style and script, which are not XML.
 fn bare(page: &str) -> String {
     page.replace(style(), "").replace(script(), "")
 }

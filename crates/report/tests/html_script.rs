@@ -58,7 +58,7 @@ const DEEDS: &str = r##"
 }()).catch(function (e) { document.body.innerHTML = "<pre id='said'></pre>"; document.getElementById("said").textContent = "failed: " + e; });
 "##;
 
-/// The page after its scripts ran; none where there is no Chromium.
+/// The page after its scripts ran; `None` if there is no Chromium.
 fn browsed(name: &str, html: &str, width: u32) -> Option<String> {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let (file, profile) =

@@ -1,5 +1,5 @@
-//! Several results in one report begin with a comparison: the same load on the same chart, a row
-//! for each load, and no overlay of what is not alike.
+//! Several results in one report begin with a comparison: the same load on the same chart, one row
+//! per load, and no overlay of what is not alike.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod documents;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use report::model::{Block, Detail};
 use report::sections;
 
-/// What knows kinds: the sections of each, and the copy without names, which is no format.
+/// What knows kinds: the sections of each, and the copy without names, which is not a format.
 const KNOW_KINDS: [&str; 2] = ["sections", "redact.rs"];
 
 fn sources(directory: &Path, found: &mut Vec<PathBuf>) {

@@ -240,7 +240,7 @@ fn known_to(a: &mut Assessment, percent: f64) {
     read.for_each(|p| p.measurement.steady = Some(steady.clone()));
 }
 
-/// An interval of ±643 % stood beside a figure that looked like a fact.
+/// An interval of ±643 % stood next to a figure that looked like a fact.
 #[test]
 fn what_cannot_be_known_is_marked() {
     let mut a = sample::assessment();

@@ -301,7 +301,7 @@ fn every_format_has_the_verdict_first_and_every_fault() {
     {
         assert!(page.contains(words), "no `{words}`");
     }
-    // On a page of usual width the table of pages was cut off behind its sixth column, and nothing
+    // On a page of usual width the table of pages was cut off after its sixth column, and nothing
     // said that there was more.
     assert!(
         page.contains("<div class=\"table long many\"><p class=\"caption\"><strong>Page by page")

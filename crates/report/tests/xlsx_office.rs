@@ -18,8 +18,8 @@ const PROGRAMS: [&str; 2] = ["soffice", "libreoffice"];
 /// How often LibreOffice may try: that it dies once on a busy machine says nothing of the workbook.
 const STARTS: usize = 3;
 
-/// Converts a file with LibreOffice, which keeps its settings in the directory of the file; none
-/// where there is none.
+/// Converts a file with LibreOffice, which keeps its settings in the directory of the file; `None`
+/// if there is none.
 fn converted(file: &Path, to: &str) -> Option<PathBuf> {
     let directory = file.parent().unwrap();
     let program = PROGRAMS.into_iter().find(|program| {

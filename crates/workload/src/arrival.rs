@@ -20,9 +20,9 @@ pub struct Rate {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RateLimit {
-    /// I/Os for each second.
+    /// I/Os per second.
     Iops(f64),
-    /// MiB for each second.
+    /// MiB per second.
     MibPerS(f64),
 }
 

@@ -16,12 +16,12 @@ const SECTOR_BYTES: u64 = 512;
 /// Each thread draws a part by its percent, pauses for the part's delay, and starts the part's
 /// burst, one I/O on each of its targets in turn, as far as they have room; then it draws again.
 /// The pause holds back the whole thread, and begins when the last I/O of the burst before it has
-/// started. Whether an I/O reads or writes, and whether it jumps or goes on behind the thread's
+/// started. Whether an I/O reads or writes, and whether it jumps or continues after the thread's
 /// last one on that target, is drawn for each. All threads begin at the first byte of the used
 /// part.
 ///
-/// A jump goes to any byte of the used part, rounded up to the alignment; so does what goes on
-/// behind another. What would run over the end starts at the beginning instead.
+/// A jump goes to any byte of the used part, rounded up to the alignment; so does what continues
+/// after another. What would run over the end starts at the beginning instead.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mix {
@@ -40,7 +40,7 @@ pub struct MixPart {
     /// Share of the I/Os that write, in percent.
     #[serde(default)]
     pub write_percent: u8,
-    /// Share of the I/Os that jump instead of going on behind the last, in percent.
+    /// Share of the I/Os that jump instead of continuing after the last, in percent.
     #[serde(default = "all")]
     pub random_percent: u8,
     /// The pause before each burst.

@@ -30,7 +30,7 @@ pub struct Workload {
     /// I/O in this many seconds before the window is done but not counted.
     #[serde(default = "default_warmup")]
     pub warmup_seconds: f64,
-    /// I/O goes on for this many seconds after the window and is not counted.
+    /// I/O continues for this many seconds after the window and is not counted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cooldown_seconds: f64,
     /// I/O engine.
@@ -49,8 +49,8 @@ pub struct Workload {
     /// What to do after a failed I/O.
     #[serde(default)]
     pub on_error: OnError,
-    /// Seed of every random choice. The same seed gives the same offsets, sizes and directions
-    /// for each thread.
+    /// Seed of every random choice. The same seed gives the same offsets, sizes and directions per
+    /// thread.
     #[serde(default = "default_seed")]
     pub seed: u64,
     /// The simulated device of the engine `sim`.
@@ -227,7 +227,7 @@ pub enum EngineChoice {
     Uring,
     /// Linux native asynchronous I/O (libaio's system calls).
     Aio,
-    /// pread and pwrite, one at a time for each thread.
+    /// pread and pwrite, one at a time per thread.
     Sync,
     /// Completes at once without any I/O: what the tool itself costs.
     Null,
@@ -277,7 +277,7 @@ pub enum Completion {
     /// Sleep until one completes.
     #[default]
     Block,
-    /// Look for completions without ever sleeping: lower latency on some devices, a core for each
+    /// Look for completions without ever sleeping: lower latency on some devices, one core per
     /// thread.
     Spin,
 }
@@ -289,7 +289,7 @@ pub enum OnError {
     /// The run ends; what was measured until then is kept.
     #[default]
     Stop,
-    /// The error is counted and the run goes on.
+    /// The error is counted and the run continues.
     Continue,
 }
 

@@ -8,9 +8,9 @@ use crate::units::Bytes;
 
 /// The order of offsets and directions that DiskSpd makes: with the same seed, the same I/Os.
 ///
-/// Every thread draws from a generator of its own, whose seed is the workload's plus the thread's
-/// number among all threads of the run; the offset first, then the direction. Offsets count from
-/// the stream's `offset_bytes`.
+/// Every thread draws from its own generator, whose seed is the workload's plus the thread's number
+/// among all threads of the run; the offset first, then the direction. Offsets count from the
+/// stream's `offset_bytes`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiskspdOrder {
@@ -52,17 +52,17 @@ impl DiskspdOrder {
 pub enum DiskspdAccess {
     /// Every offset is drawn.
     Random,
-    /// This share of the I/Os goes to a drawn offset, the others go on behind the last one. The
+    /// This share of the I/Os goes to a drawn offset, the others continue after the last one. The
     /// direction is drawn anew with each offset that is drawn, and stays in between.
     Mixed {
         /// 1 to 99.
         random_percent: u8,
     },
-    /// Each thread goes on from its last I/O.
+    /// Each thread continues from its last I/O.
     Sequential,
     /// All threads of a target share one cursor.
     Interlocked,
-    /// Each outstanding I/O of a thread has a cursor of its own; all start at the same place.
+    /// Each outstanding I/O of a thread has its own cursor; all start at the same place.
     Parallel,
 }
 

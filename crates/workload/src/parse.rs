@@ -22,7 +22,7 @@ pub enum ParseError {
     Weight {
         /// The entry.
         text: String,
-        /// Its part behind the colon.
+        /// Its part after the colon.
         weight: String,
     },
     /// A distribution is none of the known ones.
@@ -109,7 +109,7 @@ impl FromStr for Workload {
 
 impl Workload {
     /// The workload with the means of its mixes in those streams that say no size or share of their
-    /// own beside them.
+    /// own next to them.
     #[must_use]
     pub fn with_means_of_mixes(self) -> Self {
         let settled = |s: Stream| if s.leaves_sizes_to_mix() { s.with_means_of_mix() } else { s };

@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    /// Of a log that is durable beside data files that are not, the history said durable and the
+    /// Of a log that is durable next to data files that are not, the history said durable and the
     /// report's CSV that it is not.
     #[test]
     fn a_load_is_durable_where_every_writing_stream_is() {

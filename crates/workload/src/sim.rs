@@ -19,7 +19,7 @@ pub struct SimDevice {
     /// Which server takes an I/O.
     #[serde(skip_serializing_if = "is_default")]
     pub assignment: SimAssignment,
-    /// Each target has a device of its own, with all of this; otherwise all targets share one.
+    /// Each target has its own device, with all of this; otherwise all targets share one.
     #[serde(skip_serializing_if = "is_default")]
     pub separate: bool,
     /// I/Os that the device takes at the same time; the others wait before it in the order of their
@@ -45,8 +45,8 @@ pub struct SimDevice {
     /// I/Os that servers need longer for because of where they begin or end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub misaligned: Option<SimMisaligned>,
-    /// Limit of the path to the device, in bytes for each second. Reads and writes pass it one
-    /// after the other in the order of their arrival, before they are served; flushes do not.
+    /// Limit of the path to the device, in bytes per second. Reads and writes pass it one after the
+    /// other in the order of their arrival, before they are served; flushes do not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_bytes_per_s: Option<Bytes>,
     /// A limit of the rate that lets bursts through.
@@ -67,7 +67,7 @@ pub struct SimDevice {
     /// Times in which the device begins nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stall: Option<SimStall>,
-    /// One I/O that takes a time of its own.
+    /// One I/O that takes its own time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stuck: Option<SimStuck>,
     /// Every n-th I/O fails with an I/O error.
@@ -118,8 +118,8 @@ pub enum SimAssignment {
     /// The first that is free.
     #[default]
     Free,
-    /// Any of them, each equally likely, whether it is free or not: every server has a queue of its
-    /// own, as the channels of a flash device have.
+    /// Any of them, each equally likely, whether it is free or not: every server has its own queue,
+    /// as the channels of a flash device have.
     Random,
 }
 
@@ -134,7 +134,7 @@ pub enum SimService {
     Exponential,
 }
 
-/// I/Os whose offset or length is no multiple of `align_bytes` take a server longer.
+/// I/Os whose offset or length is not a multiple of `align_bytes` take a server longer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimMisaligned {
@@ -149,12 +149,12 @@ pub struct SimMisaligned {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SimBucket {
-    /// Reads and writes for each second.
+    /// Reads and writes per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iops: Option<u64>,
     /// Reads and writes that a full bucket lets through at once.
     pub burst_ios: u64,
-    /// Bytes for each second.
+    /// Bytes per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_s: Option<Bytes>,
     /// Bytes that a full bucket lets through at once.

@@ -1,7 +1,7 @@
 //! What DiskSpd makes of the slices of a distribution on a target of a given size.
 //!
 //! Slices are counted from the start of the used part. The arithmetic is DiskSpd's, so that its
-//! ranges are these; where it crashes, leaves the slice or goes on without any distribution, this
+//! ranges are these; where it crashes, leaves the slice or continues without any distribution, this
 //! says what is wrong or stays inside.
 
 use thiserror::Error;
@@ -139,7 +139,7 @@ fn percent(given: &[(u8, u8)], places: Places) -> Vec<EffectiveSlice> {
                 last.io_span += share;
                 continue;
             }
-            // The place of the one before is its own, so this one begins behind it.
+            // The place of the one before is its own, so this one begins after it.
             last.length = places.step;
             start += places.step;
         }
@@ -189,14 +189,14 @@ fn slice(io_span: u64, offset: u64, length: u64, places: Places) -> EffectiveSli
 /// Keeps the beginnings of I/Os on the step, in the slice, and the I/Os within the target. False
 /// when no place is left.
 ///
-/// Nothing changes where the slice is whole steps and does not end behind the last place: then
+/// Nothing changes where the slice is whole steps and does not end after the last place: then
 /// offsets are DiskSpd's.
 fn confine(slice: &mut EffectiveSlice, places: Places) -> bool {
     let Places { step, block, .. } = places;
     let Some(first) = slice.offset.checked_next_multiple_of(step) else { return false };
     let stop = (slice.offset + slice.length).min(places.end);
     let whole_steps = slice.offset.is_multiple_of(step) && slice.length.is_multiple_of(step);
-    // Behind the last beginning: of an I/O that ends inside the slice if there is one.
+    // After the last beginning: of an I/O that ends inside the slice if there is one.
     let inside = diskspd_reach(slice.offset + slice.length, block, step).min(places.end);
     let behind = if whole_steps || inside <= first { stop } else { inside };
     if behind <= first {

@@ -50,7 +50,7 @@ fn both_bounds_of_a_slice_are_rounded() {
     assert_eq!(offsets, [0, 26_214, 65_536]);
 }
 
-/// DiskSpd crashes here: behind a hole comes a slice of 1 % of 25 places.
+/// DiskSpd crashes here: after a hole comes a slice of 1 % of 25 places.
 #[test]
 fn a_first_slice_without_a_place_has_the_next_one() {
     let of = |text| by_percent(text).effective(102_400, 4096, 4096).unwrap();
@@ -78,7 +78,7 @@ fn slices_that_are_no_whole_steps_are_aligned_and_end_inside() {
     assert_eq!(places, [(0, 21 * 3072), (22 * 3072, 20 * 3072)]);
     let tail = by_length("10/98304 90/0").effective(102_400, 3072, 3072).unwrap();
     assert_eq!((tail.slices[1].first, tail.slices[1].reach), (98_304, 3072));
-    // A tail of whole steps ends behind the last place of a block that is longer than a step.
+    // A tail of whole steps ends after the last place of a block that is longer than a step.
     let tail = by_length("10/98304 90/0").effective(1 << 20, 65_536, 512).unwrap();
     let last = tail.slices[1];
     assert_eq!(last.first + last.reach - 512 + 65_536, 1 << 20);

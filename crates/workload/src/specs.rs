@@ -2,7 +2,7 @@
 //! passed on.
 //!
 //! A name stands for the shape of a load, in the numbers of its source. A combination of sizes and
-//! shares is no simulation of the application that it is named after.
+//! shares is not a simulation of the application that it is named after.
 
 use std::fmt::Write as _;
 

@@ -183,8 +183,8 @@ impl Stream {
         threads.saturating_mul(each)
     }
 
-    /// How often a thread of a pool draws each target of the stream, beside those of other streams;
-    /// none where it works on none.
+    /// How often a thread of a pool draws each target of the stream, next to those of other
+    /// streams; `None` if it works on none.
     #[must_use]
     pub fn weight_for(&self, thread: u32) -> Option<Option<u32>> {
         if self.members.is_empty() {
@@ -250,11 +250,11 @@ pub enum Pattern {
     /// Anywhere in the span, by the stream's distribution.
     #[default]
     Random,
-    /// One after the other; each thread has a cursor of its own, and the threads start evenly
-    /// spread over the span.
+    /// One after the other; each thread has its own cursor, and the threads start evenly spread
+    /// over the span.
     Sequential,
-    /// One after the other; all threads of a stream share one cursor for each target, also with
-    /// those of streams that differ in nothing but name, threads, depth, pace and CPUs.
+    /// One after the other; all threads of a stream share one cursor per target, also with those of
+    /// streams that differ in nothing but name, threads, depth, pace and CPUs.
     SequentialShared,
     /// Each thread steps by a fixed distance from the start of one I/O to the start of the next.
     Stride {

@@ -172,7 +172,7 @@ fn range<T: Ord + std::fmt::Display>(values: &[T]) -> String {
     }
 }
 
-/// A mix is called the shape of what it is named after: a combination of sizes and shares is no
+/// A mix is called the shape of what it is named after: a combination of sizes and shares is not a
 /// simulation of an application.
 fn mixed(stream: &Stream, mix: &Mix) -> String {
     let sizes: Vec<_> = stream.blocks.iter().map(|b| b.bytes).collect();

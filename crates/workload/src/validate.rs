@@ -223,7 +223,7 @@ impl Workload {
 
     /// Every rule that the workload breaks on targets of these sizes and alignments.
     ///
-    /// `facts` has one entry for each target, in their order.
+    /// `facts` has one entry per target, in their order.
     #[must_use]
     pub fn violations_on(&self, facts: &[TargetFacts]) -> Vec<Violation> {
         let mut found = Violations::default();

@@ -244,7 +244,7 @@ mod tests {
         stream.diskspd.as_mut().unwrap().thread_stride_bytes = Bytes(40_960);
         assert_eq!(fields(&on(&stream, 102_400)), ["diskspd.thread_stride_bytes"]);
         assert_eq!(on(&stream, 2 * 40_960 + 65_536), []);
-        // A base behind the end made DiskSpd's target endless.
+        // A base after the end made DiskSpd's target endless.
         stream.offset_bytes = Bytes(1 << 20);
         assert_eq!(fields(&on(&stream, 1 << 20)), ["offset_bytes", "blocks"]);
     }

@@ -32,7 +32,7 @@ struct Case {
     little_knee: f64,
     /// Throughput by load, in units that do not matter.
     curve: Box<dyn Fn(f64) -> f64>,
-    /// None where it is not simulated but given by its curve alone.
+    /// `None` if it is not simulated but given by its curve alone.
     sim: Option<(SimDevice, u64)>,
 }
 
@@ -73,7 +73,7 @@ fn random_channels(chance: &mut Chance) -> Case {
     Case { little_knee: channels, curve, sim: Some((sim, 8192)) }
 }
 
-/// One I/O at a time on the link, any number behind it: N* = 1 + service time by time on the link.
+/// One I/O at a time on the link, any number waiting for it: N* = 1 + service time by time on the link.
 fn link(chance: &mut Chance) -> Case {
     let little_knee = chance.between(2.0, 16.0);
     let on_link_s = SERVICE_NS as f64 / 1e9 / (little_knee - 1.0);

@@ -23,7 +23,7 @@ use crate::linux::Error;
 /// What an expert would say.
 struct Expected {
     /// IOPS of 8 KiB, 70/30, with the 99th percentile of reads within 20 ms; 0 where no load has
-    /// it, none where it cannot be judged.
+    /// it, or `None` if it cannot be judged.
     iops: Option<f64>,
     /// How sure the verdict on them may be.
     sureness: RangeInclusive<Sureness>,
@@ -317,7 +317,7 @@ fn assessed(known: &Known, seed: u64) -> Result<Assessment, Error> {
     Ok(assess(&options, &AtomicBool::new(false), &mut |_| ())?)
 }
 
-/// How far a capacity may be from the truth, beside its interval.
+/// How far a capacity may be from the truth, next to its interval.
 const NEAR: f64 = 0.15;
 
 fn judge(known: &Known, found: &Assessment) -> Option<Said> {

@@ -1,4 +1,4 @@
-//! The stopping rule on seven kinds of series whose true mean is known, beside two rules that are
+//! The stopping rule on seven kinds of series whose true mean is known, next to two rules that are
 //! in use.
 
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use super::table;
 use crate::linux::Error;
 
 const SEEDS: u64 = 1000;
-/// In place of the rule's own limit, so that the tables show how long a precision takes.
+/// Instead of the rule's own limit, so that the tables show how long a precision takes.
 const AT_MOST_S: f64 = 600.0;
 
 /// A kind of series. Its true mean is 100.

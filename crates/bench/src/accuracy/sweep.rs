@@ -1,4 +1,4 @@
-//! What an adaptive sweep says beside the full matrix.
+//! What an adaptive sweep says next to the full matrix.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;

@@ -184,7 +184,7 @@ pub(super) const LIMITS: [&str; 1] = ["[[limits]]\n\
         ideal_ns = 5000000\n\
         acceptable_ns = 15000000\n"];
 
-/// Values as they stand behind flags, a line for each.
+/// Values as they stand after flags, a line for each.
 pub(super) const VALUES: [&str; 1] = ["64K\n\
         1.5G\n\
         100ms\n\

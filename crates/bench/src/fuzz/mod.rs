@@ -36,7 +36,7 @@ const FINDINGS_MAX: usize = 20;
 /// Flags of `fuzz`.
 #[derive(Debug, Args)]
 pub(crate) struct FuzzArgs {
-    /// How long to go on; decimals are minutes, too
+    /// How long to continue; decimals are minutes, too
     #[arg(long, value_name = "N", default_value_t = 1.0)]
     minutes: f64,
 
@@ -139,7 +139,7 @@ fn mib(bytes: u64) -> f64 {
 struct Reader {
     child: Child,
     lines: Receiver<String>,
-    // Removed behind the process.
+    // Removed once the process has ended.
     _directory: tempfile::TempDir,
 }
 

@@ -1,4 +1,4 @@
-//! What checking costs: verified I/O beside the same I/O that nobody looks at, and beside fio's
+//! What checking costs: verified I/O compared with the same I/O unchecked, and with fio's
 //! verification.
 
 use std::ffi::OsStr;
@@ -198,7 +198,7 @@ fn unverified(iosonde: &Path, directory: &Path, write: u32, seconds: f64) -> Res
 
 /// How fio makes a share of writes and checks what it reads, if it does, for a time.
 ///
-/// Reads that are checked end with the file, whatever time is asked for, so they are a job for each
+/// Reads that are checked end with the file, whatever time is asked for, so they are one job per
 /// second: so long one takes about.
 fn mix_of_fio(write: u32, seconds: f64) -> Option<String> {
     let timed =

@@ -131,7 +131,7 @@ fn one(
     for _ in 0..random.next_u64() % (KILLS_MAX + 1) {
         let alone = Duration::from_millis(random.next_u64() % ALONE_MS);
         std::thread::sleep(alone);
-        // What has not begun leaves nothing to go on with, and what has ended is not killed.
+        // What has not begun leaves nothing to continue with, and what has ended is not killed.
         if !Path::new(&ledger).exists() || running.try_wait()?.is_some() {
             break;
         }

@@ -57,8 +57,8 @@ enum Command {
         #[arg(value_name = "SECTION", value_parser = accuracy::names())]
         sections: Vec<String>,
     },
-    /// What is found of the wrong data of a device whose faults are known, beside fio; that nothing
-    /// is found where nothing is wrong; what checking costs. Writes docs/integrity.md
+    /// What is found of the wrong data of a device whose faults are known, next to fio; that
+    /// nothing is found where nothing is wrong; what checking costs. Writes docs/integrity.md
     Integrity {
         /// Parts; all of them where none is named
         #[arg(value_name = "PART", value_enum)]
@@ -89,7 +89,7 @@ enum IntegrityPart {
     Faults,
     /// File systems on which nothing is wrong, with kills
     Clean,
-    /// Verified I/O beside unverified I/O, and beside fio
+    /// Verified I/O next to unverified I/O, and next to fio
     Checking,
 }
 

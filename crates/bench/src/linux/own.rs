@@ -11,11 +11,11 @@ use super::table::Row;
 use super::tools::{self, iosonde_arguments};
 
 const DEPTH: u32 = 32;
-/// CPU of the engine for each I/O, with time stamps and histograms.
+/// CPU of the engine per I/O, with time stamps and histograms.
 const ENGINE_NS_MAX: f64 = 100.0;
 const MEMORY_MIB_MAX: f64 = 32.0;
-/// Pages that a run may touch for the first time while it goes on: its series, and the odd line of
-/// output.
+/// Pages that a run may touch for the first time while it continues: its series, and the odd line
+/// of output.
 const GROWTH_KIB_MAX: f64 = 256.0;
 const START_MS_MAX: f64 = 20.0;
 

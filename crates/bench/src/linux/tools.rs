@@ -25,7 +25,7 @@ pub(super) struct Run {
 
 /// The program to measure. Cargo, where it runs this, brings it up to date first.
 pub(super) fn find_iosonde(given: Option<PathBuf>) -> Result<PathBuf, Error> {
-    // This program may be a debug build, beside the directory of release builds.
+    // This program may be a debug build, next to the directory of release builds.
     find(given, &["--release"], "../release/iosonde")
 }
 
@@ -34,7 +34,7 @@ pub(super) fn find_debug_iosonde(given: Option<PathBuf>) -> Result<PathBuf, Erro
     find(given, &[], "../debug/iosonde")
 }
 
-/// The program that is given, the one that cargo builds with this profile, or the one beside this.
+/// The program that is given, the one that cargo builds with this profile, or the one next to this.
 fn find(given: Option<PathBuf>, profile: &[&str], built: &str) -> Result<PathBuf, Error> {
     if let Some(path) = given {
         return Ok(path);
@@ -117,7 +117,7 @@ pub(super) fn complaint(output: &Output) -> String {
     if text.is_empty() { output.status.to_string() } else { text.join(" ") }
 }
 
-/// The first line that a program prints about its version; none where it cannot be run.
+/// The first line that a program prints about its version; `None` if it cannot be run.
 pub(super) fn version(program: &OsStr) -> Option<String> {
     let output = Command::new(program).arg("--version").output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout);

@@ -128,7 +128,7 @@ fn cpu_s() -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
-/// Watches, and gives CPU seconds for each window.
+/// Watches, and gives CPU seconds per window.
 fn watch(trees: &[PathBuf], hear: &mut dyn FnMut(&Event)) -> Result<f64, Error> {
     let clock = AtOnce(std::cell::Cell::new(Duration::ZERO));
     let source = RecordedSource { trees: trees.to_vec(), next: 0 };

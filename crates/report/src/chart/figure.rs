@@ -1,5 +1,5 @@
 //! Figures as people read them: alone with their unit, in a cell under a heading that names it, and
-//! beside an axis.
+//! next to an axis.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -93,9 +93,9 @@ pub(crate) fn moment(seconds: f64, format: &str) -> String {
 pub(crate) struct Measure {
     /// What one step of the axis' own unit is, in the unit of the figures.
     pub(crate) divisor: f64,
-    /// What stands behind each figure: `K`.
+    /// What stands after each figure: `K`.
     pub(crate) suffix: &'static str,
-    /// What stands in the title of the axis: `ms`.
+    /// What is in the title of the axis: `ms`.
     pub(crate) word: &'static str,
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn measure(unit: Unit, largest: f64) -> Measure {
     }
 }
 
-/// A figure beside an axis that is not even, as short as can be: `64 KiB`, `1 ms`, `20K`.
+/// A figure next to an axis that is not even, as short as can be: `64 KiB`, `1 ms`, `20K`.
 pub(crate) fn short(unit: Unit, value: f64) -> String {
     match unit {
         Unit::Nanoseconds | Unit::Bytes | Unit::Moment | Unit::Seconds => cell(unit, value),

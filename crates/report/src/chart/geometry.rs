@@ -23,7 +23,7 @@ pub(crate) enum Under {
     Slanted(Vec<(f64, String)>),
 }
 
-/// A vertical line with the row of its label; none where it has no room.
+/// A vertical line with the row of its label; `None` if it has no room.
 pub(crate) struct Flag<'a> {
     pub(crate) mark: &'a Mark,
     pub(crate) x: f64,
@@ -100,7 +100,7 @@ pub(crate) fn measured(chart: &Chart) -> Vec<f64> {
     xs
 }
 
-/// The least distance between two places; none where no series has columns.
+/// The least distance between two places; `None` if no series has columns.
 fn gap(chart: &Chart, measured: &[f64]) -> Option<f64> {
     let columns = chart.series.iter().any(|s| s.shape == Shape::Columns);
     let gaps = measured.windows(2).map(|w| w[1] - w[0]);

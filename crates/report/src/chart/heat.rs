@@ -1,5 +1,5 @@
-//! Heat maps: a row for each series of cells, a column for each place on the horizontal axis. A
-//! cell has its figure in words, and a colour that darkens with the logarithm of the figure.
+//! Heat maps: one row per series of cells, one column per place on the horizontal axis. A cell has
+//! its figure in words, and a colour that darkens with the logarithm of the figure.
 
 use super::layout::{FONT, LINE, fitted, width};
 use super::palette::{FAINT, INK, PAPER, RULE};

@@ -1,4 +1,4 @@
-//! Room for words: how wide a text is, where a long one is cut, and which labels have room beside
+//! Room for words: how wide a text is, where a long one is cut, and which labels have room next to
 //! each other.
 
 /// Letters are so high.
@@ -50,7 +50,7 @@ pub(crate) fn wrapped(text: &str, room: f64, size: f64) -> Vec<String> {
     lines
 }
 
-/// Puts labels into rows so that none lies over another: for each the row, none where no row has
+/// Puts labels into rows so that none lies over another: for each the row, or `None` if no row has
 /// room.
 ///
 /// A label is given by its beginning and its end.

@@ -29,7 +29,7 @@ pub(crate) use heat::is_heat;
 pub(crate) use paint::looks;
 pub(crate) use ruler::Ruler;
 
-/// The size of a chart that is a file of its own.
+/// The size of a chart that is its own file.
 const FILE_WIDTH: f64 = 920.0;
 const FILE_PLOT_HEIGHT: f64 = 400.0;
 const MARGIN: f64 = 20.0;
@@ -176,7 +176,7 @@ fn text(x: f64, y: f64, anchor: &str, colour: &str, words: &str, more: &str) -> 
 
 fn plot_group(chart: &Chart, place: &Geometry<'_>, looks: &[Look]) -> String {
     let mut out = axes(chart, place, looks);
-    // Columns lie behind lines, whatever the order of the legend.
+    // Columns are drawn under lines, whatever the order of the legend.
     for behind in [true, false] {
         for (i, look) in looks.iter().enumerate() {
             if (chart.series[i].shape == Shape::Columns) == behind {
@@ -333,7 +333,7 @@ fn flags(place: &Geometry<'_>) -> String {
     lines + &labels
 }
 
-/// The sign of a series beside its name.
+/// The sign of a series next to its name.
 pub(crate) fn swatch(shape: Shape, look: Look) -> String {
     let kind = look.kind % palette::KINDS;
     let colour = palette::COLOURS[kind];
@@ -377,7 +377,7 @@ pub(crate) fn series_name(chart: &Chart, index: usize) -> String {
 
 /// Signs and names in rows, and how high they are.
 fn legend(chart: &Chart, looks: &[Look], top: f64, room: f64) -> (String, f64) {
-    // Names are beside the rows of a heat map.
+    // Names are next to the rows of a heat map.
     if is_heat(chart) || looks.len() < 2 && geometry::right(chart).is_none() {
         return (String::new(), 0.0);
     }

@@ -22,7 +22,7 @@ pub(crate) struct Look {
     pub(crate) kind: usize,
     /// Its dashes; none for an unbroken line.
     pub(crate) dashes: Option<&'static str>,
-    /// Which of the series with columns it is; none where it has none.
+    /// Which of the series with columns it is; `None` if it has none.
     pub(crate) column: Option<usize>,
 }
 
@@ -267,7 +267,7 @@ fn columns(chart: &Chart, place: &Geometry<'_>, series: &Series, look: Look) -> 
             stripes += &hatch(x, width, floor, spot.y);
         }
     }
-    // Full, hollow, striped and striped hollow columns are told apart without colour.
+    // Full, hollow, striped and striped hollow columns are distinguished without colour.
     let opacity = if index % 2 == 1 { " fill-opacity=\"0.3\"" } else { "" };
     let mut out = String::new();
     if !path.is_empty() {

@@ -1,4 +1,4 @@
-//! Colours and shapes by which series are told apart, with and without colour.
+//! Colours and shapes by which series are distinguished, with and without colour.
 
 /// Series that look different from each other; further ones begin again.
 pub(crate) const KINDS: usize = 12;

@@ -16,7 +16,7 @@ pub(crate) struct Ruler {
 }
 
 impl Ruler {
-    /// The share of the axis before a figure, from 0 to 1; none where it has no place.
+    /// The share of the axis before a figure, from 0 to 1; `None` if it has no place.
     pub(crate) fn share(&self, value: f64) -> Option<f64> {
         if !drawable(self.log, value) {
             return None;
@@ -40,7 +40,7 @@ fn base(scale: &Scale) -> f64 {
     if matches!(scale, Scale::Log2) { 2.0 } else { 10.0 }
 }
 
-/// The least and largest of figures that have a place; none where no figure has.
+/// The least and largest of figures that have a place; `None` if no figure has.
 pub(crate) fn ends(log: bool, values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let with_place = values.filter(|v| drawable(log, *v));
     let settled = with_place.map(|v| if !log && v.abs() < SMALLEST { 0.0 } else { v });

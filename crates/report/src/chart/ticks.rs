@@ -58,7 +58,7 @@ fn decimals(step: f64) -> usize {
     usize::try_from((0..=9).find(whole).unwrap_or(9)).unwrap_or(0)
 }
 
-/// A figure beside an even axis.
+/// A figure next to an even axis.
 pub(crate) fn label(value: f64, step: f64, measure: &Measure) -> String {
     let value = value / measure.divisor;
     let step = step / measure.divisor;

@@ -21,7 +21,7 @@ pub(super) fn whole(chart: &Chart, level: u8) -> String {
     figure(chart, level, "chart", &pictures)
 }
 
-/// Charts that are read beside each other.
+/// Charts that are read side by side.
 pub(super) fn beside(charts: &[&Chart], level: u8) -> String {
     if charts.is_empty() {
         return String::new();
@@ -111,7 +111,7 @@ fn thinned(series: &Series) -> Vec<Figures> {
     series.points.iter().step_by(stride).map(of).collect()
 }
 
-/// One of the figures of each point, in a row; what is no figure is a dash.
+/// One of the figures of each point, in a row; what is not a figure is a dash.
 fn figures(points: &[Figures], index: usize) -> String {
     let one = |p: &Figures| if p[index].is_finite() { brief(p[index]) } else { "-".to_owned() };
     points.iter().map(one).collect::<Vec<_>>().join(" ")

@@ -36,7 +36,7 @@ const STEPS: [(&str, &[&str], &[&str]); 3] = [
     ),
 ];
 
-/// The document as gzip in base64, in so many bytes if it can be: with less of what is beside the
+/// The document as gzip in base64, in so many bytes if it can be: with less of what is next to the
 /// point where it cannot.
 pub(super) fn packed(document: &Document, room: usize) -> Result<Packed, ReportError> {
     if let Some(text) = written(document, room)? {
@@ -76,7 +76,7 @@ fn empty(value: &mut Value, inside: &[&str], names: &[&str], within: bool) {
     }
 }
 
-/// The document as gzip in base64; none where that takes more room. It ends there: what follows is
+/// The document as gzip in base64; `None` if that takes more room. It ends there: what follows is
 /// not compressed in vain.
 fn written(document: &impl Serialize, room: usize) -> Result<Option<String>, ReportError> {
     let limited = Limited { text: EncoderStringWriter::new(&STANDARD), left: room / 4 * 3 };

@@ -203,7 +203,7 @@ fn bundle(language: Language) -> Bundle {
     bundle
 }
 
-/// A message in one language; none where it has none.
+/// A message in one language; `None` if it has none.
 fn formatted(language: Language, id: &str, parameters: &FluentArgs<'_>) -> Option<String> {
     let bundle = &BUNDLES[language as usize];
     let pattern = bundle.get_message(id)?.value()?;

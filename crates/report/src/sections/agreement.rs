@@ -1,4 +1,4 @@
-//! What the kernel counted beside what was measured.
+//! What the kernel counted next to what was measured.
 
 use results::Measurement;
 use results::agreement::{AgreementRow, Figure};
@@ -29,7 +29,7 @@ struct Row<'a> {
     kind: &'static str,
     /// Whether a difference casts doubt on the figures.
     is_doubt: bool,
-    /// I/Os, bytes and latency; none where one of the two observers has no figure.
+    /// I/Os, bytes and latency; `None` if one of the two observers has no figure.
     parts: [Option<&'a AgreementRow>; 3],
 }
 

@@ -1,5 +1,5 @@
-//! What was measured beside something else in an assessment: commits during a checkpoint, users
-//! during a backup, reads beside writes.
+//! What was measured next to something else in an assessment: commits during a checkpoint, users
+//! during a backup, reads next to writes.
 
 use results::{Assessment, BesideLoad, Statistics, StreamResult};
 
@@ -10,7 +10,7 @@ use crate::language::say;
 use crate::model::{Block, Cell, Fact, Section, Table, Unit};
 use crate::words;
 
-/// The section; none where nothing was measured so.
+/// The section; `None` if nothing was measured so.
 pub(super) fn of(a: &Assessment) -> Option<Section> {
     let sentences = a.beside.iter().map(|one| words::clean(&one.sentence)).collect();
     let mut blocks = Vec::new();

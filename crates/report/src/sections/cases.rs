@@ -1,4 +1,4 @@
-//! One figure for each load: IOPS, MiB/s and latency per case, as columns.
+//! One figure per load: IOPS, MiB/s and latency per case, as columns.
 
 use results::Measurement;
 

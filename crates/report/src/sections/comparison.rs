@@ -121,7 +121,7 @@ fn side(side: &ComparedSide) -> String {
     parts.join("; ")
 }
 
-/// The first results of each side, which a page of a browser has beside its form.
+/// The first results of each side, which a page of a browser has next to its form.
 fn results_of(c: &Comparison) -> Option<Table> {
     let rows = |name: &'static str, side: &ComparedSide| {
         let row = move |r: &SideResult| {

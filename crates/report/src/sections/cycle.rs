@@ -159,7 +159,7 @@ pub enum CycleDetail {
     Targets,
 }
 
-/// Each run worker by worker; none where only totals are wanted.
+/// Each run worker by worker; `None` if only totals are wanted.
 #[must_use]
 pub fn workers(e: &Experiment<Cycle>, detail: CycleDetail) -> Option<Section> {
     if detail == CycleDetail::Total {

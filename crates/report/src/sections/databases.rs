@@ -1,4 +1,4 @@
-//! What databases counted, beside the devices.
+//! What databases counted, next to the devices.
 
 use counters::{DISK_FIELDS, Span};
 use results::{RecordedPoint, RecordedRow, Recording};
@@ -50,7 +50,7 @@ const COLUMNS: [(&str, &str, &str, &str, Unit, f64); 8] = [
     ),
 ];
 
-/// Both sides, what their difference means, each object, and the counters; none where no database
+/// Both sides, what their difference means, each object, and the counters; `None` if no database
 /// was watched.
 pub(super) fn of(r: &Recording, shown: &[RecordedPoint]) -> Option<Section> {
     if r.totals.rows.is_empty() {

@@ -15,7 +15,7 @@ use crate::words;
 /// Losses that a terminal has room for.
 const SHOWN: usize = 10;
 
-/// Everything that a check behind a crash says.
+/// Everything that a check after a crash says.
 pub(super) fn sections(e: &Experiment<Durability>) -> Vec<Section> {
     let d = &e.conclusion;
     let advice = cleaned(&d.advice);

@@ -25,7 +25,7 @@ struct Row<'a> {
     load: Option<(&'a Stream, &'a Measurement)>,
 }
 
-/// The section; none where nothing was measured.
+/// The section; `None` if nothing was measured.
 pub(super) fn of(a: &Assessment) -> Option<Section> {
     let rows = rows(a);
     if rows.iter().all(|row| row.load.is_none()) {

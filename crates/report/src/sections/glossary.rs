@@ -5,7 +5,7 @@ use crate::glossary::used_in;
 use crate::language::say;
 use crate::model::{Block, Card, Cell, Chart, Section, Table};
 
-/// The section, of the words that these sections use; none where they use none.
+/// The section, of the words that these sections use; `None` if they use none.
 pub(super) fn of(sections: &[Section]) -> Option<Section> {
     let mut text = String::new();
     for section in sections {

@@ -1,5 +1,5 @@
-//! The grid that users of CrystalDiskMark know: a row for each test, reads and writes beside each
-//! other in MB (10^6 bytes) per second.
+//! The grid that users of CrystalDiskMark know: one row per test, reads and writes side by side in
+//! MB (10^6 bytes) per second.
 
 use results::{Experiment, Sweep, SweptCell};
 

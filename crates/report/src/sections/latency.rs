@@ -52,7 +52,7 @@ pub(super) fn of(loads: &[Load<'_>], histograms: bool) -> Option<Section> {
     section("latency", say!("heading-latency"), blocks)
 }
 
-/// A line for each load and direction over the percentiles.
+/// One line per load and direction over the percentiles.
 fn percentiles(loads: &[Load<'_>]) -> Option<Chart> {
     let mut heads = vec!["min".to_owned()];
     heads.extend(Latency::default().percentiles().iter().map(|(name, _)| (*name).to_owned()));

@@ -98,7 +98,7 @@ pub(crate) fn figures() -> impl Iterator<Item = &'static FigureField> {
     FIRST.iter().filter_map(|key| figure(key)).chain(FIGURES.iter().filter(later))
 }
 
-/// A row for each measurement of a document, with a cell for each of [`figures`].
+/// One row per measurement of a document, with a cell for each of [`figures`].
 pub(crate) fn rows(document: &Document) -> Vec<Vec<Cell>> {
     let measurements = document.measurements();
     measurements.iter().zip(0..).map(|(m, cell)| row(document, cell, m)).collect()

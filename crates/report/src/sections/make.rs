@@ -1,5 +1,5 @@
 //! Small pieces of a report: facts, cells, columns, axes, series, charts. What cannot be drawn or
-//! is no figure stays out.
+//! is not a figure stays out.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::model::{
 };
 use crate::words;
 
-/// Larger figures than this are no measurement.
+/// Larger figures than this are no measurements.
 const PLAUSIBLE: f64 = 1e18;
 /// Longest key, in characters.
 const KEY: usize = 60;
@@ -124,12 +124,12 @@ pub(super) struct Drawn {
     pub(super) marks: Vec<Mark>,
 }
 
-/// The chart without what cannot be drawn; none where no series has two points.
+/// The chart without what cannot be drawn; `None` if no series has two points.
 pub(super) fn chart(named: &Named<'_>, drawn: Drawn) -> Option<Chart> {
     chart_of(named, drawn, 2)
 }
 
-/// The chart without what cannot be drawn; none where no series has so many points.
+/// The chart without what cannot be drawn; `None` if no series has so many points.
 pub(super) fn chart_of(named: &Named<'_>, drawn: Drawn, fewest: usize) -> Option<Chart> {
     let Drawn { x, left, right, mut series, mut marks } = drawn;
     for one in &mut series {
@@ -181,12 +181,12 @@ pub(super) fn key(text: &str) -> String {
     if key.is_empty() { "chart".to_owned() } else { key.to_owned() }
 }
 
-/// Blocks of charts that are read beside each other; nothing where there are none.
+/// Blocks of charts that are read side by side; nothing where there are none.
 pub(super) fn beside(charts: Vec<Chart>) -> Option<Block> {
     (!charts.is_empty()).then_some(Block::Charts(charts))
 }
 
-/// The first chart in full width, the others beside each other.
+/// The first chart in full width, the others side by side.
 pub(super) fn first_large(charts: Vec<Chart>) -> Vec<Block> {
     let mut charts = charts.into_iter();
     let mut blocks: Vec<Block> = charts.next().map(Block::Chart).into_iter().collect();
@@ -194,7 +194,7 @@ pub(super) fn first_large(charts: Vec<Chart>) -> Vec<Block> {
     blocks
 }
 
-/// A section; none where nothing is in it.
+/// A section; `None` if nothing is in it.
 pub(super) fn section(
     key: &'static str,
     heading: impl Into<String>,
@@ -287,7 +287,7 @@ fn greyed_rows(columns: &[Column], rows: Vec<Vec<Cell>>) -> Vec<Vec<Cell>> {
     rows.into_iter().map(row).collect()
 }
 
-/// The table without the columns that hold nothing in any row; none where there is no row. Figures
+/// The table without the columns that hold nothing in any row; `None` if there is no row. Figures
 /// that are hardly known, as a column of their interval says, are grey.
 pub(super) fn table(
     key: &str,

@@ -111,7 +111,7 @@ fn heat_maps(grid: &Grid<'_>) -> Vec<Chart> {
     maps.into_iter().filter_map(|(key, what, of)| heat_map(grid, (key, &what), of)).collect()
 }
 
-/// A row for each write rate, the highest on top.
+/// One row per write rate, the highest on top.
 fn heat_map(grid: &Grid<'_>, (key, what): (&str, &str), of: Latency) -> Option<Chart> {
     let matrix = grid.matrix;
     let columns = axis(matrix, reads);
@@ -126,7 +126,7 @@ fn heat_map(grid: &Grid<'_>, (key, what): (&str, &str), of: Latency) -> Option<C
     let caption = say!("matrix-caption", caption = caption::of(grid.measurements));
     let title = say!("matrix-chart", latency = what);
     let series: Vec<Series> = rows.iter().rev().map(row).collect();
-    // What no cell has is no picture; a row of it without figures is.
+    // What no cell has is not a picture; a row of it without figures is.
     series.iter().any(|s| !s.points.is_empty()).then(|| Chart {
         key: format!("matrix-{key}"),
         title,
@@ -142,7 +142,7 @@ fn heat_map(grid: &Grid<'_>, (key, what): (&str, &str), of: Latency) -> Option<C
     })
 }
 
-/// p99 of reads as a grid of words: a column for each read rate.
+/// p99 of reads as a grid of words: one column per read rate.
 fn compact(grid: &Grid<'_>) -> Option<Table> {
     let matrix = grid.matrix;
     // A grid without reads has no latency of reads.

@@ -116,7 +116,7 @@ fn card(m: &Measurement) -> Card {
     }
 }
 
-/// Reads, writes and flushes beside their sum.
+/// Reads, writes and flushes next to their sum.
 fn directions(m: &Measurement) -> Option<Table> {
     let columns = vec![
         column("kind", say!("label-kind"), Unit::Text),

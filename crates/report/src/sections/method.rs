@@ -76,7 +76,7 @@ fn latency(tool: Option<&str>) -> Fact {
     }
 }
 
-/// What the words of a check behind a crash mean.
+/// What the words of a check after a crash mean.
 fn promises() -> Vec<Fact> {
     vec![
         fact(say!("label-promised"), say!("method-promised")),

@@ -55,7 +55,7 @@ fn reason(place: usize, likely: &Likely) -> String {
     text
 }
 
-/// A figure with its interval behind it.
+/// A figure with its interval after it.
 fn with_interval(value: f64, interval: Option<Interval>) -> String {
     let value = show_number(value);
     interval.map_or(value.clone(), |i| {

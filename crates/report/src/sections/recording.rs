@@ -15,7 +15,7 @@ use crate::words;
 
 /// Points of a line; more are joined.
 const POINTS: usize = 400;
-/// Devices with a chart of their own.
+/// Devices with their own chart.
 const CHARTS: usize = 6;
 /// Lines in a chart of attached figures.
 const LINES: usize = 6;
@@ -157,7 +157,7 @@ fn field(name: &str) -> Option<&'static Field<DiskTally>> {
     DISK_FIELDS.iter().find(|field| field.name == name)
 }
 
-/// I/Os, latency and queue, as Performance Monitor draws them: the queue at a scale of its own.
+/// I/Os, latency and queue, as Performance Monitor draws them: the queue at its own scale.
 fn device_chart(e: &Experiment<Recording>, shown: &[RecordedPoint], name: &str) -> Option<Chart> {
     let total = e.conclusion.totals.disks.get(name)?;
     let figure = |field_name: &str| -> Vec<(f64, Option<f64>)> {
@@ -444,7 +444,7 @@ fn cores(r: &Recording) -> Option<Table> {
     table("cores", say!("heading-processors"), "over the whole time", columns, lines)
 }
 
-/// What was attached, a chart for each file.
+/// What was attached, one chart per file.
 fn attached(e: &Experiment<Recording>) -> Vec<Block> {
     let mut files: Vec<&str> = Vec::new();
     for series in &e.conclusion.attached {

@@ -1,4 +1,4 @@
-//! What a result has for programs: a record for each load, or for what it has instead of loads.
+//! What a result has for programs: one record per load, or for what it has instead of loads.
 
 use results::{CheckedArea, Document, Durability, Experiment, FileIos, Loss, Validation};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use crate::words;
 /// Columns by which the table of loads is known; later versions may have more at the end.
 const SIGN: usize = 30;
 
-/// The columns of validations: a record for each kind of I/O on each of their files.
+/// The columns of validations: one record per kind of I/O on each of their files.
 const VALIDATION: [&str; 19] = [
     "validation_id",
     "verdict",
@@ -35,7 +35,7 @@ const VALIDATION: [&str; 19] = [
     "in_flight_max",
 ];
 
-/// The columns of durability checks, up to the counts of losses: a record for each check.
+/// The columns of durability checks, up to the counts of losses: one record per check.
 const DURABILITY: [&str; 36] = [
     "durability_id",
     "run_id",

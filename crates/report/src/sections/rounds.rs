@@ -18,7 +18,7 @@ const SHARES: [&str; 12] = [
     "iops_10", "iops_11", "iops_12",
 ];
 
-/// A section for each group of targets.
+/// One section per group of targets.
 pub(super) fn of(e: &Experiment<Sweep>) -> Vec<Section> {
     let sections = e.conclusion.rounds.iter().map(|rounds| {
         let mut blocks = vec![Block::Cards(vec![card(rounds)])];
@@ -112,8 +112,8 @@ fn by_round(rounds: &SweptRounds) -> Option<crate::model::Chart> {
     )
 }
 
-/// IOPS: a row per block, a column per share of reads and writes. Only where every cell has a place
-/// of its own in it.
+/// IOPS: a row per block, a column per share of reads and writes. Only where every cell has its own
+/// place in it.
 fn blocks_by_share(e: &Experiment<Sweep>, rounds: &SweptRounds) -> Option<Table> {
     let cells: Vec<&SweptCell> =
         e.conclusion.cells.iter().filter(|c| c.cell.targets == rounds.targets).collect();

@@ -1,5 +1,4 @@
-//! Saturation: throughput and latency against the I/Os in flight, a line for each number of
-//! threads.
+//! Saturation: throughput and latency against the I/Os in flight, one line per number of threads.
 
 use std::collections::BTreeMap;
 
@@ -194,7 +193,7 @@ impl Curve<'_> {
         groups.iter().map(line).collect()
     }
 
-    /// Throughput and latency against the depth of each thread, a line for each number of threads.
+    /// Throughput and latency against the depth of each thread, one line per number of threads.
     pub(super) fn of_threads(&self) -> Vec<Chart> {
         let depth = |l: &Load| l.depth.map_or(f64::NAN, f64::from);
         let throughput = |l: &Load| Some(l.throughput(self.bandwidth));
@@ -221,8 +220,8 @@ impl Curve<'_> {
         charts.into_iter().flatten().collect()
     }
 
-    /// Throughput against all I/Os in flight, a line for each number of threads: whether they lie
-    /// on one curve.
+    /// Throughput against all I/Os in flight, one line per number of threads: whether they lie on
+    /// one curve.
     pub(super) fn of_total(&self) -> Option<Chart> {
         let x = |l: &Load| l.in_flight as f64;
         let title = say!("chart-throughput-in-flight", load = self.title);
@@ -254,7 +253,7 @@ fn thinned<T>(groups: Vec<T>) -> Vec<T> {
     groups.into_iter().enumerate().filter(|(i, _)| kept.contains(i)).map(|(_, g)| g).collect()
 }
 
-/// Throughput against mean latency, a curve for each load: one chart for loads whose throughput is
+/// Throughput against mean latency, one curve per load: one chart for loads whose throughput is
 /// said in IOPS, one for those of MiB/s.
 pub(super) fn against_latency(curves: &[Curve<'_>], caption: &str) -> Vec<Chart> {
     let of_unit = |bandwidth: bool| {

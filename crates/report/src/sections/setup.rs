@@ -1,4 +1,4 @@
-//! What was found about the set-up, beside the figures that it may explain.
+//! What was found about the set-up, next to the figures that it may explain.
 
 use inspect::{Device, Finding};
 use results::Environment;

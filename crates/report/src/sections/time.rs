@@ -62,7 +62,7 @@ fn joined(points: &[Point], bandwidth: bool) -> Vec<Joined> {
     points.chunks(size).map(|c| join(c, bandwidth)).collect()
 }
 
-/// A chart of one load; none where there are too few intervals to show a course.
+/// A chart of one load; `None` if there are too few intervals to show a course.
 pub(super) fn course(name: &str, m: &Measurement) -> Option<Chart> {
     if m.series.len() < LEAST {
         return None;

@@ -17,7 +17,7 @@ const DATES: usize = 30;
 /// Loads of a trend that are drawn; the others are named.
 const TREND_LOADS: usize = 6;
 
-/// What a report says of a trend: a chart and a table for each load, method, warnings.
+/// What a report says of a trend: a chart and one table per load, method, warnings.
 #[must_use]
 pub fn trend_blocks(trend: &Trend, detail: Detail) -> Vec<Block> {
     let mut blocks = Vec::new();
@@ -121,7 +121,7 @@ fn caption(load: &TrendLoad) -> String {
     format!("{file} · {title} · {place}")
 }
 
-/// The figure over time, the levels between its changes beside it.
+/// The figure over time, the levels between its changes next to it.
 fn line(figure: Figure, load: &TrendLoad, place: usize) -> Option<Chart> {
     let points: Vec<Point> = load
         .points

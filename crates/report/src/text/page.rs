@@ -15,7 +15,7 @@ use crate::words;
 const SCREEN: usize = 40;
 /// The longest name of a fact that has its value next to it in a column.
 const NAME: usize = 32;
-/// The longest answer that has a column of its own.
+/// The longest answer that has its own column.
 const ANSWER: usize = 19;
 /// Columns of a line that stands for a chart.
 const LINE: usize = 48;

@@ -171,7 +171,7 @@ impl Grid {
         })
     }
 
-    /// The rows under what their first column of words says; none where there is no such column.
+    /// The rows under what their first column of words says; `None` if there is no such column.
     fn groups(&self, width: usize) -> Option<String> {
         let at = self.leading()?;
         let without = |list: &[String]| {

@@ -20,7 +20,7 @@ const COLUMNS: [&str; 10] = [
     "average_queue",
     "busy_percent",
 ];
-/// The same where databases are beside the devices: their syncs are what flushes are to a device.
+/// The same where databases are next to the devices: their syncs are what flushes are to a device.
 const BESIDE: [&str; 10] = [
     "reads_per_s",
     "writes_per_s",
@@ -105,7 +105,7 @@ pub fn devices(disks: &[(String, DiskTally)], span: Span, rows: &[RecordedRow]) 
     out
 }
 
-/// The figure of a database that stands in the column of a device's.
+/// The figure of a database that is in the column of a device's.
 fn as_sync(name: &str) -> &str {
     match name {
         "flushes_per_s" => "syncs_per_s",

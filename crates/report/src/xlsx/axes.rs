@@ -11,7 +11,7 @@ const STEPS: f64 = 6.0;
 pub(crate) struct Bounds {
     pub(crate) min: f64,
     pub(crate) max: f64,
-    /// From one tick to the next; none where Excel chooses.
+    /// From one tick to the next; `None` if Excel chooses.
     pub(crate) step: Option<f64>,
     /// Of the logarithm, where the axis has one.
     pub(crate) base: Option<u16>,

@@ -87,7 +87,7 @@ impl Data {
         Ok(Ranges { places, lines, marks })
     }
 
-    /// Puts the sheets behind those that the workbook has, and names the blocks.
+    /// Puts the sheets after those that the workbook has, and names the blocks.
     pub(crate) fn into_book(self, book: &mut Workbook) -> Result<(), XlsxError> {
         for sheet in self.sheets {
             book.push_worksheet(sheet);

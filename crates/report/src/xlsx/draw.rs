@@ -99,7 +99,7 @@ fn finish(chart: &mut Chart, plot: &Plot<'_>) {
     }
     if plot.lines.len() > 1 {
         let all = plot.lines.len() + plot.marks.len();
-        // A mark has its name beside it.
+        // A mark has its name next to it.
         let marks: Vec<usize> = (plot.lines.len()..all).collect();
         chart.legend().set_position(ChartLegendPosition::Bottom).delete_entries(&marks);
     } else {

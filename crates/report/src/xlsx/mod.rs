@@ -1,10 +1,10 @@
 //! The report as a workbook for Excel, LibreOffice and what else reads XLSX.
 //!
-//! The first sheet says what the report says. Each table has a sheet of its own, each result one
-//! with its charts; the figures of the charts are in cells of hidden sheets. Sheets are numbered in
-//! the order in which they are read, and every page fits its paper. The same report makes the
-//! same bytes: the time in the file is that of the newest result. What Excel cannot hold is left
-//! out with a note, and no text is ever a formula.
+//! The first sheet says what the report says. Each table has its own sheet, each result one with
+//! its charts; the figures of the charts are in cells of hidden sheets. Sheets are numbered in the
+//! order in which they are read, and every page fits its paper. The same report makes the same
+//! bytes: the time in the file is that of the newest result. What Excel cannot hold is left out
+//! with a note, and no text is ever a formula.
 
 mod axes;
 mod cells;
@@ -31,7 +31,7 @@ pub use sign::is_workbook;
 
 use crate::model::{Block, Chart, Report, ResultPart, Section};
 
-/// Charts beside each other on a sheet, and the cells that each has.
+/// Charts side by side on a sheet, and the cells that each has.
 const BESIDE: u16 = 2;
 const CHART_COLUMNS: u16 = 12;
 const CHART_ROWS: u32 = 23;
@@ -248,7 +248,7 @@ impl Gallery {
     }
 }
 
-/// A sheet for each table of a part, and which.
+/// One sheet per table of a part, and which.
 fn tables(
     part: &Part<'_>,
     sheets: &mut Vec<Worksheet>,

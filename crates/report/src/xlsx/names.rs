@@ -46,7 +46,7 @@ impl Names {
         self.unique(&format!("{kind}_{letters}"), NAME_LIMIT, "_")
     }
 
-    /// The wanted name cut to the limit, with a number behind it where it is taken.
+    /// The wanted name cut to the limit, with a number after it where it is taken.
     fn unique(&mut self, wanted: &str, limit: usize, between: &str) -> String {
         let mut number = 1;
         loop {

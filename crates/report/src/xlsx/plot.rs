@@ -15,7 +15,7 @@ const SERIES: usize = 240;
 /// Most rows of figures.
 const ROWS: usize = 500_000;
 
-/// Figures beyond this are no storage's, and no axis of Excel's either.
+/// Figures beyond this are not storage's, and no axis of Excel's either.
 const FAR: f64 = 1e100;
 
 /// What a chart draws.
@@ -79,7 +79,7 @@ pub(crate) struct Figure {
     pub(crate) unsure: bool,
 }
 
-/// The chart as rows; none where nothing of it can be drawn.
+/// The chart as rows; `None` if nothing of it can be drawn.
 pub(crate) fn of(chart: &Chart) -> Option<Plot<'_>> {
     let mut notes = Vec::new();
     let drawn = chart.series.iter().take(SERIES).collect::<Vec<_>>();
@@ -134,7 +134,7 @@ pub(crate) fn of(chart: &Chart) -> Option<Plot<'_>> {
             line(series, points, &keys, named, right_side.unwrap_or(&left), right_side.is_some())
         })
         .collect();
-    // Excel keeps what is read from the right behind the rest, also in the legend.
+    // Excel keeps what is read from the right after the rest, also in the legend.
     lines.sort_by_key(|line| line.right);
     let marks = marks(chart, &keys, named, &x);
     let places = keys.iter().map(|key| place(chart, key.0, named, &x)).collect();
@@ -274,8 +274,8 @@ fn place(chart: &Chart, x: f64, named: bool, axis: &Ruler) -> Place {
 }
 
 impl Plot<'_> {
-    /// The vertical axis that the lines of the marks stand on: the last, so that they are behind
-    /// all in the legend too.
+    /// The vertical axis that the lines of the marks stand on: the last, so that they are after all
+    /// in the legend too.
     pub(crate) fn last_ruler(&self) -> &Ruler {
         self.right.as_ref().unwrap_or(&self.left)
     }

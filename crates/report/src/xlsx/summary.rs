@@ -9,7 +9,7 @@ use super::{Part, paper};
 use crate::language::{count, say};
 use crate::model::{self, Block, Card, Chart, Column, Judgement, Report, Table, Unit};
 
-/// Where a table or chart is; none where it has nothing to show.
+/// Where a table or chart is; `None` if it has nothing to show.
 pub(crate) type Place = Option<(String, u32)>;
 
 /// Where the tables and charts of a result are, in the order in which its blocks name them.

@@ -1,4 +1,4 @@
-//! A sheet for each table: an Excel table with filters, bands and a heading that stays in sight.
+//! One sheet per table: an Excel table with filters, bands and a heading that stays in sight.
 
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ const LOOKED_AT: usize = 400;
 /// Rows of a table that a sheet has room for.
 pub(crate) const ROOM: usize = (ROWS - HEADER - 1) as usize;
 
-/// The sheet of a table with at most so many rows; none where the table has no columns.
+/// The sheet of a table with at most so many rows; `None` if the table has no columns.
 pub(crate) fn sheet(
     table: &model::Table,
     name: &str,
@@ -198,7 +198,7 @@ fn widths(
             Some(Cell::Text(words)) => words.chars().count(),
             _ => 0,
         });
-        // A heading takes two lines; the button of the filter takes three characters beside it.
+        // A heading takes two lines; the button of the filter takes three characters next to it.
         let heading = (longest_word + 3).max(name.chars().count().div_ceil(2) + 3);
         let figures = if column.unit == Unit::Moment { 19 } else { 9 };
         let width = cells.max().unwrap_or(0).clamp(figures, 60).max(heading.min(40));

@@ -17,7 +17,7 @@ pub(crate) struct Shown {
     pub(crate) format: &'static str,
 }
 
-/// Fewer digits behind the point the larger the figure.
+/// Fewer digits after the point the larger the figure.
 const MEASURED: &str = "[<10]0.00;[<1000]0.0;#,##0";
 const SMALL_TIME: &str = "[<1]0.0000;[<100]0.000;#,##0.0";
 const WHOLE: &str = "#,##0";
@@ -60,7 +60,7 @@ impl Shown {
         }
     }
 
-    /// A figure as it is written into a cell; none where Excel has no such number.
+    /// A figure as it is written into a cell; `None` if Excel has no such number.
     pub(crate) fn convert(&self, figure: f64) -> Option<f64> {
         let value = match self.unit {
             Unit::Moment => figure / DAY + DAYS_TO_1970,

@@ -114,7 +114,7 @@ pub(crate) fn assessment() -> Document {
     Document::Assessment(Box::new(found))
 }
 
-/// Of a device behind a path of 200 MB/s.
+/// Of a device reached over a path of 200 MB/s.
 pub(crate) fn knee() -> Document {
     let sim = SimDevice { link_bytes_per_s: Some(Bytes(200_000_000)), ..device() };
     let options = KneeOptions {

@@ -25,16 +25,16 @@ impl Times {
 /// What a device is taken to do, where nothing is known of it yet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Speed {
-    /// Random I/Os of any size for each second.
+    /// Random I/Os of any size per second.
     pub random_iops: f64,
-    /// Bytes for each second, at most.
+    /// Bytes per second, at most.
     pub bytes_per_s: f64,
 }
 
 impl Speed {
     /// A disk with moving heads.
     pub const ROTATING: Self = Self { random_iops: 200.0, bytes_per_s: 150e6 };
-    /// Anything else: a solid state drive behind an ordinary link.
+    /// Anything else: a solid state drive on an ordinary link.
     pub const SOLID: Self = Self { random_iops: 50_000.0, bytes_per_s: 500e6 };
 
     /// What one cell writes at this speed.

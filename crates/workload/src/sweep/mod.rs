@@ -3,7 +3,7 @@
 //!
 //! A [`Plan`] is read from TOML, built from flags or taken from a [`Preset`]. The same plan always
 //! gives the same cells in the same order under the same name, so that a sweep that was interrupted
-//! goes on where it ended.
+//! continues where it ended.
 
 mod check;
 mod estimate;
@@ -41,8 +41,8 @@ pub struct Plan {
     /// Size of the test file, or used part of a target, where the target names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<Bytes>,
-    /// Every cell works on all targets at the same time; otherwise there are all cells for each
-    /// target alone.
+    /// Every cell works on all targets at the same time; otherwise there are all cells per target
+    /// alone.
     #[serde(default)]
     pub together: bool,
     /// Longest pause before each cell, in seconds: the storage works off what the cell before has
@@ -92,8 +92,8 @@ pub struct Matrix {
     pub patterns: Vec<Pattern>,
     /// Sizes of one I/O.
     pub blocks: Vec<Bytes>,
-    /// Access specifications by their names, in place of `writes`, `patterns` and `blocks`;
-    /// `iosonde specs` lists them.
+    /// Access specifications by their names, instead of `writes`, `patterns` and `blocks`; `iosonde
+    /// specs` lists them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub specs: Vec<String>,
     /// Access specifications of one's own, such as those of an `.icf` file, after `specs`.
@@ -189,7 +189,7 @@ impl Cell {
         format!("{}, {threads} thread{plural} x depth {depth}", self.load_title())
     }
 
-    /// Whether most of its I/Os follow one another, so that it is judged by bytes for each second.
+    /// Whether most of its I/Os follow one another, so that it is judged by bytes per second.
     #[must_use]
     pub fn is_sequential(&self) -> bool {
         let pattern = matches!(self.pattern, Pattern::Sequential | Pattern::SequentialShared);
@@ -465,7 +465,7 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
     }
 }
 
-/// A number for each pair of numbers, well mixed (the finaliser of SplitMix64; Steele, Lea, Flood
+/// One number per pair of numbers, well mixed (the finaliser of SplitMix64; Steele, Lea, Flood
 /// 2014).
 fn mix(seed: u64, number: u64) -> u64 {
     let z = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));

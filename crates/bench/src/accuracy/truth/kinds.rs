@@ -71,7 +71,7 @@ fn caches() -> Vec<Kind> {
     let written = SimWriteCache { size_bytes: Bytes(1 << 20), drain_bytes_per_s, hit_ns };
     let written = SimDevice { write_cache: Some(written), ..SERVERS.model() };
     let durable = SimDevice { durable_ns: Some(Nanoseconds(TEN_MS)), ..SERVERS.model() };
-    // With a slot for each server nobody waits: 8 in flight of (2 ms + 10 ms) / 2 each.
+    // With one slot per server nobody waits: 8 in flight of (2 ms + 10 ms) / 2 each.
     let of_half = 8.0 / 6e-3;
     vec![
         Kind::new("cache of half of the file", cached(SimCacheKind::Region), of_half)

@@ -38,7 +38,7 @@ pub(super) fn run() -> Result<String, Error> {
     for (title, part) in parts {
         let body = match part() {
             Ok(body) => body,
-            // Not having the device is no failure; the page says what is missing on it.
+            // Not having the device is not a failure; the page says what is missing on it.
             Err(error) if error.is::<Unavailable>() => format!("Not to be had here: {error}.\n"),
             Err(error) => return Err(error),
         };

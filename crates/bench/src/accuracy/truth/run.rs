@@ -18,7 +18,7 @@ pub(super) const SIZE: u64 = 16 << 20;
 /// How late the device and the host may be for a figure to be one of a quiet host.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quiet {
-    /// 99 % of the device's answers are no later.
+    /// 99 % of the device's answers come no later.
     pub(super) device_ns: f64,
     /// Ordinary threads wake no later, on average: every latency has that in it, too.
     pub(super) host_ns: f64,

@@ -32,8 +32,8 @@ pub(super) fn score(fault: Fault, scenario: Scenario) -> Result<Score, Error> {
     scored(fault, FioRun { scenario, block_bytes: BLOCK, seed: 1, verify: WRITES_AND_READS })
 }
 
-/// What it says of blocks of 8 KiB that are written again with the same seed and torn behind so
-/// many sectors.
+/// What it says of blocks of 8 KiB that are written again with the same seed and torn after so many
+/// sectors.
 pub(super) fn score_torn(sectors: u64) -> Result<Score, Error> {
     let fault = Fault::TornWrite(Torn::Prefix(sectors));
     let (scenario, block_bytes) = (Scenario::Same, 2 * BLOCK);

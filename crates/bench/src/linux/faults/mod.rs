@@ -189,7 +189,7 @@ fn with_the_rest(page: &str, output: &Path) -> String {
     page.trim_end().to_owned() + "\n"
 }
 
-/// Writes that are torn behind each sector of a page.
+/// Writes that are torn after each sector of a page.
 fn torn_edges(with_fio: bool) -> Result<(String, bool), Error> {
     let (mut rows, mut holds) = (Vec::new(), true);
     for sectors in 1..=EDGES {
@@ -212,7 +212,7 @@ fn torn_edges(with_fio: bool) -> Result<(String, bool), Error> {
     Ok((table(&head.map(str::to_owned), &rows), holds))
 }
 
-/// What is no wrong data.
+/// What is not wrong data.
 fn told() -> Result<(String, bool), Error> {
     let (mut rows, mut holds) = (Vec::new(), true);
     for (words, fault) in TOLD {

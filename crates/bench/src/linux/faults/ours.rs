@@ -57,7 +57,7 @@ pub(super) fn score(fault: Fault, scenario: Scenario) -> Result<Score, Error> {
     Ok(scored(&report, &injected))
 }
 
-/// What is said of single pages whose writes are torn behind so many sectors.
+/// What is said of single pages whose writes are torn after so many sectors.
 pub(super) fn score_torn(sectors: u64) -> Result<Score, Error> {
     let fault =
         FaultPlan::new(Fault::TornWrite(Torn::Prefix(sectors)), When::Every(7)).at_most(MOST);
@@ -211,7 +211,7 @@ fn names(injected: &Injected, page: &Range<u64>) -> Vec<PageDamage> {
         }
         Fault::LostWrite => lost(),
         Fault::TornWrite(_) if wrong == PAGE => lost(),
-        // Beside a part of the first version ever is what was there before.
+        // Next to a part of the very first version is what was there before.
         Fault::TornWrite(_) => vec![PageDamage::TornPage, PageDamage::ForeignData],
         Fault::MisdirectedWrite if own => lost(),
         Fault::MisdirectedWrite => vec![PageDamage::MisdirectedWrite],

@@ -1,5 +1,5 @@
-//! Tries the packages that `build` made: each is installed or unpacked into a root of its own, and
-//! the program in it is run there.
+//! Tries the packages that `build` made: each is installed or unpacked into its own root, and the
+//! program in it is run there.
 //!
 //! Nothing here takes the time or asserts a figure of performance. A trial that cannot be made, for
 //! example without root, is named as skipped.

@@ -8,7 +8,7 @@ use crate::linux::arch::Arch;
 use crate::linux::compile::cargo_home;
 use crate::linux::failure::{Failure, at, because, output, read, text};
 
-/// Paths of the machine that builds are no business of others, and make two builds differ.
+/// Paths of the machine that builds concern nobody else, and make two builds differ.
 pub(super) fn names_no_path_of_this_machine(bench: &Bench) -> Result<Outcome, Failure> {
     let mut secrets = bench.secrets.clone();
     secrets.push(cargo_home()?.join("registry"));

@@ -27,7 +27,7 @@ struct OneLoad<'a> {
     operating: Option<f64>,
 }
 
-/// A load with what each side has of it; none where a side has not measured it.
+/// A load with what each side has of it; `None` if a side has not measured it.
 struct Shared<'a> {
     title: String,
     of_sides: Vec<(&'a Named<'a>, &'a OneLoad<'a>)>,
@@ -45,7 +45,7 @@ impl OneLoad<'_> {
     }
 }
 
-/// Charts of the sides, a few for each load.
+/// Charts of the sides, a few per load.
 pub(super) fn blocks(sides: &[&Named<'_>]) -> Vec<Block> {
     let loads: Vec<(&Named<'_>, Vec<OneLoad<'_>>)> =
         sides.iter().map(|side| (*side, loads_of(&side.side.documents))).collect();
@@ -55,7 +55,7 @@ pub(super) fn blocks(sides: &[&Named<'_>]) -> Vec<Block> {
         shared.iter().filter(|load| load.of_sides.iter().all(|(_, l)| !l.has_curve())).collect();
     let mut blocks: Vec<Block> =
         curves.take(LOADS).filter_map(|load| beside(curve_charts(load))).collect();
-    // The loads of these are told apart by the size of the file, or the number of targets.
+    // The loads of these are distinguished by the size of the file, or the number of targets.
     let special = [sizes(sides), scale(sides)].into_iter().flatten().collect();
     match beside(special) {
         Some(charts) => blocks.push(charts),
@@ -89,7 +89,7 @@ fn loads_of<'a>(documents: &[&'a Document]) -> Vec<OneLoad<'a>> {
     loads
 }
 
-/// Whether a measurement of a search is beside its curve, to find a cause.
+/// Whether a measurement of a search is next to its curve, to find a cause.
 fn is_probe(document: &Document, place: usize) -> bool {
     match document {
         Document::Knee(d) => d.conclusion.curve.iter().all(|load| load.measurement != place),

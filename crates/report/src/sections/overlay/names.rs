@@ -5,8 +5,8 @@ use results::Document;
 use crate::language::say;
 use crate::words;
 
-/// A word for each result, from what differs between them: tag, host, target, device or time.
-/// `tags` are those that they were named by, where they were.
+/// One word per result, from what differs between them: tag, host, target, device or time. `tags`
+/// are those that they were named by, where they were.
 #[must_use]
 pub fn names(documents: &[&Document], tags: &[Option<String>]) -> Vec<String> {
     let of = |word: &dyn Fn(&Document) -> String| -> Vec<String> {

@@ -1,4 +1,4 @@
-//! The figures of each result in one row for each load, with the change.
+//! The figures of each result in one row per load, with the change.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ fn title(figure: Figure) -> String {
     }
 }
 
-/// A table for each figure.
+/// One table per figure.
 pub(super) fn blocks(first: &Named<'_>, alike: &[(&Named<'_>, &Comparison)]) -> Vec<Block> {
     let unsure = unsure(first, alike);
     let tables = TABLES.iter().filter_map(|(key, figure)| {
