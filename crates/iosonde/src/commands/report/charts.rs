@@ -30,9 +30,9 @@ pub(super) fn write(
         ))
     };
     let drawn = |error: ReportError| failed(directory, &error);
-    fs::create_dir_all(directory).map_err(|e| failed(directory, &e))?;
     let known = listed(&fs::read_to_string(directory.join(LIST)).unwrap_or_default());
     let drawings = pictures(report, pictured).map_err(drawn)?;
+    fs::create_dir_all(directory).map_err(|e| failed(directory, &e))?;
     let is_others = |file: &String| directory.join(file).exists() && !known.contains(file);
     if let Some((file, _)) = drawings.files().iter().find(|(file, _)| is_others(file)) {
         return Err(failed(&directory.join(file), &"it is there and no chart of iosonde"));

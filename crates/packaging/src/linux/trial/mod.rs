@@ -6,6 +6,7 @@
 
 mod debian;
 mod image;
+mod parts;
 mod program;
 mod redhat;
 
@@ -34,6 +35,10 @@ pub(crate) struct TryArgs {
     /// Paths of this machine that must not be in a program
     #[arg(long)]
     secret: Vec<PathBuf>,
+
+    /// The programs were built without the parts that may be left out
+    #[arg(long)]
+    lacks_parts: bool,
 }
 
 /// How a trial ended that did not fail.
@@ -55,15 +60,17 @@ struct Bench {
     place: tempfile::TempDir,
     twin: Option<PathBuf>,
     secrets: Vec<PathBuf>,
+    lacks_parts: bool,
 }
 
 type Trial = (&'static str, fn(&Bench) -> Result<Outcome, Failure>);
 
-const TRIALS: [Trial; 8] = [
+const TRIALS: [Trial; 9] = [
     ("sums", sums),
     ("twin", twin),
     ("no-paths", program::names_no_path_of_this_machine),
     ("empty-root", program::runs_in_an_empty_root),
+    ("parts", parts::are_named_where_they_are_missing),
     ("other-processor", program::runs_on_the_other_processor),
     ("image", image::is_an_image_that_runs),
     ("rpm", redhat::is_a_package_that_leaves_nothing),
@@ -105,6 +112,7 @@ impl Bench {
             dist,
             twin: args.twin.clone(),
             secrets: args.secret.clone(),
+            lacks_parts: args.lacks_parts,
         })
     }
 
