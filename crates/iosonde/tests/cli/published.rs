@@ -120,7 +120,7 @@ fn a_result_of_2020_is_shown_as_published() {
             "13 639",
             "40 923",
             "25 % read / 75 % write",
-            "3 threads × depth 32 = 96 in flight",
+            "3 threads × depth 32 = 96\n",
             "5 GiB",
             "direct (no OS cache), writes durable",
         ] {
