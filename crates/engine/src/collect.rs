@@ -7,10 +7,11 @@
 use std::collections::BTreeMap;
 use std::sync::mpsc::SyncSender;
 
-use results::{Histogram, Point};
+use results::{Histogram, Point, ThreadPoint};
 
 use crate::queue::KINDS;
 use crate::recorder::{Snapshot, Span, Tally};
+use crate::spread::Spread;
 use crate::worker::WorkerEnd;
 
 /// Intervals that may be open at a time before the oldest is closed without those who are late.
@@ -72,12 +73,25 @@ pub(crate) struct WorkerTotals {
     pub known_ns: u64,
     /// Intervals before this one are complete.
     progress: u64,
+    /// Reads and writes of each interval, where they are kept.
+    intervals: Vec<[Spread; 2]>,
 }
 
 impl WorkerTotals {
     /// CPU time the thread used in the window, where the system tells.
     pub(crate) fn cpu_ns(&self) -> Option<u64> {
         Some(self.counts.cpu_end_ns?.saturating_sub(self.cpu_begin_ns?))
+    }
+
+    /// Adds what was counted in an interval.
+    fn keep(&mut self, interval: u64, tallies: &[Tally; KINDS]) {
+        let at = usize::try_from(interval).unwrap_or(usize::MAX);
+        if self.intervals.len() <= at {
+            self.intervals.resize_with(at + 1, Default::default);
+        }
+        for (spread, tally) in self.intervals[at].iter_mut().zip(tallies) {
+            spread.add(&tally.latency);
+        }
     }
 
     /// What was counted in the part of this number.
@@ -128,6 +142,8 @@ pub(crate) struct Collector {
     interval_ns: u64,
     /// Intervals in a part; none where there is one part only.
     part_intervals: Option<u64>,
+    /// Whether the series of each worker is kept, too.
+    keeps_workers: bool,
 }
 
 impl Collector {
@@ -142,7 +158,12 @@ impl Collector {
         let workers = returns.iter().map(|_| WorkerTotals::default()).collect();
         let (open, closed) = (BTreeMap::new(), Vec::new());
         let part_intervals = in_parts.then_some(1);
-        Self { workers, returns, open, closed, interval_ns, part_intervals }
+        Self { workers, returns, open, closed, interval_ns, part_intervals, keeps_workers: false }
+    }
+
+    /// Keeps the series of each worker, too.
+    pub(crate) fn keep_workers(self, keeps_workers: bool) -> Self {
+        Self { keeps_workers, ..self }
     }
 
     /// Takes one snapshot and gives its memory back to the worker.
@@ -153,8 +174,12 @@ impl Collector {
             }
             Span::Interval(index) => {
                 let part = self.part_of(index);
+                let keeps = self.keeps_workers;
                 let worker = &mut self.workers[snapshot.worker];
                 worker.part(part).add(&snapshot);
+                if keeps {
+                    worker.keep(index, &snapshot.tallies);
+                }
                 worker.known_ns = snapshot.until_ns;
                 // Of a long interval, several snapshots may come.
                 worker.progress = snapshot.until_ns / self.interval_ns;
@@ -265,14 +290,44 @@ impl Collector {
         let count = whole_ns.div_ceil(self.interval_ns);
         let count = usize::try_from(count).unwrap_or(usize::MAX).min(1 << 28);
         self.closed.resize(count, Closed::default());
-        let length = |i: usize| {
-            let from = i as u64 * self.interval_ns;
-            self.interval_ns.min(whole_ns.saturating_sub(from))
-        };
+        let length = |i: usize| self.length_ns(i, whole_ns);
         let begin_s = cut_ns as f64 / 1e9;
         let shifted = |point: Point| Point { t: point.t - begin_s, ..point };
         let points = (0..count).filter(|i| length(*i) > 0).map(|i| self.point(i, length(i)));
         points.map(shifted).partition(|point| point.t > 1e-9)
+    }
+
+    /// The length of an interval of a window that is so long in all.
+    fn length_ns(&self, index: usize, whole_ns: u64) -> u64 {
+        let from = index as u64 * self.interval_ns;
+        self.interval_ns.min(whole_ns.saturating_sub(from))
+    }
+
+    /// The series of one worker, where it is kept: one point for each of the whole series.
+    pub(crate) fn worker_series(
+        &self,
+        worker: &WorkerTotals,
+        window_ns: u64,
+        cut_ns: u64,
+    ) -> Vec<ThreadPoint> {
+        if !self.keeps_workers {
+            return Vec::new();
+        }
+        let whole_ns = cut_ns + window_ns;
+        let cut = usize::try_from(cut_ns / self.interval_ns).unwrap_or(usize::MAX);
+        let lengths = (cut..self.closed.len()).map(|i| (i, self.length_ns(i, whole_ns)));
+        let point = |(index, length_ns): (usize, u64)| {
+            // Where a worker was held up it sent nothing.
+            let [read, write] = worker.intervals.get(index).copied().unwrap_or_default();
+            let end_ns = index as u64 * self.interval_ns + length_ns;
+            ThreadPoint {
+                t: end_ns as f64 / 1e9 - cut_ns as f64 / 1e9,
+                seconds: length_ns as f64 / 1e9,
+                read: read.published(),
+                write: write.published(),
+            }
+        };
+        lengths.filter(|(_, length_ns)| *length_ns > 0).map(point).collect()
     }
 
     fn point(&self, index: usize, length_ns: u64) -> Point {

@@ -40,6 +40,7 @@ mod shared;
 mod silent;
 mod sim;
 mod source;
+mod spread;
 mod teams;
 mod timeline;
 mod watch;

@@ -178,7 +178,7 @@ pub(crate) fn measurement(
         sync,
         streams,
         targets: targets(prepared, workers, places, seconds),
-        threads_detail: threads(workload, workers, places, window_ns),
+        threads_detail: threads(workload, &collector, places, (window_ns, facts.cut_ns)),
         series,
         warmup_series,
         steady: None,
@@ -280,12 +280,14 @@ fn targets(
     prepared.targets().iter().enumerate().map(result).collect()
 }
 
+/// The figures of each thread; of the window, its length and what was left out before it.
 fn threads(
     workload: &Workload,
-    workers: &[WorkerTotals],
+    collector: &Collector,
     places: &[Place],
-    window_ns: u64,
+    (window_ns, cut_ns): (u64, u64),
 ) -> Vec<ThreadResult> {
+    let workers = &collector.workers;
     let seconds = window_ns as f64 / 1e9;
     let per_window = |ns: f64| if window_ns > 0 { ns / window_ns as f64 } else { 0.0 };
     // One thread's histograms are those of the whole.
@@ -303,6 +305,7 @@ fn threads(
             read,
             write,
             sync,
+            series: collector.worker_series(worker, window_ns, cut_ns),
         }
     };
     workers.iter().zip(places).map(result).collect()

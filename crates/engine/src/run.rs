@@ -170,7 +170,8 @@ impl<'a> Run<'a> {
         // full.
         let (sender, receiver) = sync_channel(places.len() * (snapshots + 3));
         let in_parts = workload.precision.is_some();
-        let collector = Collector::new(returns, workload.interval_ns.0, in_parts);
+        let collector = Collector::new(returns, workload.interval_ns.0, in_parts)
+            .keep_workers(workload.thread_series);
         let glance = Glance::new(workload, &places);
         let (ending, cpu_at) = (Arc::new(Ending::at(u64::MAX)), Vec::new());
         Self {

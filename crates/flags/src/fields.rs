@@ -57,6 +57,16 @@ pub fn in_flags(violation: Violation, has_lists: bool) -> Violation {
     let Some((_, flag)) = FIELDS.iter().find(|(field, _)| *field == inner) else {
         return violation;
     };
-    let list = LISTS.iter().find(|(one, _)| has_lists && one == flag);
-    Violation { field: list.map_or(*flag, |(_, list)| *list).to_owned(), ..violation }
+    let typed = |flag| {
+        let list = LISTS.iter().find(|(one, _)| has_lists && *one == flag);
+        list.map_or(flag, |(_, list)| *list)
+    };
+    let rule = violation.rule.split(' ').map(|word| {
+        let plain = word.trim_end_matches([',', ';', '.']);
+        let known = FIELDS.iter().find(|(field, _)| plain.contains('_') && *field == plain);
+        let rest = word.get(plain.len()..).unwrap_or_default();
+        known.map_or(word.to_owned(), |(_, flag)| format!("`{}`{rest}", typed(*flag)))
+    });
+    let rule = rule.collect::<Vec<_>>().join(" ");
+    Violation { field: typed(flag).to_owned(), rule, ..violation }
 }

@@ -254,15 +254,25 @@ impl Importer {
 
 /// What is wrong with a file that is of no tool, and of iosonde neither.
 fn unknown(error: ExchangeError, file: &mut File) -> ImportError {
-    let is_of_nobody = matches!(&error, ExchangeError::Result { number: 1, what }
-        if matches!(**what, LineError::NotJson(_) | LineError::NotText | LineError::NotResult(_)));
+    let unread = match &error {
+        ExchangeError::Result { number, what }
+            if matches!(
+                **what,
+                LineError::NotJson(_) | LineError::NotText | LineError::NotResult(_)
+            ) =>
+        {
+            Some(*number)
+        }
+        _ => None,
+    };
     let mut first = [0; 64];
     let count = file.read(&mut first).unwrap_or(0);
     let head = text::decode(first.get(..count).unwrap_or_default());
-    match is_of_nobody {
-        true if head.trim_start().starts_with('{') => ImportError::UnknownJson(error),
-        true => ImportError::Unknown,
-        false => ImportError::Exchange(error),
+    // A table whose first cell is in quotes begins with a whole JSON text, and is none.
+    match (unread, head.trim_start().starts_with('{')) {
+        (Some(_), false) => ImportError::Unknown,
+        (Some(1), true) => ImportError::UnknownJson(error),
+        _ => ImportError::Exchange(error),
     }
 }
 

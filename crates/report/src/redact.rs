@@ -231,7 +231,8 @@ impl Secrets {
         #[rustfmt::skip]
         let Workload {
             targets, streams, seconds: _, precision: _, warmup_seconds: _, cooldown_seconds: _,
-            engine: _, mode: _, completion: _, interval_ns: _, on_error: _, seed: _, sim: _,
+            engine: _, mode: _, completion: _, interval_ns: _, thread_series: _,
+            on_error: _, seed: _, sim: _,
         } = workload;
         for target in targets {
             self.path("target", &target.path.to_string_lossy());

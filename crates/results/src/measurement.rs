@@ -355,6 +355,42 @@ pub struct ThreadResult {
     pub write: Statistics,
     /// Flush calls.
     pub sync: Statistics,
+    /// What it did in each interval, where the workload asks for it (`thread_series`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<ThreadPoint>,
+}
+
+/// What one thread did in one interval of the measured window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadPoint {
+    /// End of the interval, in seconds from the start of the window.
+    pub t: f64,
+    /// Length of the interval in seconds.
+    pub seconds: f64,
+    /// Its reads.
+    pub read: IntervalSpread,
+    /// Its writes.
+    pub write: IntervalSpread,
+}
+
+/// I/Os of one kind in one interval, and how their latencies are spread. Latencies are absent where
+/// nothing completed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IntervalSpread {
+    /// I/Os that completed without error.
+    pub ios: u64,
+    /// The shortest latency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_ns: Option<u64>,
+    /// The mean latency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_ns: Option<f64>,
+    /// The standard deviation of the latencies, divided by the number of I/Os.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stddev_ns: Option<f64>,
+    /// The longest latency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_ns: Option<u64>,
 }
 
 /// What happened in one interval of the measured window.

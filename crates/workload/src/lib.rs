@@ -34,4 +34,4 @@ pub use sim::{
 pub use slices::{Effective, EffectiveSlice, SlicesError, diskspd_reach};
 pub use stream::{Block, Content, Distribution, Pattern, Priority, Stream, SyncCall, SyncPolicy};
 pub use units::{Bytes, Nanoseconds, UnitError, plural, show_duration, show_ns, show_number};
-pub use validate::{THREADS_MAX, TargetFacts, Violation};
+pub use validate::{THREAD_POINTS_MAX, THREADS_MAX, TargetFacts, Violation};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::order::PoolShare;
 use crate::sim::SimDevice;
-use crate::stream::Stream;
+use crate::stream::{Stream, is_false};
 use crate::units::{Bytes, Nanoseconds};
 
 /// Everything that one measurement does.
@@ -46,6 +46,9 @@ pub struct Workload {
     /// on.
     #[serde(default = "default_interval")]
     pub interval_ns: Nanoseconds,
+    /// Whether each thread has its own interval series. At most 100,000 points of all threads.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub thread_series: bool,
     /// What to do after a failed I/O.
     #[serde(default)]
     pub on_error: OnError,
@@ -110,6 +113,7 @@ impl Default for Workload {
             mode: Mode::default(),
             completion: Completion::default(),
             interval_ns: default_interval(),
+            thread_series: false,
             on_error: OnError::default(),
             seed: default_seed(),
             sim: None,
@@ -202,6 +206,15 @@ impl Workload {
             let targets = if s.pool.is_some() { s.targets_of(count) } else { 1 };
             s.threads_in_all(count).saturating_mul(targets)
         })
+    }
+
+    /// Points that the series of all threads have together, where each has its own: one per
+    /// interval of the window, thread and target.
+    #[must_use]
+    pub fn thread_points(&self) -> u64 {
+        let window_ns = Nanoseconds::from_seconds(self.seconds).0;
+        let points = window_ns.div_ceil(self.interval_ns.0.max(1));
+        points.saturating_mul(self.workers())
     }
 
     fn sum_over_streams(&self, of: impl Fn(&Stream) -> u64) -> u64 {

@@ -24,6 +24,8 @@ const NAME_CHARS_MAX: usize = 64;
 const PIECES_MAX: u32 = 1024;
 /// The most points of a series: all of them are kept, and written into the result.
 const POINTS_MAX: f64 = 1e6;
+/// The most points of the series of all threads together, for the same reason.
+pub const THREAD_POINTS_MAX: u64 = 100_000;
 
 /// At the end of an interval every thread tells what it counted, and the one that collects it must
 /// keep up: shorter intervals than this are for few.
@@ -154,6 +156,13 @@ impl Workload {
         let few = !ok || self.seconds > day || points <= POINTS_MAX;
         let rule = "the series may have at most a million points; use longer intervals";
         found.check(few, "interval_ns", self.interval_ns, rule);
+        let points = self.thread_points();
+        let few = !self.thread_series || points <= THREAD_POINTS_MAX;
+        let rule = format!(
+            "the series of all threads would have {points} points; {THREAD_POINTS_MAX} are the \
+             most; use longer intervals or a shorter run"
+        );
+        found.check(few, "thread_series", self.thread_series, &rule);
     }
 
     fn check_stream(&self, found: &mut Violations, index: usize, stream: &Stream) {

@@ -414,6 +414,17 @@ fn streams_with_the_same_threads_have_rules_of_their_own() {
 }
 
 #[test]
+fn the_series_of_threads_are_bounded() {
+    let of = |threads, seconds, thread_series| {
+        let stream = Stream { threads, ..Stream::default() };
+        Workload { seconds, thread_series, ..workload(stream) }.violations()
+    };
+    assert_eq!(of(100, 1000.0, true), []);
+    assert_eq!(fields(&of(100, 1001.0, true)), ["thread_series"]);
+    assert_eq!(of(100, 1001.0, false), []);
+}
+
+#[test]
 fn short_intervals_are_for_few_threads() {
     let of = |threads, interval_ns, seconds| {
         let interval_ns = Nanoseconds(interval_ns);

@@ -65,7 +65,7 @@ pub fn profile_of(workload: &Workload) -> (Profile, Vec<String>) {
             .collect(),
         random_write_data: random,
         measure_latency: true,
-        iops_std_dev: interval_ms != 1000,
+        iops_std_dev: interval_ms != 1000 || workload.thread_series,
         io_bucket_ms: interval_ms,
         targets: made.targets,
         ..TimeSpan::default()
@@ -79,8 +79,8 @@ pub fn profile_of(workload: &Workload) -> (Profile, Vec<String>) {
 const _: fn(&Workload, &Stream) = |workload, stream| {
     let Workload {
         targets: _, streams: _, seconds: _, precision: _, warmup_seconds: _,
-        cooldown_seconds: _, engine: _, mode: _, completion: _, interval_ns: _, on_error: _,
-        seed: _, sim: _,
+        cooldown_seconds: _, engine: _, mode: _, completion: _, interval_ns: _, thread_series: _,
+        on_error: _, seed: _, sim: _,
     } = workload;
     let Stream {
         name: _, targets: _, threads: _, depth: _, blocks: _, pattern: _, random_percent: _,

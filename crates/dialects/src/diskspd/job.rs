@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use workload::{
     Arrival, Block, Buffers, Bytes, Content, DiskspdAccess, DiskspdOrder, DiskspdSlices, Hint,
-    Mode, Nanoseconds, Pool, PoolMember, PoolShare, Priority, Rate, RateLimit, Stream, Think,
-    ThinkFrom, Workload,
+    Mode, Nanoseconds, Pool, PoolMember, PoolShare, Priority, Rate, RateLimit, Stream,
+    THREAD_POINTS_MAX, Think, ThinkFrom, Workload,
 };
 
 use super::notes;
@@ -70,7 +70,7 @@ pub fn job(span: &TimeSpan, drives: &Drives) -> Result<Job, Vec<String>> {
         if streams.len() == 1 { vec![end(first)] } else { span.targets.iter().map(end).collect() };
     let mode = common_mode(&mut streams);
     let asked = targets.iter().map(|target| target.size_bytes.map(|size| size.0)).collect();
-    let workload = Workload {
+    let mut workload = Workload {
         targets,
         streams,
         seconds: f64::from(span.duration_s),
@@ -81,10 +81,25 @@ pub fn job(span: &TimeSpan, drives: &Drives) -> Result<Job, Vec<String>> {
         seed: u64::from(span.seed),
         ..Workload::default()
     };
+    workload.thread_series = span.iops_std_dev && has_room_for_thread_series(&workload);
     Ok(Job { workload, names, notes: notes::of(span), ends, asked })
 }
 
+fn has_room_for_thread_series(workload: &Workload) -> bool {
+    workload.thread_points() <= THREAD_POINTS_MAX
+}
+
 impl Job {
+    /// Does without the series of single threads where it would be too long, and says so; to be
+    /// called when the length of the window is settled.
+    pub fn fit_series(&mut self, span: &TimeSpan) {
+        self.workload.thread_series =
+            span.iops_std_dev && has_room_for_thread_series(&self.workload);
+        if span.iops_std_dev && !self.workload.thread_series {
+            self.notes.push(notes::without_thread_series(&self.workload));
+        }
+    }
+
     /// Of targets that are made before all time spans, what is asked for is used, too.
     pub fn made_before(&mut self, places: &[workload::Target]) {
         for (target, asked) in self.workload.targets.iter().zip(&mut self.asked) {

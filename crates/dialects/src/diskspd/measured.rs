@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
-use results::{Histogram, Measurement, Statistics, Status, ThreadResult};
+use results::{
+    Histogram, IntervalSpread, Measurement, Statistics, Status, ThreadPoint, ThreadResult,
+};
 use workload::Stream;
 
 use super::job::Job;
 use super::profile::TimeSpan;
 use super::result::{
-    CpuTicks, Figures, Intervals, Latencies, Measured, Slice, SpanResult, TargetFigures,
+    CpuTicks, Figures, Intervals, Latencies, Measured, Slice, SpanResult, Spread, TargetFigures,
     ThreadFigures,
 };
 
@@ -52,7 +54,8 @@ pub fn span_result(
         seconds: measurement.seconds,
         cpu_ticks,
         threads,
-        intervals: span.iops_std_dev.then(|| intervals(span, measurement)),
+        intervals: (span.iops_std_dev && !measurement.workload.thread_series)
+            .then(|| intervals(span, measurement)),
     })
 }
 
@@ -72,15 +75,17 @@ fn target_figures(
     });
     // Of a single thread the histograms are those of the run.
     let alone = measurement.threads_detail.len() == 1;
-    let of = |own: &Statistics, all: &Statistics| {
+    let has_series = span.iops_std_dev && measurement.workload.thread_series;
+    let of = |own: &Statistics, all: &Statistics, pick: fn(&ThreadPoint) -> &IntervalSpread| {
         let histogram = own.histogram.as_ref().or(all.histogram.as_ref().filter(|_| alone));
-        figures(own, histogram.filter(|_| span.measure_latency))
+        let intervals = has_series.then(|| thread_intervals(span, &detail.series, pick));
+        Figures { intervals, ..figures(own, histogram.filter(|_| span.measure_latency)) }
     };
     TargetFigures {
         path,
         file_bytes,
-        read: of(&detail.read, &measurement.read),
-        write: of(&detail.write, &measurement.write),
+        read: of(&detail.read, &measurement.read, |point| &point.read),
+        write: of(&detail.write, &measurement.write, |point| &point.write),
         slices: stream.map(|stream| slices(stream, file_bytes)).unwrap_or_default(),
     }
 }
@@ -115,12 +120,38 @@ fn slices(stream: &Stream, file_bytes: u64) -> Vec<Slice> {
     effective.map(|e| e.slices.iter().map(slice).collect()).unwrap_or_default()
 }
 
+/// What a thread did in one direction in each interval, and how long it took. A last interval that
+/// was cut short is left out, as of the whole span.
+fn thread_intervals(
+    span: &TimeSpan,
+    series: &[ThreadPoint],
+    pick: fn(&ThreadPoint) -> &IntervalSpread,
+) -> Intervals {
+    let whole = series.iter().filter(|p| p.seconds >= whole_interval_s(span)).map(pick);
+    let ms = |ns: Option<f64>| ns.unwrap_or(0.0) / 1e6;
+    let counted = whole.map(|interval| {
+        let spread = Spread {
+            min: ms(interval.min_ns.map(|ns| ns as f64)),
+            max: ms(interval.max_ns.map(|ns| ns as f64)),
+            mean: ms(interval.mean_ns),
+            stddev: ms(interval.stddev_ns),
+        };
+        (interval.ios, Some(spread))
+    });
+    Intervals::new(span.io_bucket_ms, counted.collect())
+}
+
+/// What counts as a whole interval.
+fn whole_interval_s(span: &TimeSpan) -> f64 {
+    f64::from(span.io_bucket_ms) / 1e3 * 0.99
+}
+
 /// Reads and writes of each interval; a last one that was cut short is left out, because it would
 /// look like a slow one.
 fn intervals(span: &TimeSpan, measurement: &Measurement) -> (Intervals, Intervals) {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
     let count = |per_s: f64, seconds: f64| (per_s * seconds).round() as u64;
-    let whole_s = f64::from(span.io_bucket_ms) / 1e3 * 0.99;
+    let whole_s = whole_interval_s(span);
     let whole: Vec<_> = measurement.series.iter().filter(|p| p.seconds >= whole_s).collect();
     // The series does not say how the latencies of an interval are spread.
     let reads = whole.iter().map(|p| (count(p.read_iops, p.seconds), None)).collect();

@@ -1,5 +1,7 @@
 //! What is done otherwise than DiskSpd does it on Windows, in words for people.
 
+use workload::{THREAD_POINTS_MAX, Workload};
+
 use super::job::created;
 use super::profile::{CacheMode, FlushType, Profile, Target, TimeSpan};
 
@@ -19,6 +21,15 @@ pub(super) fn of(span: &TimeSpan) -> Vec<String> {
         }
     }
     notes
+}
+
+/// That the result has no intervals of single threads.
+pub(super) fn without_thread_series(workload: &Workload) -> String {
+    format!(
+        "-D: the result has the intervals of all threads together, because those of single threads \
+         would be {}, and {THREAD_POINTS_MAX} are the most",
+        workload.thread_points()
+    )
 }
 
 /// What is otherwise in a profile as a whole.

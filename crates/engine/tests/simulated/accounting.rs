@@ -2,7 +2,7 @@
 //! experiment.
 
 use engine::Event;
-use results::{Histogram, Measurement, Status};
+use results::{Histogram, IntervalSpread, Measurement, Statistics, Status, ThreadPoint};
 use workload::{Bytes, Nanoseconds, SimDevice, SimStall, SimStuck, Stream, Target, Workload};
 
 use crate::experiment::{MS, S, device, interrupted, latency, measure, near, observed};
@@ -51,6 +51,61 @@ fn intervals_of_any_length_add_up() {
         for point in &m.series {
             near(point.read_iops + point.write_iops, 6000.0, 0.001);
         }
+    }
+}
+
+/// A result of DiskSpd has the intervals of every thread, and how the latencies in each are spread.
+#[test]
+fn the_series_of_the_threads_add_up_to_that_of_all() {
+    let stall = Some(SimStall { period_ns: Nanoseconds(5 * S), length_ns: Nanoseconds(2 * S) });
+    let device = SimDevice { stall, ..device(MS) };
+    for interval_ns in [250 * MS, 700 * MS, 7 * S] {
+        let stream = Stream { threads: 3, write_percent: 30, ..reads(4) };
+        let interval_ns = Nanoseconds(interval_ns);
+        let workload = Workload { interval_ns, ..workload(stream, device.clone()) };
+        let plain = measure(&workload);
+        assert!(plain.threads_detail.iter().all(|thread| thread.series.is_empty()));
+        let m = measure(&Workload { thread_series: true, ..workload });
+        assert_eq!((m.total.ios, &m.series), (plain.total.ios, &plain.series));
+        for (index, point) in m.series.iter().enumerate() {
+            let of: Vec<&ThreadPoint> = m.threads_detail.iter().map(|t| &t.series[index]).collect();
+            assert!(of.iter().all(|p| (p.t, p.seconds) == (point.t, point.seconds)));
+            let ios = |pick: fn(&ThreadPoint) -> u64| of.iter().map(|p| pick(p)).sum::<u64>();
+            let counted = [ios(|p| p.read.ios), ios(|p| p.write.ios)];
+            for (ios, per_s) in counted.iter().zip([point.read_iops, point.write_iops]) {
+                assert!((*ios as f64 - per_s * point.seconds).abs() < 1e-3, "{ios} {point:?}");
+            }
+            let longest = of.iter().flat_map(|p| [p.read.max_ns, p.write.max_ns]).flatten().max();
+            assert_eq!(longest, point.max_ns);
+        }
+        for thread in &m.threads_detail {
+            for (whole, pick) in [
+                (&thread.read, (|p| &p.read) as fn(&ThreadPoint) -> &IntervalSpread),
+                (&thread.write, |p| &p.write),
+            ] {
+                adds_up(whole, &thread.series.iter().map(pick).collect::<Vec<_>>());
+            }
+        }
+    }
+}
+
+/// The spreads of all intervals are together that of the whole.
+fn adds_up(whole: &Statistics, intervals: &[&IntervalSpread]) {
+    let latency = latency(whole);
+    assert_eq!(intervals.iter().map(|i| i.ios).sum::<u64>(), whole.ios);
+    assert_eq!(intervals.iter().filter_map(|i| i.min_ns).min(), Some(latency.min));
+    assert_eq!(intervals.iter().filter_map(|i| i.max_ns).max(), Some(latency.max));
+    let ios = whole.ios as f64;
+    let mean = |of: &dyn Fn(&IntervalSpread) -> Option<f64>| {
+        let sums = intervals.iter().filter_map(|i| Some(of(i)? * i.ios as f64));
+        sums.sum::<f64>() / ios
+    };
+    near(mean(&|i| i.mean_ns), latency.mean, 1e-9);
+    let square =
+        |i: &IntervalSpread| Some(i.stddev_ns?.powi(2) + (i.mean_ns? - latency.mean).powi(2));
+    near(mean(&square).sqrt(), latency.stddev, 0.01);
+    for empty in intervals.iter().filter(|i| i.ios == 0) {
+        assert_eq!(**empty, IntervalSpread::default());
     }
 }
 

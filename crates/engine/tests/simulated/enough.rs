@@ -31,6 +31,7 @@ fn watched(stream: Stream, mut until: Until) -> Measurement {
     let workload = Workload {
         precision: Some(Precision::default()),
         interval_ns: Nanoseconds(100 * MS),
+        thread_series: true,
         ..workload(stream, device(MS))
     };
     let stop = AtomicBool::new(false);
@@ -60,6 +61,10 @@ fn warm_up_is_left_out_of_every_figure_and_kept_as_a_series() {
     let last = m.warmup_series.last().unwrap().t;
     assert!(last.abs() < 1e-9, "{last}");
     near(m.series[0].t, 0.1, 1e-6);
+    for thread in &m.threads_detail {
+        assert!(thread.series.iter().map(|p| p.t).eq(m.series.iter().map(|p| p.t)));
+        assert_eq!(thread.series.iter().map(|p| p.read.ios).sum::<u64>(), thread.read.ios);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use history::{Added, Chosen, Format, History, LiveRun, NewExperiment, Place};
-use results::{Document, Measurement, ThreadResult};
+use results::{Document, Measurement, ThreadPoint, ThreadResult};
 
 use crate::made::{full, new, runs};
 use crate::server::server;
@@ -38,6 +38,7 @@ fn more_and_less() -> (Vec<Measurement>, Document) {
             write: total.clone(),
             sync: total.clone(),
             total,
+            series: vec![ThreadPoint { t: 1.0, seconds: 1.0, ..ThreadPoint::default() }],
         }];
         m
     };

@@ -1,6 +1,6 @@
 //! What people type who come from other tools, or in a hurry: help, letters, values, foreign words.
 
-use crate::program::{command, fails, measurement, place, run_small, stdout, succeeds};
+use crate::program::{command, fails, measurement, place, run_small, stderr, stdout, succeeds};
 
 const SIMULATED: [&str; 5] = ["run", "--engine", "sim", "--json", "--warmup=0"];
 
@@ -112,6 +112,17 @@ fn an_error_names_the_flag_that_was_typed() {
         fails(&output, 2, flag);
         let text = String::from_utf8(output.stderr).unwrap();
         assert!(!text.contains("streams[") && !text.contains("_bytes"), "{text}");
+    }
+    // The remedies named fields, too: `set write_percent`.
+    for (args, remedy) in [
+        (&["--durable"][..], "only writes can be durable; set `--write`"),
+        (&["--sync-every", "4"], "only writes are flushed; set `--write`"),
+        (&["--random", "50"], "use a sequential pattern with `--random`"),
+        (&["--pattern", "sequential", "--distribution", "zipf:0.9"], "`random` or `--random`"),
+    ] {
+        let output = run_small(dir.path(), args);
+        fails(&output, 2, remedy);
+        assert!(!stderr(&output).contains("_percent"), "{}", stderr(&output));
     }
     let output = command(&["knee", "--engine", "sim", "--threads", "0"]).output().unwrap();
     fails(&output, 2, "--threads is 0");

@@ -109,6 +109,9 @@ fn a_file_of_nobody_is_refused_with_the_formats_that_there_are() {
     for known in ["fio", "DiskSpd", "IOMeter", "SQLIO", "PDH-CSV", "iostat", "sar -d", "--json"] {
         assert!(stderr(&output).contains(known), "`{known}` is not in: {}", stderr(&output));
     }
+    // A table of a script, whose first cell is a JSON text: its second was "document 2", not whole.
+    fs::write(&path, "\"Kind\",\"Threads\"\n\"W\",\"2\"\n").unwrap();
+    fails(&store.import(&path, &[]), 1, "in none of the formats that iosonde imports");
     // What looks like JSON is said to be broken, and the list follows.
     fs::write(&path, "{\"a\": 1").unwrap();
     fails(&store.import(&path, &[]), 1, "not complete JSON");

@@ -67,6 +67,7 @@ pub(super) fn plan(
                 job.workload.seconds = settings.seconds.unwrap_or(job.workload.seconds);
                 job.workload.warmup_seconds =
                     settings.warmup_seconds.unwrap_or(job.workload.warmup_seconds);
+                job.fit_series(&span);
                 settings.places.apply(&mut job.workload);
                 check_cpus(&job.workload).map_err(JobError::NotUnderstood)?;
                 let permissions = settings.places.permissions(&job.workload.targets);

@@ -74,8 +74,8 @@ fn section_name(stream: &Stream, number: usize, of: usize, names: &[String]) -> 
 const _: fn(&Workload, &Stream) = |workload, stream| {
     let Workload {
         targets: _, streams: _, seconds: _, precision: _, warmup_seconds: _,
-        cooldown_seconds: _, engine: _, mode: _, completion: _, interval_ns: _, on_error: _,
-        seed: _, sim: _,
+        cooldown_seconds: _, engine: _, mode: _, completion: _, interval_ns: _, thread_series: _,
+        on_error: _, seed: _, sim: _,
     } = workload;
     let Stream {
         name: _, targets: _, threads: _, depth: _, blocks: _, pattern: _, random_percent: _,

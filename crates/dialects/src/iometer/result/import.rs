@@ -370,6 +370,7 @@ fn thread_results(worker: &Worker<'_>) -> Vec<ThreadResult> {
             read: statistics(row, &READ),
             write: statistics(row, &WRITE),
             sync: Statistics::default(),
+            series: Vec::new(),
         }
     };
     worker.disks.iter().map(one).collect()
