@@ -40,7 +40,7 @@ pub struct Alignment {
     pub statement: String,
 }
 
-/// Compares a load on the boundaries with the same load shifted by a few sectors. None where a
+/// Compares a load on the boundaries with the same load shifted by a few sectors. `None` if a
 /// figure cannot be used.
 #[must_use]
 pub fn compare(load: &str, shift_bytes: u64, aligned: &Run, shifted: &Run) -> Option<Alignment> {

@@ -19,8 +19,8 @@ const LEVEL_MIN: usize = 3;
 const WINDOW: usize = 40;
 /// Chance at which a split is tried …
 const TRIED_P: f64 = 0.05;
-/// … and at which a change stands in the end: so many places are tried that the usual 5 % would
-/// find one in most series …
+/// … and at which a change is in the end: so many places are tried that the usual 5 % would find
+/// one in most series …
 const STANDS_P: f64 = 0.001;
 /// … and the more, the longer the series: of more values than 20, the chance is this over their
 /// number.

@@ -25,7 +25,7 @@ const CONTROLLER_NS: f64 = 5e4;
 /// From here on a durable write takes as long as the way to an array with a battery and back (0.2
 /// to 0.5 ms), and may well cost no more than a plain one.
 const ARRAY_NS: f64 = 2e5;
-/// The test that can tell.
+/// Ends every sentence that leaves the question open: only this test can answer it.
 const TEST: &str = "A power-cut test can tell: `iosonde validate --durability`.";
 
 /// What is known of log writes and of the medium.
@@ -137,7 +137,7 @@ impl Latencies {
     }
 }
 
-/// Judges durable writes by the medium and by plain writes. None where the durable latency is
+/// Judges durable writes by the medium and by plain writes. `None` if the durable latency is
 /// unusable.
 #[must_use]
 pub fn judge(evidence: &Evidence) -> Option<Honesty> {
@@ -303,7 +303,7 @@ mod tests {
         }
     }
 
-    /// Durable writes of 0.02 ms beside reads of 8 ms were "excellent" for a log, without a word:
+    /// Durable writes of 0.02 ms next to reads of 8 ms were "excellent" for a log, without a word:
     /// nothing is known of the medium in a virtual machine, and the rules needed to know whether it
     /// turns.
     #[test]
@@ -324,7 +324,7 @@ mod tests {
         }
     }
 
-    /// Durability that cost nothing beside slow reads was "unknown".
+    /// Durability that cost nothing next to slow reads was "unknown".
     #[test]
     fn durability_that_costs_nothing_beside_slow_reads_is_not_believed() {
         let unknown = of(0.1, 0.1, 8.0);

@@ -139,7 +139,7 @@ pub struct Trust {
     pub explanation: String,
 }
 
-/// Judges a figure by its repetitions, each a run of its own, and by the I/O of others meanwhile.
+/// Judges a figure by its repetitions, each a separate run, and by the I/O of others meanwhile.
 ///
 /// What varies most in benchmarks varies from run to run and is not seen within one (T. Kalibera,
 /// R. Jones, "Rigorous Benchmarking in Reasonable Time", 2013). A noisy figure is to be marked, not
@@ -180,7 +180,7 @@ pub fn trust(runs: &[f64], foreign_percent: Option<f64>) -> Trust {
 /// How far a single run may be from the others, in percent either way, with 95 % confidence.
 ///
 /// Each group holds runs of one load. Their variation about the means of their groups is pooled,
-/// and Student's factor allows for the few runs there are. None where no load was measured twice.
+/// and Student's factor allows for the few runs there are. `None` if no load was measured twice.
 #[must_use]
 pub fn run_to_run(groups: &[Vec<f64>]) -> Option<f64> {
     let (mut squares, mut freedom) = (0.0, 0.0);

@@ -7,7 +7,7 @@ use crate::words::{grouped, percent};
 /// A step that reaches this share of the sum, in percent, scales linearly: measurements repeat no
 /// better.
 const LINEAR_PERCENT: f64 = 95.0;
-/// Below this, a loss could hide in the margin, and nothing is said to be linear.
+/// Below this, a loss could hide in the margin, so nothing is called linear.
 const BLURRED_PERCENT: f64 = 75.0;
 /// Several targets that together give at most this much more than the fastest of them alone share
 /// one bottleneck.
@@ -95,7 +95,8 @@ pub fn scaling(names: &[String], alone: &[Rate], together: &[Together]) -> Optio
     let mut steps: Vec<Step> = together.iter().filter_map(|t| step(alone, t)).collect();
     steps.sort_by_key(|s| s.targets.len());
     let pairs: Vec<Step> = steps.iter().filter(|s| s.targets.len() == 2).cloned().collect();
-    // The first step of each number of targets makes the series; further pairs only say who shares.
+    // The first step of each number of targets makes the series; further pairs only show which
+    // targets share.
     steps.dedup_by_key(|s| s.targets.len());
     if steps.is_empty() {
         return None;
@@ -161,7 +162,7 @@ fn step(alone: &[Rate], together: &Together) -> Option<Step> {
         efficiency_percent: efficiency,
         margin_percent: margin,
         linear,
-        // A slow target beside a fast one adds too little to tell.
+        // A slow target next to a fast one adds too little to tell.
         like_one: !linear
             && together.total.per_s <= ONE_ALONE * fastest
             && fastest + least > ONE_ALONE * fastest,

@@ -1,9 +1,9 @@
 //! Throughput over load and block size: one surface for a kind of I/O, from few of its points.
 //!
 //! `X(N, B) = ((R(B)/N)^p + K(B)^p)^(-1/p)`, with the unloaded latency `R(B) = r0 + r1 B`, and the
-//! least time for each I/O `K(B) = max(k0 + k1 B, B/L)`. For each block size this is the soft hinge
-//! of [`crate::knee`]; between block sizes it is that a device needs a time for each I/O and a time
-//! for each byte, and that a link carries so many bytes a second.
+//! least time per I/O `K(B) = max(k0 + k1 B, B/L)`. For each block size this is the soft hinge of
+//! [`crate::knee`]; between block sizes it is that a device needs a time per I/O and a time per
+//! byte, and that a link carries so many bytes a second.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -69,7 +69,7 @@ struct Scatter {
 impl Surface {
     /// Fits a surface by robust least squares in log throughput (Levenberg and Marquardt).
     ///
-    /// Points that hold anything but positive, finite numbers are left out. None of fewer than
+    /// Points that hold anything but positive, finite numbers are left out. `None` for fewer than
     /// three.
     #[must_use]
     pub fn fit(points: &[SurfacePoint]) -> Option<Self> {
@@ -156,8 +156,8 @@ fn scatter(blocks: (f64, f64), parameters: &Vector, points: &[SurfacePoint]) -> 
         })
     };
     let ((servers, n), (link, m)) = (squares(false), squares(true));
-    // Of one block size there are R, K and p; of several, a link takes the place of the time for
-    // each byte.
+    // Of one block size there are R, K and p; of several, a link takes the place of the time per
+    // byte.
     let determined = if blocks.1 > blocks.0 { PARAMETERS - 1 } else { 3 };
     let degrees = (n - determined as f64).max(1.0);
     Scatter {
@@ -235,7 +235,7 @@ fn loss(blocks: (f64, f64), parameters: &Vector, begin: &Vector, points: &[Weigh
         p.weight * if r <= HUBER { r * r } else { HUBER * (2.0 * r - HUBER) }
     };
     let near: f64 = parameters.iter().zip(begin).map(|(p, b)| ((p - b) / PRIOR).powi(2)).sum();
-    // The prior counts as much as it does beside points that scatter by half a percent.
+    // The prior counts as much as it does next to points that scatter by half a percent.
     points.iter().map(of_point).sum::<f64>() + near * SCATTER_MIN * SCATTER_MIN
 }
 
@@ -300,7 +300,7 @@ fn descend(blocks: (f64, f64), begin: &Vector, points: &[Weighed]) -> (Vector, f
     (place, best)
 }
 
-/// The inverse of a symmetric, positive matrix (Gauss and Jordan with pivots); None where it has
+/// The inverse of a symmetric, positive matrix (Gauss and Jordan with pivots); `None` if it has
 /// none.
 fn inverse(matrix: &Matrix) -> Option<Matrix> {
     let mut left = *matrix;

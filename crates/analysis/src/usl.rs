@@ -16,7 +16,7 @@ pub struct Usl {
     pub contention: f64,
     /// Coherence, `k`.
     pub coherence: f64,
-    /// Load at the peak of the fitted law, `sqrt((1 - s) / k)`; None where it has none.
+    /// Load at the peak of the fitted law, `sqrt((1 - s) / k)`; absent if it has none.
     pub peak_in_flight: Option<f64>,
     /// Typical distance of the points from the law.
     pub error_percent: f64,

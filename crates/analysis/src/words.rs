@@ -1,4 +1,4 @@
-//! Numbers as they stand in a sentence.
+//! Numbers as they appear in a sentence.
 
 /// Three significant digits without a tail of zeros: `0.85`, `12.3`, `316`, `2681`.
 pub(crate) fn number(value: f64) -> String {

@@ -121,7 +121,7 @@ fn nothing_to_compare_is_no_agreement() {
     assert!(!compare(&writes(flow(1000.0, 8192.0), unknown)).within_tolerance);
 }
 
-/// ext4 writes its journal 250 times a second while a file's time of change moves; beside log
+/// ext4 writes its journal 250 times a second while a file's time of change moves; next to log
 /// writes of 60 KiB, those 4 KiB are within the tolerance of bytes, and the additional writes were
 /// taken for pieces of the test's own.
 #[test]
@@ -134,8 +134,8 @@ fn a_journal_beside_large_writes_is_no_splitting() {
     assert_eq!(suspect(tool, in_pieces), Some(Suspicion::Splitting));
 }
 
-/// Another program's write-back was 20 writes a second of 400 KiB beside 10 000 small ones: too few
-/// to be seen among the writes, and its bytes were taken for what each write moved in excess.
+/// Another program's write-back was 20 writes a second of 400 KiB next to 10 000 small ones: too
+/// few to be seen among the writes, and its bytes were taken for what each write moved in excess.
 #[test]
 fn a_handful_of_large_writes_is_another_program() {
     let tool = flow(10_493.0, 8192.0);
@@ -157,7 +157,7 @@ fn merged_sequential_reads_are_no_doubt() {
     assert!(agreement.explanation.contains("84.3 % fewer writes"), "{}", agreement.explanation);
 }
 
-/// Another program's I/O beside a slow load was "57 765 % apart".
+/// Another program's I/O next to a slow load was "57 765 % apart".
 #[test]
 fn a_huge_difference_is_capped() {
     let agreement = compare(&writes(flow(2.0, 8192.0), flow(2.0 * 578.65, 8192.0)));
@@ -167,7 +167,7 @@ fn a_huge_difference_is_capped() {
     assert!(text.contains("more than 10 times the writes") && !text.contains("57"), "{text}");
 }
 
-/// The counters that no way of doing I/O explains are a doubt, also beside a larger difference
+/// The counters that no way of doing I/O explains are a doubt, also next to a larger difference
 /// that has an explanation.
 #[test]
 fn a_contradiction_is_found_beside_merging() {

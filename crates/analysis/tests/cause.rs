@@ -1,4 +1,4 @@
-//! Causes from evidence made up for each.
+//! Each cause is named when its evidence, made up here, is all there is.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use analysis::cause::{

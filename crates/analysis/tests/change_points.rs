@@ -1,4 +1,4 @@
-//! Changes of level are found where they are, and none where there is none (fixed seeds).
+//! Changes of level are found where they are, and absent if there is none (fixed seeds).
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod normal;

@@ -1,4 +1,4 @@
-//! What must hold for any input.
+//! Properties that hold for any input.
 
 use analysis::agreement::{Flow, Observed, Suspicion, Window, compare, littles_latency_ns};
 use analysis::knee::{LoadPoint, RampRule, find_knee, ramp_is_done};
@@ -143,7 +143,7 @@ proptest! {
     }
 
     /// Whatever is merged, split, cached or added by another program, from a little to a thousand
-    /// times, is called so and is no doubt, and no percentage beyond ten times is shown.
+    /// times, is named as such and raises no doubt, and no percentage beyond ten times is shown.
     #[test]
     fn what_happens_to_ios_is_explained(
         iops in 10.0..1e6_f64, bytes in 4096.0..1e6_f64, times in 1.2..1000.0_f64,

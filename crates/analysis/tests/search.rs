@@ -26,7 +26,7 @@ impl Device {
     }
 }
 
-/// The kinds of device, each with a size of its own for every seed.
+/// The kinds of device, each with a separate size for every seed.
 fn devices(noise: &mut Noise) -> Vec<Device> {
     let servers = (2.0 * 32.0_f64.powf(noise.uniform())).round();
     let channels = (4.0 * 8.0_f64.powf(noise.uniform())).round();

@@ -30,7 +30,7 @@ fn verdict(trials: Vec<Trial>, need: Option<f64>) -> Verdict {
     judge(&Limits::of(Role::Log), need, Basis { trials, ..Basis::default() })
 }
 
-/// ± 643 % stood beside a figure that a grade was given for.
+/// ± 643 % stood next to a figure that a grade was given for.
 #[test]
 fn no_grade_rests_on_a_figure_that_is_not_known() {
     for need in [None, Some(1.0), Some(100.0), Some(1e6)] {

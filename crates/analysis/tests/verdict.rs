@@ -277,7 +277,7 @@ fn a_class_says_what_is_usual() {
     assert_eq!(Class::Cloud.compare(0.0), None);
 }
 
-/// 77 commits of 260 ms beside a checkpoint were "within what is not known" of a limit of 5 ms.
+/// 77 commits of 260 ms next to a checkpoint were "within what is not known" of a limit of 5 ms.
 #[test]
 fn where_all_of_a_few_are_late_it_does_not_take_a_hundred() {
     let limits = Limits::of(Role::Log);

@@ -65,7 +65,7 @@ pub struct BlockDevice {
     pub label: Option<String>,
     /// Its size in bytes; 0 where it has none, as a loop device without a file.
     pub size_bytes: u64,
-    /// The devices that it lies on: the disk of a partition, the parts of a volume.
+    /// The devices that it is on: the disk of a partition, the parts of a volume.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub below: Vec<String>,
 }

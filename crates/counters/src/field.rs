@@ -21,11 +21,11 @@ pub struct Span {
 /// In what a figure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// Events for each second.
+    /// Events per second.
     PerSecond,
     /// Bytes.
     Bytes,
-    /// Bytes for each second.
+    /// Bytes per second.
     BytesPerSecond,
     /// Nanoseconds.
     Nanoseconds,
@@ -44,9 +44,9 @@ pub struct Field<T> {
     pub short: &'static str,
     /// Its heading where there is room: `Read latency`.
     pub title: &'static str,
-    /// What Performance Monitor calls it; none where it has no such counter.
+    /// What Performance Monitor calls it; absent if it has no such counter.
     pub perfmon: Option<&'static str>,
-    /// In what it is.
+    /// The unit of the value.
     pub unit: Unit,
     /// How it is computed.
     pub formula: &'static str,
@@ -54,7 +54,8 @@ pub struct Field<T> {
 }
 
 impl<T> Field<T> {
-    /// The figure; none where there is nothing to say, as of the latency of no I/O, which is never 0.
+    /// The figure; `None` if there is nothing to say, as of the latency of no I/O, which is never
+    /// 0.
     #[must_use]
     pub fn of(&self, amounts: &T, span: Span) -> Option<f64> {
         (self.of)(amounts, span).filter(|figure| figure.is_finite())
@@ -87,7 +88,7 @@ fn each(amount: u64, events: u64) -> Option<f64> {
     (events > 0).then(|| amount as f64 / events as f64)
 }
 
-/// None where the time is below what the counter resolves, so never 0.
+/// `None` if the time is below what the counter resolves, so never 0.
 fn latency(ns: u64, events: u64) -> Option<f64> {
     each(ns, events).filter(|ns| *ns > 0.0)
 }

@@ -4,9 +4,9 @@
 //! always weighted over exactly that window (sum of times divided by the number of I/Os), never an
 //! average of per-second averages, which would over-weight the idle seconds.
 //!
-//! A [`SystemSampler`] reads every device and what the host tells besides, for those who watch
-//! rather than measure; a [`SystemWindow`] is what happened between two of its samples, as amounts
-//! that add up ([`DiskTally`]). [`DISK_FIELDS`] and [`SYSTEM_FIELDS`] are the figures made of them.
+//! A [`SystemSampler`] reads every device and what the host reports besides, for watching rather
+//! than measuring; a [`SystemWindow`] is what happened between two of its samples, as amounts that
+//! add up ([`DiskTally`]). [`DISK_FIELDS`] and [`SYSTEM_FIELDS`] are the figures made of them.
 //!
 //! What it does not do: keep a history, run a thread, or tell this process's I/O from that of
 //! others. The counters of a device include everybody's.
@@ -85,7 +85,7 @@ impl Sampler {
         Self::with_root(Path::new("/"), devices)
     }
 
-    /// Like [`Sampler::new`], with `root`/proc in place of /proc.
+    /// Like [`Sampler::new`], with `root`/proc instead of /proc.
     pub fn with_root(root: &Path, mut devices: Vec<String>) -> Result<Self, CountersError> {
         let mut seen = std::collections::BTreeSet::new();
         devices.retain(|device| seen.insert(device.clone()));

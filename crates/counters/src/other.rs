@@ -1,4 +1,4 @@
-//! Systems whose counters iosonde does not read yet.
+//! Systems whose counters iosonde does not read yet: every call reports that it is unsupported.
 
 use std::path::Path;
 

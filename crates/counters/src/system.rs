@@ -48,7 +48,7 @@ pub struct SystemSample {
     pub disks: Vec<DiskCounters>,
     /// The processors.
     pub cpus: CpuCounters,
-    /// Who is held up.
+    /// Which work is held up.
     pub pressure: PressureCounters,
     /// The page cache.
     pub memory: MemoryCounters,
@@ -68,7 +68,7 @@ impl SystemSampler {
         Self::with_root(Path::new("/"))
     }
 
-    /// Like [`SystemSampler::new`], with `root`/proc in place of /proc.
+    /// Like [`SystemSampler::new`], with `root`/proc instead of /proc.
     pub fn with_root(root: &Path) -> Result<Self, CountersError> {
         Ok(Self { source: platform::SystemSource::open(root)? })
     }
@@ -79,7 +79,7 @@ impl SystemSampler {
     }
 }
 
-/// What happened between two samples.
+/// The difference of two samples, and the figures of that window.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct SystemWindow {
     /// Length in seconds; 0 when the second sample is not later than the first.

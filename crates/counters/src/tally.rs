@@ -25,10 +25,10 @@ pub struct DiskTally {
     /// Writes completed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub writes: u64,
-    /// Bytes read.
+    /// Bytes that completed reads moved.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub read_bytes: u64,
-    /// Bytes written.
+    /// Bytes that completed writes moved.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub written_bytes: u64,
     /// Sum of the times of all reads, in milliseconds.
@@ -73,7 +73,7 @@ pub struct DiskTally {
     /// Sum of their times, in milliseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub discard_ms: u64,
-    /// I/Os that the devices below completed beyond those of this one; none where nothing below is
+    /// I/Os that the devices below completed beyond those of this one; absent if nothing below is
     /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub splits: Option<u64>,
@@ -94,7 +94,7 @@ pub struct DiskTally {
 }
 
 impl DiskTally {
-    /// What a device did from one reading to the next; none where its counters began anew in
+    /// What a device did from one reading to the next; `None` if its counters began anew in
     /// between.
     #[must_use]
     pub fn between(before: &DiskCounters, after: &DiskCounters) -> Option<Self> {
@@ -222,7 +222,7 @@ fn ns(ms: u64, rest_ns: u64) -> u64 {
     ms.saturating_mul(1_000_000).saturating_add(rest_ns)
 }
 
-/// The sum of what is known.
+/// The sum of two amounts. An unknown one adds nothing; the sum is unknown if both are.
 fn known_sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.saturating_add(b)),
@@ -262,7 +262,7 @@ impl CpuTally {
         self.ticks = self.ticks.saturating_add(other.ticks);
     }
 
-    /// A part of the time in percent; none where no tick passed.
+    /// A part of the time in percent; `None` if no tick passed.
     #[must_use]
     pub fn percent(&self, part: u64) -> Option<f64> {
         (self.ticks > 0).then(|| 100.0 * part as f64 / self.ticks as f64)
@@ -280,7 +280,7 @@ pub struct CoreTally {
 }
 
 /// For how long programs were held up for want of something, in microseconds (pressure stall
-/// information). None where the kernel does not report, as before Linux 4.20 or with `psi=0`.
+/// information). Absent if the kernel does not report, as before Linux 4.20 or with `psi=0`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PressureTally {
     /// At least one waited for I/O.
@@ -364,7 +364,7 @@ pub struct SystemTally {
     /// All processors together.
     #[serde(default)]
     pub cpu: CpuTally,
-    /// Who was held up.
+    /// Which work was held up.
     #[serde(default)]
     pub pressure: PressureTally,
     /// The page cache.

@@ -1,4 +1,4 @@
-//! What happened between two samples.
+//! The difference of two samples, and the figures of that window.
 //!
 //! Notation in the formulas: D is the later counter minus the earlier one, dt the window's length
 //! in seconds.

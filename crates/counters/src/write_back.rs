@@ -1,4 +1,4 @@
-//! What the operating system still has to write to storage.
+//! Bytes that the operating system still has to write to storage, so that a test can wait for them.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ pub struct WriteBack {
 }
 
 impl WriteBack {
-    /// What is outstanding now; none where the system does not tell.
+    /// What is outstanding now; `None` if the system does not tell.
     #[must_use]
     pub fn now() -> Option<Self> {
         Self::in_root(Path::new("/"))

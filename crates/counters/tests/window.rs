@@ -23,7 +23,8 @@ fn near(actual: f64, expected: f64) -> bool {
     (actual - expected).abs() <= 1e-9 * expected.abs().max(1.0)
 }
 
-/// A test once told 526 IOPS and 29 ms; Performance Monitor beside it told these three figures.
+/// A test once reported 526 IOPS and 29 ms; Performance Monitor, next to it, showed these three
+/// figures.
 #[test]
 fn the_founding_check() {
     let before = DiskCounters {

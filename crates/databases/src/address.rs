@@ -9,13 +9,13 @@ use percent_encoding::percent_decode_str;
 pub(crate) struct Address {
     /// The URL for eyes.
     pub(crate) shown: String,
-    /// Who is to log in; empty where nobody is named.
+    /// The user to log in; empty if the URL names none.
     pub(crate) user: String,
-    /// With what.
+    /// The password to log in with; absent if none is known.
     pub(crate) password: Option<String>,
     /// A name or a number, IPv6 without brackets.
     pub(crate) host: String,
-    /// None where the usual one is meant.
+    /// Absent if the usual one is meant.
     pub(crate) port: Option<u16>,
     /// The database to begin with; empty where none is named.
     pub(crate) database: String,

@@ -8,7 +8,7 @@ const PS_PER_MS: f64 = 1e9;
 /// A row: the values of its columns by name.
 pub(crate) type Record = Map<String, Value>;
 
-/// The rows under a name; none where there is no such list.
+/// The rows under a name; `None` if there is no such list.
 pub(crate) fn rows<'a>(
     answer: &'a Record,
     name: &str,

@@ -33,13 +33,12 @@ pub struct DatabaseSample {
     /// When it was taken by this process's clock, in nanoseconds since the database is watched.
     pub at_ns: u64,
     /// When it was taken by the database's own clock, in nanoseconds; only differences mean
-    /// something. None where it has none.
+    /// something. Absent if it has none.
     pub database_at_ns: Option<u64>,
     /// Which server answered, and since when it runs. Another text is another server, or a new
     /// start of this one.
     pub instance: String,
-    /// For how long that server has been running, in seconds; None where `instance` says since
-    /// when.
+    /// For how long that server has been running, in seconds; absent if `instance` says since when.
     pub uptime_s: Option<u64>,
     /// Connections that were lost and made anew until now.
     pub reconnections: u32,
@@ -61,11 +60,11 @@ pub struct ObjectCounters {
     pub object: String,
     /// When its counters were last set to 0, as the database writes it.
     pub since: Option<String>,
-    /// Reads.
+    /// Read operations; absent if the database does not count them.
     pub reads: Option<u64>,
     /// Writes; where the database counts them apart, extensions of files are in it.
     pub writes: Option<u64>,
-    /// Bytes read.
+    /// Bytes that the reads moved.
     pub read_bytes: Option<u64>,
     /// Bytes written.
     pub written_bytes: Option<u64>,
@@ -111,6 +110,6 @@ pub struct ServerFacts {
     pub kind: Kind,
     /// Its version, as it writes it.
     pub version: String,
-    /// Where it keeps its data on its own host; None where it does not tell us.
+    /// Where it keeps its data on its own host; absent if it does not tell us.
     pub data_directory: Option<String>,
 }

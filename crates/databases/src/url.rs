@@ -20,7 +20,7 @@ const MYSQL: &[&str] = &["socket", "ssl-ca", "ssl-mode"];
 /// The same for SQL Server.
 const SQL_SERVER: &[&str] = &["ca", "encrypt", "instance", "trust-server-certificate"];
 
-/// Where a database is, and who is to log in. It shows no password.
+/// Where a database is, and as whom to log in. It shows no password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DatabaseUrl(Of);
 

@@ -199,7 +199,7 @@ fn zeros(of: &ObjectCounters) -> ObjectCounters {
 /// A counter has gone back.
 struct Back;
 
-/// How far a counter has come; None where one of the two is not there.
+/// How far a counter has come; `None` if one of the two is not there.
 fn advance(before: Option<u64>, after: Option<u64>) -> Result<Option<u64>, Back> {
     match before.zip(after) {
         Some((before, after)) => after.checked_sub(before).map(Some).ok_or(Back),
@@ -254,7 +254,7 @@ impl DatabaseRow {
         [self.reads, self.writes, self.syncs].iter().all(|count| count.unwrap_or(0) == 0)
     }
 
-    /// Reads per second; None where they are not counted, or in a window of no length.
+    /// Reads per second; `None` if they are not counted, or in a window of no length.
     #[must_use]
     pub fn reads_per_s(&self) -> Option<f64> {
         self.per_second(self.reads)

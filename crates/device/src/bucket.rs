@@ -42,7 +42,7 @@ impl Bucket {
         }
     }
 
-    /// When an I/O that comes now may go on.
+    /// When an I/O that comes now may continue.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

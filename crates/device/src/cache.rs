@@ -1,4 +1,4 @@
-//! Caches: what reads find in one, and what writes wait for in another.
+//! Caches: a read cache holds blocks; a write cache fills and drains.
 
 use workload::{SimCache, SimCacheKind, SimWriteCache};
 

@@ -1,9 +1,9 @@
 //! A device whose behaviour is known: given service times, parallel servers, caches and faults,
 //! when is an I/O done?
 //!
-//! Pure: no clock and no I/O. Whoever has a clock, a virtual one or that of the machine, asks
-//! [`Device::serve`] at the moment an I/O arrives, and answers it at the moment that says. All
-//! chance comes from a seed.
+//! Pure: no clock and no I/O. The caller owns the clock, virtual or real. It asks [`Device::serve`]
+//! at the moment an I/O arrives, and completes it at the moment that returns. All chance comes from
+//! a seed.
 //!
 //! I/Os pass what they share in the order in which they arrive: the queue limit, the bucket, the
 //! link, then a cache or a server. So nothing is ever reserved ahead of somebody who comes there
@@ -45,7 +45,7 @@ pub struct Request {
     pub op: Op,
     /// Where on the target.
     pub offset: u64,
-    /// How many bytes.
+    /// Length of the I/O in bytes.
     pub bytes: u32,
     /// A write that must be on stable media when it is done.
     pub durable: bool,

@@ -13,7 +13,7 @@ struct Entry {
     same_hash: u32,
 }
 
-/// A cache of 2 GiB may not cost more than 20 MiB: 24 bytes for each block and 4 to 8 for its hash.
+/// A cache of 2 GiB may not cost more than 20 MiB: 24 bytes per block and 4 to 8 for its hash.
 const _: () = assert!(size_of::<Entry>() == 24);
 
 /// The set, with all of its memory from the start.

@@ -1,4 +1,4 @@
-//! Who serves an I/O, and when it is free.
+//! Servers: which one takes an I/O, and when it is free again.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -35,7 +35,7 @@ impl Pool {
 pub(crate) enum Servers {
     /// The first that is free takes the I/O.
     Free(Pool),
-    /// Each has a queue of its own.
+    /// Each has a separate queue.
     Random {
         /// When each has done what was given to it.
         free_at: Vec<u64>,

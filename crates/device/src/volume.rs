@@ -150,7 +150,7 @@ impl Volume {
     }
 }
 
-/// Time of bytes at a rate; none without a rate.
+/// Time of bytes at a rate; `None` without a rate.
 fn transfer_ns(bytes: u32, bytes_per_s: Option<workload::Bytes>) -> u64 {
     bytes_per_s.map_or(0, |rate| u64::from(bytes) * 1_000_000_000 / rate.0.max(1))
 }

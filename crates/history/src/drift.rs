@@ -1,4 +1,4 @@
-//! What a device does now beside the most that it was measured to do: is it busy at all?
+//! What a device does now next to the most that it was measured to do: is it busy at all?
 
 use results::{Capacity, DRIFT_SCHEMA, Drift, DriftLoad, Figure, Status};
 use workload::{PatternKind, show_ns, show_number};
@@ -21,15 +21,15 @@ const OLD_DAYS: i64 = 183;
 pub struct CounterFigures {
     /// Length of the window.
     pub seconds: f64,
-    /// Reads for each second.
+    /// Reads per second.
     pub read_iops: f64,
-    /// Writes for each second.
+    /// Writes per second.
     pub write_iops: f64,
-    /// MiB read and written for each second.
+    /// MiB read and written per second.
     pub mib_per_s: f64,
-    /// Mean time of a read; none without reads.
+    /// Mean time of a read; absent without reads.
     pub read_latency_ns: Option<f64>,
-    /// Mean time of a write; none without writes.
+    /// Mean time of a write; absent without writes.
     pub write_latency_ns: Option<f64>,
     /// I/Os in flight, averaged.
     pub average_queue: f64,
@@ -40,7 +40,7 @@ pub struct CounterFigures {
 /// Where and when the counters were read.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
-    /// The machine.
+    /// The machine: processors, memory, kernel and settings.
     pub host: &'a str,
     /// The target, as it was named.
     pub target: &'a str,
@@ -59,7 +59,7 @@ pub struct Capacities {
     pub reads: Option<Capacity>,
     /// Writes.
     pub writes: Option<Capacity>,
-    /// Sequential reads or writes, in MiB for each second.
+    /// Sequential reads or writes, in MiB per second.
     pub sequential: Option<Capacity>,
 }
 

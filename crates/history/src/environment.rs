@@ -1,4 +1,5 @@
-//! The set-ups that measurements were made on: each once, whoever measured on it.
+//! The set-ups that measurements were made on: each is stored once, however many measurements were
+//! made on it.
 
 use inspect::Storage;
 use results::Environment;
@@ -17,7 +18,7 @@ const STORAGE: &str = "environment_storage (environment, position, target, path,
                        file_system, mount_point, mount_source, mount_options, file_system_bytes, \
                        file_system_block_bytes)";
 
-/// The number of the row of an environment, which is made where there is none yet.
+/// The number of the row of an environment, which is added if it is new.
 pub(crate) fn number_of(
     connection: &Connection,
     environment: &Environment,

@@ -1,4 +1,4 @@
-//! From version 1, in which a measurement was one text, to the tables of today.
+//! The upgrade from version 1, in which a measurement was one text, to the tables of today.
 
 use results::Measurement;
 

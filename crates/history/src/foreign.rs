@@ -1,4 +1,4 @@
-//! LedgerPlace what other tools measured: thousands of measurements at once, in one transaction.
+//! Records what other tools measured: thousands of measurements at once, in one transaction.
 
 use results::{Document, Environment, Load, Measurement};
 
@@ -47,7 +47,7 @@ impl<'a> Taker<'a> {
         Ok(true)
     }
 
-    /// Makes the row of the result, with its document; none where its name is taken.
+    /// Makes the row of the result, with its document; `None` if its name is taken.
     fn begin(&self, document: &Document) -> Result<Option<(i64, Load)>, HistoryError> {
         let Document::Measurement(measurement) = document else { return Ok(None) };
         let (id, kind, title) = (document.id(), document.kind(), document.title());

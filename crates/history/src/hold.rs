@@ -17,7 +17,7 @@ use crate::value::{Row, values};
 #[derive(Debug)]
 pub struct Hold {
     _file: Option<LockFile>,
-    /// A session of its own: its end frees the lock, whatever becomes of the one that records.
+    /// A separate session: its end frees the lock, whatever becomes of the one that records.
     _session: Option<Connection>,
 }
 
@@ -30,7 +30,8 @@ struct LockFile {
 
 impl Drop for LockFile {
     fn drop(&mut self) {
-        // First the name, then the lock: whoever locks a file without a name tries again.
+        // First the name, then the lock: a process that has locked a file without a name tries
+        // again.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -56,7 +57,7 @@ fn in_file(history: &Path, id: &str) -> Result<LockFile, HistoryError> {
         let by = by.map(|process| format!("process {process}"));
         return Err(HistoryError::Held { id: id.to_owned(), by });
     };
-    // Who it is, for the others' message. It holds as well without.
+    // The holder's name, for the message of other processes. The lock holds without it, too.
     let _ = file
         .set_len(0)
         .and_then(|()| file.rewind())
@@ -64,7 +65,7 @@ fn in_file(history: &Path, id: &str) -> Result<LockFile, HistoryError> {
     Ok(LockFile { path, _file: file })
 }
 
-/// The file that is locked: beside the history, named after the experiment.
+/// The file that is locked: next to the history, named after the experiment.
 fn beside(history: &Path, id: &str) -> PathBuf {
     let plain = !id.is_empty()
         && id.len() <= 64

@@ -4,8 +4,8 @@
 //! A [`History`] holds experiments and their measurements, in one SQLite file or in a database of a
 //! PostgreSQL server; the tables are the same and documented in `docs/history.md`. It is safe with
 //! several processes at once and after a crash at any moment. It leaves alone what is not its own:
-//! what is no history, what is damaged, and what is of a newer program is refused and stays as it
-//! is. It decides nothing: what an experiment does next is its own matter.
+//! what is not a history, what is damaged, and what is of a newer program is refused and stays as
+//! it is. It decides nothing: what an experiment does next is its own matter.
 
 pub mod compare;
 mod connection;
@@ -86,7 +86,7 @@ pub struct NewExperiment<'a> {
     pub started: &'a str,
     /// Name of the plan; the same plan has the same name.
     pub plan_id: &'a str,
-    /// The plan as JSON: all that is needed to go on with it later.
+    /// The plan as JSON: all that is needed to continue with it later.
     pub plan: &'a str,
 }
 
@@ -147,7 +147,7 @@ pub fn is_open(path: &Path) -> bool {
 impl History {
     /// Opens a history, or makes one where there is nothing or an empty file.
     ///
-    /// Anything else that is no history is an error, and is not written to.
+    /// Anything else that is not a history is an error, and is not written to.
     pub fn open(place: &Place) -> Result<Self, HistoryError> {
         let connection = match place {
             Place::File(path) => {
@@ -160,8 +160,7 @@ impl History {
         Ok(Self { place: place.clone(), connection, live: OnceCell::new() })
     }
 
-    /// Opens a history that is there, for those who only read; it is brought up to date where it is
-    /// older.
+    /// Opens an existing history for reading; an older one is brought up to date.
     pub fn open_existing(place: &Place) -> Result<Self, HistoryError> {
         let there = match place {
             Place::File(path) => schema::refuse_foreign(path)?,
@@ -231,7 +230,7 @@ impl History {
         self.connection.within(|| record::end(&self.connection, id, Some(status), finished))
     }
 
-    /// Notes that an experiment goes on: it has no result until it comes to its end again.
+    /// Notes that an experiment continues: it has no result until it comes to its end again.
     pub fn go_on(&self, id: &str) -> Result<(), HistoryError> {
         self.connection.within(|| record::go_on(&self.connection, id))
     }
@@ -307,7 +306,7 @@ impl History {
         Ok(entries)
     }
 
-    /// The whole result of an experiment; none where it never came to its end.
+    /// The whole result of an experiment; `None` if it never came to its end.
     pub fn document(&self, id: &str) -> Result<Option<Document>, HistoryError> {
         self.connection.snapshot(|| read::document(&self.connection, id, Extent::Whole))
     }
@@ -318,8 +317,8 @@ impl History {
         self.some_documents(id, Extent::Whole)
     }
 
-    /// The same without series and histograms: several times faster, and enough for whoever needs
-    /// the figures only.
+    /// The same without series and histograms: several times faster, and enough where only the
+    /// figures are needed.
     pub fn figures(&self, id: &str) -> Result<Vec<Document>, HistoryError> {
         self.some_documents(id, Extent::Figures)
     }
@@ -349,7 +348,7 @@ impl History {
         list::loads(&self.connection, filter, order, page)
     }
 
-    /// Gives a result a tag; whether it had none of that name.
+    /// Gives a result a tag. True if it did not have that tag before.
     pub fn tag(&self, id: &str, tag: &str) -> Result<bool, HistoryError> {
         self.connection.within(|| marks::tag(&self.connection, id, tag))
     }
@@ -390,7 +389,7 @@ impl History {
         upkeep::check(&self.connection)
     }
 
-    /// A copy of the whole history in a file of SQLite that is not there yet, while others go on
+    /// A copy of the whole history in a file of SQLite that is not there yet, while others continue
     /// writing.
     pub fn backup(&self, to: &Path) -> Result<(), HistoryError> {
         upkeep::backup(&self.connection, to)

@@ -1,4 +1,4 @@
-//! Which results there are: lists, filters, and the one that somebody means.
+//! Finding results: lists, filters, and the one that a selector names.
 
 use results::{Load, Status};
 use serde::{Serialize, Serializer};
@@ -35,7 +35,7 @@ pub struct Entry {
     pub status: Option<Status>,
     /// Version of the program that measured.
     pub tool_version: Option<String>,
-    /// The machine; none for a simulated device.
+    /// The machine; absent for a simulated device.
     pub host: Option<String>,
     /// What received the I/O; several are joined by `, `.
     pub targets: String,
@@ -61,7 +61,7 @@ pub struct Entry {
     pub tags: Vec<String>,
     /// How many notes there are on it.
     pub notes: u32,
-    /// Name of the plan; empty where there is none.
+    /// Name of the plan; empty without one.
     #[serde(skip)]
     pub plan_id: String,
     /// The plan as JSON.
@@ -85,7 +85,7 @@ fn state<S: Serializer>(status: &Option<Status>, out: S) -> Result<S::Ok, S::Err
 /// How far a result is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It ended so.
+    /// How it ended.
     Ended(Status),
     /// It runs, or was lost in a crash.
     Unfinished,
@@ -103,7 +103,7 @@ pub struct Filter {
     pub host: Option<String>,
     /// A target, exactly as it was named.
     pub target: Option<String>,
-    /// A tag.
+    /// Results that have this tag.
     pub tag: Option<String>,
     /// How far it is.
     pub status: Option<State>,
@@ -131,7 +131,7 @@ pub enum By {
     Started,
     /// The command.
     Kind,
-    /// The machine.
+    /// The machine: processors, memory, kernel and settings.
     Host,
     /// The targets.
     Target,

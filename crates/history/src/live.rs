@@ -1,7 +1,7 @@
-//! What is running now, shown to others while it is measured.
+//! Runs that are under way, so that others can watch them.
 //!
-//! It goes through a connection of its own that waits for no disk and for nobody long: what is
-//! shown must not disturb what is measured. Whoever shows may ignore every error.
+//! It goes through a separate connection that waits for no disk, and for no process long: what is
+//! shown must not disturb what is measured. The caller may ignore every error.
 
 use crate::connection::Connection;
 use crate::error::HistoryError;
@@ -9,7 +9,7 @@ use crate::value::{Mismatch, Row, values};
 
 /// A run that was silent for longer is lost.
 const SILENT_MS: i64 = 15_000;
-/// What ended or was lost stays this long for those who watch.
+/// A run that ended or was lost stays visible this long.
 const KEPT_MS: i64 = 60_000;
 /// Events of a run that are kept; what comes before is forgotten.
 const EVENTS: u64 = 10_000;
@@ -27,7 +27,7 @@ pub struct LiveRun {
     pub kind: String,
     /// What is done, in a phrase.
     pub title: String,
-    /// The machine.
+    /// The machine: processors, memory, kernel and settings.
     pub host: Option<String>,
     /// What receives the I/O.
     pub targets: String,

@@ -1,4 +1,4 @@
-//! What people add to a result: tags and notes; and taking a result away.
+//! Tags, notes, and the deletion of results.
 
 use crate::connection::Connection;
 use crate::error::HistoryError;
@@ -14,7 +14,7 @@ const TAG_MAX: usize = 64;
 pub struct Note {
     /// When, UTC, RFC 3339.
     pub written: String,
-    /// What.
+    /// The note as it was typed.
     pub text: String,
 }
 
@@ -38,7 +38,7 @@ fn number(connection: &Connection, id: &str) -> Result<i64, HistoryError> {
     read::number_of(connection, id)?.ok_or_else(|| unknown(connection, id))
 }
 
-/// Gives a result a tag; whether it had none of that name.
+/// Gives a result a tag. True if it did not have that tag before.
 pub(crate) fn tag(connection: &Connection, id: &str, tag: &str) -> Result<bool, HistoryError> {
     check_tag(tag)?;
     let sql = "INSERT INTO tags (experiment, tag) VALUES ($1, $2) ON CONFLICT DO NOTHING";

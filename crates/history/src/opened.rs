@@ -1,4 +1,5 @@
-//! The files that this process has open as SQLite databases.
+//! The SQLite files that this process has open: closing a second descriptor of one would drop its
+//! locks.
 //!
 //! Closing any descriptor of a file drops every POSIX lock that the process has on that file,
 //! including those of SQLite's connections; another program may then reset the log that a
@@ -41,7 +42,7 @@ pub(crate) fn is_open(path: &Path) -> bool {
     file_id(path).is_some_and(|id| open().contains_key(&id))
 }
 
-/// Looks at a file before it is a database, unless this process has it open as one; none where it
+/// Looks at a file before it is a database, unless this process has it open as one; `None` if it
 /// has.
 pub(crate) fn look<T>(path: &Path, look: impl FnOnce(&Path) -> T) -> Option<T> {
     let files = open();
@@ -50,8 +51,7 @@ pub(crate) fn look<T>(path: &Path, look: impl FnOnce(&Path) -> T) -> Option<T> {
     (!is_open).then(|| look(path))
 }
 
-/// Connects to a file, which SQLite makes where there is none. `connect` must not wait for other
-/// processes.
+/// Connects to a file, which SQLite creates if needed. `connect` must not wait for other processes.
 pub(crate) fn connect<T, E>(
     path: &Path,
     connect: impl FnOnce() -> Result<T, E>,

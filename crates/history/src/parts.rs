@@ -1,7 +1,7 @@
 //! A measurement taken apart into what the tables hold, and put together again without loss.
 //!
-//! Series, histograms and the environment have tables of their own; the rest stays the JSON that it
-//! is. Of an environment, what changes from minute to minute (free memory, free space, and what is
+//! Series, histograms and the environment have separate tables; the rest stays the JSON that it is.
+//! Of an environment, what changes from minute to minute (free memory, free space, and what is
 //! found about them) stays with the measurement, so that the same set-up is the same row.
 
 use results::{Environment, Measurement, Point, Statistics};
@@ -23,7 +23,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) warmup: &'a [Point],
 }
 
-/// Takes a measurement apart.
+/// Splits a measurement into the parts that separate tables hold.
 pub(crate) fn take_apart(measurement: &Measurement) -> serde_json::Result<Parts<'_>> {
     let mut rest = serde_json::to_value(measurement)?;
     let mut environment = rest.get_mut("environment").map(Value::take).unwrap_or_default();

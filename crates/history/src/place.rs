@@ -1,4 +1,4 @@
-//! Where the history is.
+//! The place of a history: a file, or a database of a server.
 
 use std::ffi::OsString;
 use std::fmt;

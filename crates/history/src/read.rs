@@ -1,4 +1,4 @@
-//! Results as they were kept, put together again.
+//! Reads results and puts their parts together again.
 
 use std::collections::HashMap;
 
@@ -139,7 +139,7 @@ pub(crate) fn measurements(
     wholes(connection, experiment, extent)?.into_iter().map(kept).collect()
 }
 
-/// The whole result of an experiment; none where it never came to its end.
+/// The whole result of an experiment; `None` if it never came to its end.
 pub(crate) fn document(
     connection: &Connection,
     id: &str,

@@ -1,4 +1,4 @@
-//! LedgerPlace what was measured.
+//! Records what was measured, each measurement in its own transaction.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use crate::read::Extent;
 use crate::value::{Value, values};
 use crate::{Added, NewExperiment, environment, load, points, read, skeleton};
 
-/// A text in the store that is no result of ours.
+/// A text in the store that is not a result of ours.
 pub(crate) fn unreadable(
     connection: &Connection,
     id: &str,
@@ -161,7 +161,7 @@ fn point(measurement: i64, part: &str, number: usize, point: &results::Point) ->
     place.into_iter().chain(points::values(point)).collect()
 }
 
-/// Notes that an experiment goes on. Must be within a transaction.
+/// Notes that an experiment continues. Must be within a transaction.
 pub(crate) fn go_on(connection: &Connection, id: &str) -> Result<(), HistoryError> {
     end(connection, id, None, None)?;
     // The result of before says nothing of what is measured from now on; it is made again at the
@@ -171,7 +171,7 @@ pub(crate) fn go_on(connection: &Connection, id: &str) -> Result<(), HistoryErro
     connection.execute(sql, values![id]).map(drop)
 }
 
-/// Notes how an experiment ended; without a status, that it goes on.
+/// Notes how an experiment ended; without a status, that it continues.
 pub(crate) fn end(
     connection: &Connection,
     id: &str,

@@ -51,7 +51,7 @@ pub(crate) fn forget(connection: &Connection, id: &str) -> Result<(), HistoryErr
     connection.execute(sql, values![id]).map(drop)
 }
 
-/// What there is of a recording that never came to its end; none where the experiment is no
+/// What there is of a recording that never came to its end; `None` if the experiment is not a
 /// recording.
 pub(crate) fn unfinished(
     connection: &Connection,

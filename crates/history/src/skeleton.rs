@@ -12,7 +12,7 @@ use crate::parts::escaped;
 const NAME: &str = "measurement";
 const LEFT_OUT: &str = "left_out";
 
-/// What a measurement in a result leaves out of the one that is kept; none where it says anything
+/// What a measurement in a result leaves out of the one that is kept; `None` if it says anything
 /// else.
 ///
 /// Each is a list: the place as a JSON pointer, and the nothing that is there (null, or an empty
@@ -90,7 +90,7 @@ pub(crate) fn refer(value: &mut Json, kept: &HashMap<String, Json>) {
     }
 }
 
-/// What stands for a result that is a measurement as it is kept.
+/// The skeleton of a result that is a single measurement, as it is kept.
 pub(crate) fn reference(id: &str) -> Json {
     json!({ NAME: id })
 }

@@ -26,11 +26,11 @@ pub struct Dated {
     pub id: String,
     /// When that began, UTC, RFC 3339.
     pub started: String,
-    /// Name of the conditions.
+    /// Id of the conditions, the same for every measurement of the series.
     pub conditions_id: String,
     /// The load in words, with threads and depth.
     pub title: String,
-    /// The machine; none for a simulated device.
+    /// The machine; absent for a simulated device.
     pub host: Option<String>,
     /// What received the I/O.
     pub target: String,
@@ -45,7 +45,7 @@ pub struct Dated {
 }
 
 impl Dated {
-    /// The figure of a measurement as a list has it; none where it did not run to its end, or does
+    /// The figure of a measurement as a list has it; `None` if it did not run to its end, or does
     /// not have the figure.
     #[must_use]
     pub fn of(load: Load, figure: Figure) -> Option<Self> {
@@ -96,7 +96,7 @@ pub fn dated(documents: &[Document], figure: Figure) -> Vec<Dated> {
     documents.iter().flat_map(of).collect()
 }
 
-/// Puts figures in series, one value for each result, and finds where their level changed.
+/// Puts figures in series, one value per result, and finds where their level changed.
 ///
 /// The series of most dates comes first. Figures that are not above 0 and finite are left out.
 #[must_use]
@@ -141,7 +141,7 @@ fn tell_apart(loads: &mut [TrendLoad]) {
     }
 }
 
-/// One series; none without a value.
+/// One series; `None` without a value.
 fn load(values: Vec<Dated>, figure: Figure) -> Option<TrendLoad> {
     let first = values.first()?.clone();
     let mut points = points(values);
@@ -162,7 +162,7 @@ fn load(values: Vec<Dated>, figure: Figure) -> Option<TrendLoad> {
     })
 }
 
-/// One point for each result.
+/// One point per result.
 fn points(values: Vec<Dated>) -> Vec<TrendPoint> {
     let mut results: BTreeMap<String, (f64, TrendPoint)> = BTreeMap::new();
     for one in values {
@@ -239,7 +239,7 @@ pub(crate) fn show(value: f64, figure: Figure) -> String {
     }
 }
 
-/// The date of a moment.
+/// The date in an RFC 3339 moment: what is before the `T`.
 pub(crate) fn date(moment: &str) -> &str {
     moment.split('T').next().unwrap_or(moment)
 }

@@ -1,4 +1,4 @@
-//! Looking after a history: is it whole, and a copy of it.
+//! Upkeep of a history: checks that it is whole, and makes a copy.
 
 use std::fs;
 use std::path::Path;
@@ -74,7 +74,7 @@ fn check_one(connection: &Connection, id: &str, number: i64) -> Result<(), Histo
     Ok(())
 }
 
-/// A copy of the whole history in a file that is not there yet, while others go on writing.
+/// A copy of the whole history in a file that is not there yet, while others continue writing.
 pub(crate) fn backup(connection: &Connection, to: &Path) -> Result<(), HistoryError> {
     let unreachable = |source| HistoryError::Unreachable { path: to.to_owned(), source };
     // Made by us and nobody else, or not at all.
@@ -112,7 +112,7 @@ fn copy(connection: &Connection, to: &Path) -> Result<(), HistoryError> {
         std::thread::sleep(PAUSE);
     }
     drop(backup);
-    // A single file, without a log beside it.
+    // A single file, without a log next to it.
     target.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(())).map_err(at)?;
     target.close().map_err(|(_, error)| at(error))
 }

@@ -1,4 +1,4 @@
-//! What goes into a statement and comes out of a row: the same for every database.
+//! Values of statements and rows, the same for every database.
 
 use thiserror::Error;
 
@@ -58,7 +58,7 @@ impl From<bool> for Value {
     }
 }
 
-/// What is no number is nothing, as in JSON.
+/// What is not a number is nothing, as in JSON.
 impl From<f64> for Value {
     fn from(number: f64) -> Self {
         if number.is_finite() { Self::Real(number) } else { Self::Null }

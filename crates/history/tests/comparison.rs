@@ -41,7 +41,7 @@ fn a_small_file_is_no_faster_storage() {
     assert!(found.loads[0].figures.iter().all(|f| f.compared.is_none()));
     let (a, b) = (found.loads[0].figures[0].a.mean, found.loads[0].figures[0].b.mean);
     assert!((a - 2_681.0).abs() < 1e-6 && (b - 19_871.0).abs() < 1e-6);
-    // Who insists gets figures, still under what differs, and one run on each side still tells
+    // With `--anyway` there are figures, under what differs, and one run on each side still tells
     // nothing.
     let anyway = with(&large, &small, true, &Noise::default());
     assert!(!anyway.withheld);
@@ -83,7 +83,7 @@ fn single_runs_need_a_known_noise() {
     assert_eq!(found.verdict, Change::Worse);
     let iops = found.loads[0].figures.iter().find(|f| f.figure == Figure::Iops).unwrap();
     assert_eq!(iops.compared.as_ref().unwrap().basis, Basis::KnownSpread);
-    // The widest of what was seen decides, and two runs are no spread.
+    // The widest of what was seen decides, and two runs do not show a spread.
     let wild =
         runs("w", "2026-10-02T00:00:00Z", [30_000.0, 60_000.0, 20_000.0].map(reads).to_vec());
     let two = runs("t", "2026-10-02T00:00:00Z", [30_000.0, 90_000.0].map(reads).to_vec());
@@ -265,7 +265,7 @@ fn the_same_load_on_two_targets_is_two_loads() {
     assert!(titles[0].ends_with("on /x") && titles[1].ends_with("on /y"), "{titles:?}");
     let changes = found.loads.iter().flat_map(|l| &l.figures).map(|f| f.compared.as_ref().unwrap());
     assert!(changes.into_iter().all(|c| c.change_percent.abs() < 1e-9));
-    // And three of them are no noise.
+    // And three of them are not noise.
     let three = ["/x", "/y", "/z"].map(|t| on(t, 100.0)).to_vec();
     assert_eq!(Noise::of(&[runs("n", "2026-11-01T00:00:00Z", three)]), Noise::default());
 }

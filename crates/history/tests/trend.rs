@@ -1,4 +1,4 @@
-//! Figures over many dates, and what a device does now beside what it can.
+//! Figures over many dates, and what a device does now next to what it can.
 
 mod sides;
 

@@ -1,4 +1,4 @@
-//! What is worth knowing about a set-up.
+//! A finding: something about a set-up that matters for a database.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The machine.
+//! The machine: processors, memory, kernel and settings.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,5 +74,5 @@ pub struct Settings {
     pub swap: Vec<String>,
 }
 
-/// What stands for a text the system does not give.
+/// The text where the system gives none.
 pub(crate) const UNKNOWN: &str = "unknown";

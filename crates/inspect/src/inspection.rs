@@ -23,7 +23,7 @@ pub struct Inspection {
     pub privileged: bool,
     /// The machine, its settings, and what was found about them.
     pub host: Host,
-    /// Whether the machine's clock is kept by others'; None where that is not known.
+    /// Whether the machine's clock is kept by others'; absent if that is not known.
     pub clock_synchronised: Option<bool>,
     /// What was inspected.
     pub targets: Vec<Inspected>,
@@ -53,32 +53,32 @@ impl Inspection {
     }
 }
 
-/// One target and what can be found out about it beside its set-up.
+/// One target and what can be found out about it next to its set-up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Inspected {
     /// How its storage is set up.
     pub storage: Storage,
-    /// Where a file lies; None for what is no file.
+    /// Where a file is; absent if it is not a file.
     pub extents: Option<Extents>,
     /// The whole disks under it, in the order of `storage.devices`.
     pub disks: Vec<Disk>,
 }
 
-/// What can be found out about a whole disk beside its set-up.
+/// What can be found out about a whole disk next to its set-up.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Disk {
     /// Its name, such as `nvme0n1`.
     pub name: String,
     /// All its partitions, in the order of the disk.
     pub partitions: Vec<Partition>,
-    /// What it says about its own state; None where it is not told or must not be asked.
+    /// What it says about its own state; absent if it is not told or must not be asked.
     pub health: Option<Health>,
     /// Interrupts since the machine was started, by processor; empty where they cannot be told
     /// apart.
     pub interrupts: Vec<u64>,
 }
 
-/// Where a file lies on its file system.
+/// Where a file is on its file system.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Extents {
     /// Its length in bytes.

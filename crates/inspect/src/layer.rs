@@ -127,7 +127,7 @@ pub struct Raid {
     /// Sectors in which copies or parity were found to disagree at the last check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mismatches: Option<u64>,
-    /// Its members.
+    /// The devices that the array is made of.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<RaidMember>,
 }
@@ -156,7 +156,7 @@ pub struct StoragePath {
     /// Where it goes: the controller's address, or the adapter, bus, target and unit (`1:0:0:3`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// Whether it is the best way for I/O, where that is told: `optimized`, `active/optimized`,
+    /// Whether it is the best way for I/O, where that is known: `optimized`, `active/optimized`,
     /// `standby`, …
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<String>,

@@ -83,7 +83,7 @@ impl Inspector {
         Self::with_root(Path::new("/"))
     }
 
-    /// An inspector that reads `root`/proc, `root`/sys, `root`/etc and `root`/dev in place of the
+    /// An inspector that reads `root`/proc, `root`/sys, `root`/etc and `root`/dev instead of the
     /// system's own. Targets are still paths of the running system.
     #[must_use]
     pub fn with_root(root: &Path) -> Self {
@@ -96,7 +96,7 @@ impl Inspector {
         platform::host(&self.root)
     }
 
-    /// The logical processors; none where the system does not tell.
+    /// The logical processors; `None` if the system does not tell.
     #[must_use]
     pub fn processors(&self) -> Processors {
         platform::processors(&self.root)

@@ -34,12 +34,12 @@ pub struct Link {
     /// The address of the other end (iSCSI, NVMe over a network).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// What the other end's port is said to be: `Online`, `LOGGED_IN`, `live`, …
+    /// The state of the other end's port: `Online`, `LOGGED_IN`, `live`, …
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
 }
 
-/// The number a speed begins with, in thousands of millions for a second; None where it is no such
+/// The number a speed begins with, in thousands of millions for a second; `None` if it is no such
 /// text.
 #[must_use]
 pub fn giga_per_s(speed: &str) -> Option<f64> {

@@ -3,15 +3,15 @@
 /// A logical processor that is online. What the system does not say is 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Processor {
-    /// Its number.
+    /// Number of the logical processor, as the kernel counts.
     pub cpu: u32,
     /// The core it is in, by its number in the socket.
     pub core: u32,
-    /// The socket.
+    /// Number of the socket that it is in.
     pub socket: u32,
     /// The NUMA node.
     pub node: u32,
-    /// How fast it is beside others of the machine: the kernel's capacity, 1024 for the fastest; 0
+    /// How fast it is next to others of the machine: the kernel's capacity, 1024 for the fastest; 0
     /// where all are alike.
     pub capacity: u32,
 }
@@ -21,6 +21,6 @@ pub struct Processor {
 pub struct Processors {
     /// Those that are online, by number.
     pub online: Vec<Processor>,
-    /// The name of what chooses their frequency, such as `performance`; none where nothing does.
+    /// The name of what chooses their frequency, such as `performance`; absent if nothing does.
     pub governor: Option<String>,
 }

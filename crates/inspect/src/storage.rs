@@ -41,11 +41,11 @@ pub struct Storage {
     pub file_system: Option<FileSystem>,
     /// The partition under the volume, where there is exactly one.
     pub partition: Option<Partition>,
-    /// The chain of block devices from the volume down to whole disks, each followed by what it
-    /// lies on: `dm-0`, `md0`, `sda1`, `sda`, `sdb1`, `sdb`. Empty when no device is known.
+    /// The chain of block devices from the volume down to whole disks, each followed by what it is
+    /// on: `dm-0`, `md0`, `sda1`, `sda`, `sdb1`, `sdb`. Empty when no device is known.
     pub layers: Vec<String>,
     /// The whole disks at the bottom of the chain. A loop device is among them, before the disks
-    /// its file lies on.
+    /// its file is on.
     pub devices: Vec<Device>,
     /// The name in /proc/diskstats whose counters cover the volume's whole top device: the whole
     /// disk for a partition of one, the device itself for a volume on device mapper, RAID or loop.

@@ -1,5 +1,5 @@
-//! The bytes of a block of the log: made from the log, the block's number and a seed, so that
-//! whoever knows these knows every byte, and what a block holds that is not as it should be.
+//! The bytes of a block of the log: made from the log, the block's number and a seed. So every byte
+//! is known from these, and what a block holds that is not as it should be.
 //!
 //! A block consists of sectors of 512 bytes. Each begins with a stamp of 24 bytes that says which
 //! sector of which block of which log of which run it is, so that a sector is recognised wherever
@@ -22,7 +22,7 @@ const STAMP_WORDS: usize = 3;
 const LOGS: u64 = u64::from_le_bytes(*b"iosonlog");
 /// Below the log's number in a stamp is the block's.
 const LOG_SHIFT: u32 = 48;
-/// Above the sector's index in a stamp is what only who knows the seed can say.
+/// Above the sector's index, a stamp has bits that only the seed can produce.
 const PROOF_SHIFT: u32 = 16;
 
 /// Which block of which log.
@@ -125,7 +125,7 @@ impl BlockFormat {
         read_any_stamp(sector).is_some_and(|(seed, ..)| seed != self.seed && seed != 0)
     }
 
-    /// The block that a sector is a part of; none if it is of none of this seed. A stamp alone is
+    /// The block that a sector is a part of; `None` if it has none of this seed. A stamp alone is
     /// not what was written with it.
     pub(crate) fn recognise(&self, sector: &[u8]) -> Option<BlockId> {
         let (id, index) = self.read_stamp(sector)?;
@@ -155,7 +155,7 @@ fn place_of(id: BlockId) -> u64 {
     u64::from(id.log) << LOG_SHIFT | id.number & ((1 << LOG_SHIFT) - 1)
 }
 
-/// What is needed to recognise whatever lies in the place of a block.
+/// What is needed to recognise whatever is in the place of a block.
 pub(crate) struct BlockContext<'a> {
     pub blocks: &'a BlockFormat,
     pub pages: &'a PageFormat,
@@ -220,7 +220,7 @@ pub(crate) fn name(sectors: &[BlockSector], kept: Persistence) -> PageDamage {
     } else if sectors.iter().all(mine) {
         PageDamage::BitError
     } else if has(&mine) {
-        // A part of it is there, whatever lies beside that: before the log comes round first,
+        // A part of it is there, whatever lies next to that: before the log comes round first,
         // nobody knows what that was.
         PageDamage::TornPage
     } else if has(&|s| matches!(s, BlockSector::Older(_))) {

@@ -1,5 +1,4 @@
-//! What is done about a page that is wrong: it is read again, named, and described with all that is
-//! known of it.
+//! Handles a wrong page: reads it again, names the damage, and describes all that is known of it.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

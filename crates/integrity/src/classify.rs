@@ -1,4 +1,4 @@
-//! What happened to a page that does not hold what it should.
+//! Names the damage of a page that does not hold what it should.
 
 use results::{PageDamage, Persistence};
 
@@ -110,7 +110,7 @@ fn holds(format: &PageFormat, file: u16, claim: &Claim, bytes: &[u8], next: &[u8
     format.is_before(PageId { file, page: claim.page }, claim.version, bytes, next)
 }
 
-/// The version that all of a page is of, where it holds what it should; none where it does not, or,
+/// The version that all of a page is of, where it holds what it should; `None` if it does not, or,
 /// after a write that has failed, holds sectors of that and of the one before. `next` is looked at
 /// next.
 pub(crate) fn whole_version(
@@ -182,7 +182,7 @@ fn state(
     match (here, is_nearly(original, found)) {
         (true, Some(_)) => SectorState::Version(stamp.version),
         (false, Some(_)) => SectorState::Elsewhere { id: stamp.id, version: stamp.version },
-        // The stamp survived, and what is behind it did not.
+        // The stamp survived, and what is after it did not.
         _ => SectorState::Foreign,
     }
 }
@@ -200,7 +200,7 @@ fn differing_bits(a: &[u8], b: &[u8]) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
-/// Whether a version comes behind another one. They go round, from the last to 1, so it is the
+/// Whether a version comes after another one. They go round, from the last to 1, so it is the
 /// shorter way that counts; before the first is 0.
 fn is_newer(found: u32, known: u32) -> bool {
     let ahead = (i64::from(found) - i64::from(known)).rem_euclid(i64::from(u32::MAX));

@@ -1,4 +1,4 @@
-//! Every damage is made, and recognised as what it is.
+//! Every kind of damage is made, and recognised.
 
 use proptest::prelude::*;
 
@@ -52,14 +52,14 @@ fn a_whole_newer_page_is_newer_than_known() {
         (10, 9, PageDamage::NewerThanKnown),
         (4000, 9, PageDamage::NewerThanKnown),
         (8, 9, PageDamage::LostWrite),
-        // Behind the last version comes the first.
+        // After the last version comes the first.
         (1, u32::MAX, PageDamage::NewerThanKnown),
         (u32::MAX, 1, PageDamage::LostWrite),
         (u32::MAX - 5, 7, PageDamage::LostWrite),
     ] {
         assert_eq!(named(found, claim(expected, false)), damage, "{found} for {expected}");
     }
-    // Of a write that failed, the version behind it is newer than both that may be there.
+    // Of a write that failed, the version after it is newer than both that may be there.
     assert_eq!(named(11, claim(9, true)), PageDamage::NewerThanKnown);
     // What was cut holds what it held before, or what nobody knows of.
     let cut = |version| Claim { zero: true, ..claim(version, false) };

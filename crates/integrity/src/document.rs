@@ -18,7 +18,7 @@ use crate::plan::Plan;
 use crate::report::{FaultKind, FaultReport, LogFault, Report, failure_words};
 use crate::run::{Place, Role};
 
-/// What was asked for, beside the plan.
+/// What was asked for, next to the plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValidationRequest<'a> {
     /// The plan.

@@ -1,4 +1,4 @@
-//! What a page should hold beside what it holds, where these differ.
+//! What a page should hold next to what it holds, where these differ.
 
 use std::fmt::Write as _;
 

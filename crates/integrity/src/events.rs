@@ -1,4 +1,4 @@
-//! What goes on while a run is under way: one stream of events that every display reads.
+//! What happens during a run: one stream of events that every display reads.
 //!
 //! Each thread counts into a [`Cell`] of its own, which nobody else writes; another thread adds
 //! them up once a second. Counting costs an I/O some stores to memory that its thread has at hand,
@@ -35,7 +35,7 @@ pub enum Event {
     /// A phase begins.
     #[serde(rename = "phase_began")]
     Began {
-        /// The phase.
+        /// The phase that begins.
         phase: Phase,
         /// The cycle that it belongs to, from 1.
         cycle: u32,
@@ -79,12 +79,12 @@ pub enum NoticeKind {
 /// How a run goes: what was done since the last glance, and what has come together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Glance {
-    /// The phase.
+    /// The phase that the figures are of.
     pub phase: Phase,
     /// How long it has been going on.
     #[serde(rename = "since_ns", with = "nanoseconds")]
     pub since: Duration,
-    /// How much of it is done, from 0 to 1; none where nobody knows.
+    /// How much of it is done, from 0 to 1; absent if nobody knows.
     pub share: Option<f64>,
     /// The time over which the rates of this glance were counted.
     pub seconds: f64,
@@ -118,7 +118,7 @@ pub struct Glance {
 }
 
 impl Glance {
-    /// How long the phase still takes if it goes on like this; none where nobody knows.
+    /// How long the phase still takes if it continues like this; `None` if nobody knows.
     #[must_use]
     pub fn left(&self) -> Option<Duration> {
         let share = self.share.filter(|share| *share > 0.0)?;
@@ -129,9 +129,9 @@ impl Glance {
 /// I/Os of one kind since the last glance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecentIo {
-    /// I/Os for each second.
+    /// I/Os per second.
     pub iops: f64,
-    /// Bytes for each second.
+    /// Bytes per second.
     pub bytes_per_s: f64,
     /// Mean latency.
     pub mean_ns: Option<f64>,
@@ -234,7 +234,7 @@ fn bucket_of(latency_ns: u64) -> usize {
     usize::try_from(bucket).unwrap_or(BUCKETS).min(BUCKETS - 1)
 }
 
-/// The middle of a bucket.
+/// The middle of a bucket of the latency histogram, in nanoseconds.
 fn middle_of(bucket: usize) -> u64 {
     let (octave, part) = (bucket as u64 / PARTS, bucket as u64 % PARTS);
     let whole = 1_u64 << (u64::from(SHORTEST_BITS) + octave);
@@ -294,7 +294,7 @@ impl KindSums {
         }
     }
 
-    /// What came since `before`, for each second.
+    /// What came since `before`, per second.
     fn since(&self, before: &Self, seconds: f64) -> RecentIo {
         let ios = self.ios.saturating_sub(before.ios);
         if ios == 0 || seconds <= 0.0 {
@@ -337,10 +337,10 @@ pub(crate) struct Stage {
     whole: u64,
 }
 
-/// Whoever hears what happens, and what they are to be told.
+/// The listener for what happens, and which of it to pass on.
 pub(crate) struct Teller<'a> {
     hear: &'a Hear<'a>,
-    /// One for each thread.
+    /// One per thread.
     pub cells: Vec<Cell>,
     stage: Mutex<Stage>,
     /// Blocks of the log that were read.

@@ -1,4 +1,4 @@
-//! What was counted, for each file apart.
+//! Counts and latencies per file.
 
 use results::Histogram;
 

@@ -63,7 +63,7 @@ impl Eq for Change {}
 /// A file of pages.
 #[derive(Debug)]
 pub(crate) struct DataFile {
-    /// Which of the targets it is.
+    /// Index of the target that holds the file.
     pub target: u16,
     pub path: PathBuf,
     pub page_bytes: u64,
@@ -78,12 +78,12 @@ pub(crate) struct DataFile {
     /// A read of a page that is in doubt, because a write has failed or was under way when a run
     /// was killed, shows what stays there.
     ///
-    /// That write is over: who reads has the page to himself, an I/O that has returned does nothing
-    /// any more, and a file of a run that was killed is opened only when nobody has it open any
-    /// more, not even the kernel for that run's last I/Os. Two cases are left out. A write through
-    /// the cache of the operating system that fails may leave the new version in the cache and the
-    /// old one on the media, and that comes back when the cache forgets the other. And nobody can
-    /// tell when the last I/Os of a killed run on a whole device are done.
+    /// That write is over: a reader has claimed the page, an I/O that has returned does nothing any
+    /// more, and a file of a run that was killed is opened only when nobody has it open any more,
+    /// not even the kernel for that run's last I/Os. Two cases are left out. A write through the
+    /// cache of the operating system that fails may leave the new version in the cache and the old
+    /// one on the media, and that comes back when the cache forgets the other. And nobody can tell
+    /// when the last I/Os of a killed run on a whole device are done.
     pub settles: bool,
     /// Pages that there are now.
     pages: AtomicU64,
@@ -114,8 +114,9 @@ impl DataFile {
         page.saturating_mul(self.page_bytes)
     }
 
-    /// Pages that there are now. Who is going to make the file shorter says so before it claims
-    /// what is to go, and who claims a page looks here behind that: one of the two sees the other.
+    /// Pages that there are now. A thread that shortens the file lowers this before it claims what
+    /// is to go, and a thread that claims a page looks here after that: one of the two sees the
+    /// other.
     pub(crate) fn pages(&self) -> u64 {
         self.pages.load(Ordering::SeqCst)
     }

@@ -109,7 +109,7 @@ impl Page {
 proptest! {
     /// A page whose write had failed, or was under way at a kill, could hold either version until
     /// it was written again, however often one of them was read: the other one, and so a write that
-    /// was lost behind the read, was taken for right.
+    /// was lost after the read, was taken for right.
     #[test]
     fn what_was_read_of_a_page_in_doubt_must_stay(
         steps in prop::collection::vec(step(), 1..60),

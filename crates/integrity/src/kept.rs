@@ -6,11 +6,11 @@
 //! survives the program, and not the machine's losing its power.
 //!
 //! The first 4096 bytes are words (eight bytes, little-endian on the systems that have it): a
-//! magic, the version of this layout, the length of the text, the number of words behind it, a
+//! magic, the version of this layout, the length of the text, the number of words after it, a
 //! checksum over these and the text, then what else [`State`] names, each with 16 bits that say
 //! whether the word is as it was written; and zeros. The text says what the run was of, so that
-//! nothing else is taken for it. Behind it, at a multiple of 4096 bytes, each data file has a word
-//! for each page, and each thread's part of a log a word for each place where a block may begin.
+//! nothing else is taken for it. After it, at a multiple of 4096 bytes, each data file has a word
+//! per page, and each thread's part of a log a word per place where a block may begin.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -74,7 +74,7 @@ const CHANGING: [State; 7] = [
     State::Cycles,
     State::Resumed,
 ];
-/// Behind them are zeros.
+/// After them are zeros.
 const CHANGING_END: usize = State::Resumed as usize + 1;
 /// A word that changes has a number of so many bits.
 const VALUE_BITS: u32 = 48;
@@ -231,8 +231,8 @@ pub(crate) struct Parts {
 }
 
 impl KeptLedger {
-    /// Makes a file for a run of this plan on these places. `about` is handed back to whoever opens
-    /// it.
+    /// Makes a file for a run of this plan on these places. `about` is handed back when it is
+    /// opened.
     pub fn create(
         path: &Path,
         plan: &Plan,
@@ -272,7 +272,7 @@ impl KeptLedger {
         kept.set(State::Stage, stage_of(Phase::Load));
         kept.set(State::Boot, this_boot());
         kept.set(State::Began, now_milliseconds());
-        // Whoever finds it half made sees none.
+        // A process that finds it half made sees no file.
         kept.store(State::Magic, MAGIC);
         kept.flush()?;
         Ok(kept)
@@ -294,7 +294,7 @@ impl KeptLedger {
         std::fs::remove_file(path).map_err(|source| failed(path, "removed", source))
     }
 
-    /// Opens the file of a run that was killed, or has ended, to go on with it.
+    /// Opens the file of a run that was killed, or has ended, to continue with it.
     pub fn open(path: &Path) -> Result<Self, KeptError> {
         let kept = Self::look(path)?;
         if kept.get(State::Closed) == 0 && kept.get(State::Boot) != this_boot() {
@@ -354,7 +354,7 @@ impl KeptLedger {
         read.is_ok() && u64::from_ne_bytes(magic) == MAGIC
     }
 
-    /// What whoever made it wants to know.
+    /// What its maker stored with it.
     #[must_use]
     pub fn about(&self) -> &str {
         self.text.split_once("\nabout\n").map_or("", |(_, about)| about)

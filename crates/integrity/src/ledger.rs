@@ -27,12 +27,12 @@ const TICK_MS: u64 = 16;
 const TIME_SHIFT: u32 = 32;
 const TIME_MASK: u64 = (1 << 27) - 1;
 const VERSION_MASK: u64 = (1 << 32) - 1;
-/// Bytes kept for each page.
+/// Bytes kept per page.
 const ENTRY_BYTES: u64 = size_of::<AtomicU64>() as u64;
 
 /// Versions of the pages of one file, and when each was last written. Shared by all threads.
 ///
-/// A page is claimed by whoever reads or writes it; two of them at once could not tell what is
+/// A page is claimed while it is read or written: two threads on it at once could not tell what is
 /// right.
 #[derive(Debug)]
 pub struct Ledger {
@@ -135,8 +135,8 @@ impl Ledger {
         Self { pages: Words::Kept(part) }
     }
 
-    /// Gives all pages back that somebody had who is gone. What was known to be wrong is looked at
-    /// again.
+    /// Gives back all pages that a thread held that is gone. What was known to be wrong is looked
+    /// at again.
     pub(crate) fn recover(&self) -> Recovered {
         let mut found = Recovered::default();
         for entry in self.pages.iter() {
@@ -159,7 +159,7 @@ impl Ledger {
         self.pages.len() as u64
     }
 
-    /// What is known of a page now, whoever has it.
+    /// What is known of a page now, whichever thread has it.
     pub(crate) fn peek(&self, page: u64) -> Option<Claim> {
         Some(claim_of(page, self.entry(page)?.load(Ordering::Relaxed)))
     }
@@ -229,7 +229,7 @@ impl Ledger {
     }
 
     /// Gives a page back that is gone, or was never there: when it comes to be, it is zeros. Its
-    /// versions go on from where they were.
+    /// versions continue from where they were.
     pub(crate) fn cut(&self, page: u64) {
         if let Some(entry) = self.entry(page) {
             let claim = claim_of(page, entry.load(Ordering::Relaxed));
@@ -241,7 +241,8 @@ impl Ledger {
     /// Gives a page back that nothing was done with.
     pub(crate) fn give_back(&self, page: u64) {
         if let Some(entry) = self.entry(page) {
-            // Nobody else changes it meanwhile: who finds it busy sets nothing that is not set.
+            // Nobody else changes it meanwhile: a thread that finds it busy sets nothing that is
+            // not set.
             let before = entry.load(Ordering::Relaxed);
             entry.store(before & !(BUSY | WRITING), Ordering::Release);
         }

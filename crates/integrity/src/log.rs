@@ -2,7 +2,7 @@
 //!
 //! A block has a number that is one more than that of the block before it, and begins at a multiple
 //! of the alignment. Records give it its length; its bytes follow from its number, so that what
-//! should be there is known of every block, also of a run that was killed. Behind the last place of
+//! should be there is known of every block, also of a run that was killed. After the last place of
 //! its part of the file the log begins again at the first.
 
 use std::collections::VecDeque;
@@ -12,9 +12,9 @@ use std::time::Duration;
 use crate::block::{BlockFormat, BlockId};
 use crate::ledger::Words;
 
-/// What a block has beside its records.
+/// What a block has next to its records.
 const HEADER_BYTES: usize = 40;
-/// What a record has beside its bytes.
+/// What a record has next to its bytes.
 const RECORD_HEADER_BYTES: usize = 16;
 /// The longest block: what SQL Server writes at once.
 pub(crate) const BLOCK_BYTES_MAX: usize = 60 << 10;
@@ -44,19 +44,19 @@ pub(crate) struct Log {
     first_pending: u64,
     /// All records before this one are on stable media.
     hardened: u64,
-    /// Blocks that no later one lies on, in the order in which later ones come to them.
+    /// Blocks that no later one is on, in the order in which later ones come to them.
     blocks: VecDeque<Block>,
-    /// Which of them begin where, for whoever comes after a run that was killed.
+    /// Which of them begin where, for the run that continues after a kill.
     index: Option<Index>,
 }
 
-/// Which blocks of a log begin where: a word for each place where one may, 0 for none.
+/// Which blocks of a log begin where: a word per place where one may, 0 for none.
 #[derive(Debug)]
 pub(crate) struct Index(pub Words);
 
 /// Set in a word of the index when the block was acknowledged.
 const ACKNOWLEDGED: u64 = 1 << 63;
-/// Behind the length of the block in units of 512 bytes comes its number.
+/// After the length of the block in units of 512 bytes comes its number.
 const NUMBER_SHIFT: u32 = 16;
 const UNIT: u64 = 512;
 
@@ -95,7 +95,7 @@ pub(crate) struct Block {
     pub up_to: u64,
     /// It was acknowledged.
     pub acknowledged: bool,
-    /// When that was seen, from the start of the run; none where a run before this one wrote it.
+    /// When that was seen, from the start of the run; absent if a run before this one wrote it.
     pub written_after: Option<Duration>,
 }
 
@@ -123,9 +123,9 @@ impl Log {
     }
 
     /// The same with an index that is kept, and with what it knows of the blocks of a run that was
-    /// killed. Those stay known until later ones lie on them; the log goes on with a new lap. None
-    /// if the index is not as a log leaves it: blocks that are no whole number of places long, or
-    /// overlap each other or the end.
+    /// killed. Those stay known until later ones lie on them; the log continues with a new lap.
+    /// None if the index is not as a log leaves it: blocks that are not a whole number of places
+    /// long, or overlap each other or the end.
     pub(crate) fn kept_in(mut self, index: Index) -> Option<Self> {
         let (mut last, mut free_from) = (0, 0);
         let words = index.0.iter().enumerate();
@@ -188,7 +188,7 @@ impl Log {
         self.format.block(self.id_of(block), block.bytes as usize)
     }
 
-    /// Whether no later block lies on the one of this number.
+    /// Whether no later block is on the one of this number.
     pub(crate) fn knows(&self, number: u64) -> bool {
         self.blocks.iter().any(|block| block.number == number)
     }
@@ -298,7 +298,7 @@ impl Log {
         }
     }
 
-    /// The blocks that were acknowledged and that no later one lies on, in their order.
+    /// The blocks that were acknowledged and that no later one is on, in their order.
     pub(crate) fn acknowledged(&self) -> impl Iterator<Item = Block> + '_ {
         self.blocks.iter().filter(|b| b.acknowledged).copied()
     }

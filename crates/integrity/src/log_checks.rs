@@ -36,7 +36,7 @@ pub(crate) fn check_logs(
             let found = match read_whole(shared, &mut *queue, request) {
                 Ok(found) => found,
                 Err(error) => {
-                    // What cannot be read is no wrong data, and the blocks behind it may be
+                    // What cannot be read is not wrong data, and the blocks after it may be
                     // readable.
                     let errno = error.raw_os_error().unwrap_or(0);
                     shared.failed_io(&request, errno.wrapping_neg());
@@ -73,7 +73,7 @@ fn look_into(
     let known = BlockContext { blocks, pages, id, last, lies_elsewhere: &lies_elsewhere };
     let sectors = known.sectors(expected, found);
     let request = request_of(log, &block);
-    // Nothing else is held up by it, so only who wants an end ends it.
+    // Nothing else is held up by it, so only a stop from outside ends it.
     let over = || shared.stop.load(Ordering::Relaxed);
     let again = reread(shared, &over, &mut || {
         let found = read_whole(shared, queue, request).ok()?;

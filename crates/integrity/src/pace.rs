@@ -1,4 +1,4 @@
-//! How long I/Os on a target take, smoothed as SQLIOSim does it, and who waits for that.
+//! How long I/Os on a target take, smoothed as SQLIOSim does it, and which threads that holds back.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -23,7 +23,7 @@ pub(crate) struct Pace {
 /// How the I/Os on a target were throttled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Paced {
-    /// The smoothed duration of its I/Os at the end. It is no mean of all of them.
+    /// The smoothed duration of its I/Os at the end. It is not a mean of all of them.
     pub running_average_ns: f64,
     /// How often an I/O had to wait.
     pub throttled: u64,

@@ -1,5 +1,5 @@
-//! The bytes of a page: made from its place, its version and a seed, so that whoever knows these
-//! knows every byte.
+//! The bytes of a page: made from its place, its version and a seed, so every byte is known from
+//! these.
 //!
 //! A page consists of sectors of 512 bytes. Each begins with a stamp of 16 bytes that says which
 //! sector of which version of which page of which file it is, so that a sector is recognised
@@ -27,8 +27,8 @@ const SEED: std::ops::Range<usize> = 24..32;
 const WORD: usize = size_of::<u64>();
 /// What of a page goes into its checksum at once.
 const PIECE_BYTES: usize = 1024;
-/// So far ahead of what is looked at memory is fetched. What the processor fetches of its own
-/// accord ends with a frame.
+/// So far ahead of what is looked at memory is fetched. What the processor fetches by itself ends
+/// with a frame.
 const AHEAD_BYTES: usize = 4096;
 
 /// Where a page belongs.
@@ -197,7 +197,7 @@ struct Stamps {
 }
 
 impl Stamps {
-    /// Page and file; version, index, and 20 bits that only who knows the seed can say.
+    /// Page and file; version, index, and 20 bits that only the seed can produce.
     #[inline]
     fn of(&self, sector: u16) -> [u8; 16] {
         let rest = u64::from(self.version) | (u64::from(sector) % SECTORS_MAX as u64) << 32;
@@ -216,7 +216,7 @@ fn place_of(id: PageId) -> u64 {
 }
 
 /// The checksum of a whole page: the first stamp starts it, and every KiB goes in with its XXH3,
-/// the first from behind the checksum on.
+/// the first from after the checksum on.
 ///
 /// A device has just written what is looked at, so much of the time is spent waiting for memory.
 /// Therefore one KiB is fetched while another is looked at, from `next` where the page ends.
@@ -267,7 +267,7 @@ mod tests {
         for page in 0..50 {
             for version in 0..50 {
                 let bytes = format.page(id(1, page), version);
-                // Behind stamp, checksum and seed, too.
+                // After stamp, checksum and seed, too.
                 assert!(bytes.chunks(512).all(|s| seen.insert(s[32..].to_vec())));
             }
         }

@@ -1,4 +1,4 @@
-//! What passes the caches of the processor, and what is to be in them before it is used.
+//! Stores that pass the processor's caches, and prefetches into them.
 //!
 //! What a device has read last of a buffer belongs to others than this processor, so ordinary
 //! stores wait for one line of it after the other, to overwrite what they have waited for. Stores

@@ -31,7 +31,7 @@ pub(crate) struct PhaseResults {
 
 /// Every page is written, users work, every page and the log are read again.
 ///
-/// Of a run that was killed, everything that was written is read first; then it goes on where it
+/// Of a run that was killed, everything that was written is read first; then it continues where it
 /// was.
 pub(crate) fn phases(
     shared: &Shared<'_>,
@@ -56,12 +56,12 @@ pub(crate) fn phases(
         if !total.is_over(shared) {
             checked = Some(check_logs(shared, &logs, open)?);
             if plan.stop_on_fault && shared.log_fault_count() > 0 {
-                // What is wrong stays as it is for whoever looks at it.
+                // What is wrong stays as it is, as evidence.
                 shared.end();
             }
         }
         if matches!(stage, None | Some(Phase::Audit | Phase::Log)) && !total.is_over(shared) {
-            // That was the reading that it was killed in, or the one behind it.
+            // That was the reading that it was killed in, or the one after it.
             start.cycle += u32::from(stage == Some(Phase::Audit));
             kept.enters(Phase::Log);
             kept.set_cycles(start.cycle);
@@ -122,7 +122,7 @@ struct Start {
     time: Duration,
     /// Cycles that were done.
     cycle: u32,
-    /// Every page was read behind the last of them.
+    /// Every page was read after the last of them.
     audit: Option<Duration>,
 }
 
@@ -135,8 +135,8 @@ pub(crate) struct Cycled {
     pub number: u32,
 }
 
-/// Users work, and every page is read behind that; as often as the plan says, or until somebody
-/// ends it.
+/// Users work, and every page is read after that; as often as the plan says, or until somebody ends
+/// it.
 fn cycles(
     shared: &Shared<'_>,
     start: Start,
@@ -165,7 +165,7 @@ fn cycles(
         done.logs = total.add(phase(shared, (time, round), logs, queues, &users)?);
         done.work_time += began.elapsed();
         done.audit = None;
-        // Whoever wants an end does not wait until everything was read.
+        // A user who wants an end does not wait until everything was read.
         if total.is_over(shared) {
             break;
         }
@@ -197,7 +197,7 @@ fn no_logs(plan: &Plan) -> Vec<Option<Log>> {
 pub(crate) struct Total {
     pub targets: Vec<FileFigures>,
     pub work: DatabaseWork,
-    /// Why a thread could not go on.
+    /// Why a thread could not continue.
     pub ended: Option<String>,
 }
 
@@ -227,8 +227,8 @@ impl Total {
     }
 }
 
-/// All threads, each on a queue of its own for I/Os of that size, until their users have left or
-/// the time is over. What is drawn follows from the round.
+/// All threads, each on a separate queue for I/Os of that size, until their users have left or the
+/// time is over. What is drawn follows from the round.
 fn phase(
     shared: &Shared<'_>,
     (time, round): (Duration, u64),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{bytes, nanoseconds};
 
-/// What a simulated database does: who works on it, how much at a time, and when it writes.
+/// What a simulated database does: its users, how much they do at a time, and when it writes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -36,13 +36,13 @@ pub struct Plan {
     pub read_ahead: ScanUsers,
     /// Write many pages at once without reading them.
     pub bulk: ScanUsers,
-    /// Read and write pages, one I/O behind the other.
+    /// Read and write pages, one I/O after the other.
     pub pages: PageUsers,
-    /// Write whole tables behind one another, and merge them.
+    /// Write whole tables, one after another, and merge them.
     pub tables: TableUsers,
     /// How the log is written.
     pub log: Logging,
-    /// Changed pages that a thread writes together to an area of their own
+    /// Changed pages that a thread writes together to a separate area
     /// ([`crate::Role::Doublewrite`]) before they are written in their places; 0 writes them there
     /// at once.
     pub doublewrite_pages: u32,
@@ -52,7 +52,7 @@ pub struct Plan {
     pub rereads: u32,
     /// The run ends with the first page that is wrong.
     pub stop_on_fault: bool,
-    /// How often users work and every page is read behind that; 0 is until somebody ends it.
+    /// How often users work and every page is read after that; 0 is until somebody ends it.
     pub cycles: u32,
     /// When users and checkpoints wait with their next I/O; none is never.
     pub throttle: Option<Throttle>,
@@ -61,7 +61,7 @@ pub struct Plan {
     pub cache_hit_percent: f64,
     /// Read-ahead users read whatever is in memory.
     pub force_read_ahead: bool,
-    /// Several pages go into one I/O; otherwise each has its own, one behind the other for each
+    /// Several pages go into one I/O; otherwise each has its own, one after the other for each
     /// user.
     pub scatter_gather: bool,
 }
@@ -96,7 +96,7 @@ pub enum Hardening {
 pub struct RandomUsers {
     /// How many.
     pub users: u32,
-    /// How often the next page is anywhere instead of behind the last one, in percent.
+    /// How often the next page is anywhere instead of after the last one, in percent.
     pub jump_percent: f64,
     /// Pages between two commits, from and to.
     pub chain_pages: (u32, u32),
@@ -106,7 +106,7 @@ pub struct RandomUsers {
     pub log_bytes: (u32, u32),
     /// How often a change is taken back before it is logged, in percent.
     pub rollback_percent: f64,
-    /// The pause behind a commit.
+    /// The pause after a commit.
     #[serde(rename = "sleep_ns", with = "nanoseconds")]
     pub sleep: Duration,
 }
@@ -147,20 +147,20 @@ pub struct PageUsers {
 pub enum PageOrder {
     /// Anywhere.
     Random,
-    /// Behind the last one of the same thread, and at the first page again behind the last. Threads
+    /// After the last one of the same thread, and at the first page again after the last. Threads
     /// begin in different places.
     Sequential,
 }
 
 /// Users that write whole tables, as engines of log-structured merge trees do: records to the log
 /// until a table is full, then all of the table in a row, and now and then they read tables and
-/// write as many in their place. Each has tables of its own.
+/// write as many in their place. Each has separate tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableUsers {
     /// How many.
     pub users: u32,
-    /// Pages of a table.
+    /// Pages of a table, which are written in a row when it is full.
     pub table_pages: u32,
     /// Pages of one I/O.
     pub io_pages: u32,
@@ -301,9 +301,9 @@ impl Plan {
         if self.scatter_gather { self.pages_of_users() } else { 1 }
     }
 
-    /// Whether users work with several pages in one I/O, which a database has in places of their
-    /// own in its memory. That every page is written before they come, and read when they have
-    /// gone, does not count.
+    /// Whether users work with several pages in one I/O, which a database has in separate places in
+    /// its memory. That every page is written before they come, and read when they have gone, does
+    /// not count.
     pub(crate) fn scatters(&self) -> bool {
         self.scatter_gather && (self.changes_pages() || self.pages_of_users() > 1)
     }

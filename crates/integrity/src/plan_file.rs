@@ -16,7 +16,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::plan::Plan;
 
-/// How long users work, beside the fields of the plan.
+/// How long users work, next to the fields of the plan.
 const SECONDS: &str = "seconds";
 /// The longest that users may work, in seconds.
 const SECONDS_MAX: f64 = 31.0 * 86_400.0;
@@ -48,7 +48,7 @@ impl PlanFile {
     }
 }
 
-/// Why a text is no plan.
+/// Why a text is not a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {what}")]
 pub struct PlanFileError {
@@ -63,7 +63,7 @@ pub struct PlanFileError {
 /// Reads a plan from TOML. What the text does not say is as in `base`.
 ///
 /// # Errors
-/// The first place that is no TOML, a key that there is not, or a value that does not fit its key.
+/// The first place that is not TOML, a key that there is not, or a value that does not fit its key.
 pub fn read_plan(text: &str, base: &Plan) -> Result<PlanFile, PlanFileError> {
     let at = |span: Range<usize>, what: String| {
         let (line, column) = place(text, span.start);
@@ -100,7 +100,7 @@ struct Reader {
 impl Reader {
     fn table(&mut self, table: &DeTable<'_>, path: &mut Vec<String>) -> Result<(), Wrong> {
         let mut entries: Vec<_> = table.iter().collect();
-        // Errors are told in the order of the file.
+        // Errors are in the order of the file.
         entries.sort_by_key(|(key, _)| key.span().start);
         for (key, value) in entries {
             let name = key.get_ref().to_string();
@@ -285,7 +285,7 @@ mod tests {
         assert!(wrong("cache_hit_percent = nan").2.contains("cannot be used"));
     }
 
-    /// What a table of its own lacked was missing, though every key has a usual value.
+    /// What a separate table lacked was missing, though every key has a usual value.
     #[test]
     fn keys_of_throttle_and_resizing_have_usual_values() {
         let read = |text: &str| read_plan(text, &Plan::default()).unwrap().plan;

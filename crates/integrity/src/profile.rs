@@ -1,4 +1,4 @@
-//! What the I/O of each engine is like: pages, log, flushes, and who works.
+//! What the I/O of each engine is like: pages, log, flushes, and users.
 
 use std::time::Duration;
 
@@ -60,8 +60,8 @@ fn readers(users: u32, pages: (u32, u32)) -> PageUsers {
     PageUsers { users, write_percent: 0.0, pages, order: PageOrder::Random }
 }
 
-/// Reads are combined up to 128 KiB; each page is written alone, and the log has whole pages of its
-/// own.
+/// Reads are combined up to 128 KiB; each page is written alone, and the log has its own whole
+/// pages.
 fn postgres(usual: &Plan) -> Plan {
     Plan {
         page_bytes: 8192,

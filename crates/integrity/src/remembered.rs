@@ -1,4 +1,4 @@
-//! What each thread did last, for whoever looks into a page that is wrong.
+//! What each thread did last, as evidence for a page that is wrong.
 //!
 //! A thread writes its own ring and nobody else does, so that noting an I/O costs three stores and
 //! no lock. Others look at it rarely; what is overwritten while they look is left out.
@@ -17,7 +17,7 @@ const WROTE: u64 = 1 << 63;
 const TIME_SHIFT: u32 = 32;
 const TIME_MASK: u64 = (1 << 31) - 1;
 const FILE_SHIFT: u32 = 48;
-/// What is remembered is no later than this behind the moment at which somebody looks.
+/// What is remembered is no later than this after the moment at which somebody looks.
 const SLACK: Duration = Duration::from_secs(3600);
 
 /// What one thread did last.
@@ -50,7 +50,7 @@ impl Ring {
         let time = milliseconds(touched.after).wrapping_add(1) & TIME_MASK;
         let wrote = if touched.wrote { WROTE } else { 0 };
         let place = u64::from(touched.file) << FILE_SHIFT | touched.page;
-        // Whoever sees the same twice has seen what belongs together.
+        // A reader that sees the same value twice has seen a consistent pair.
         entry.what.store(0, Ordering::Release);
         entry.place.store(place, Ordering::Release);
         let what = wrote | time << TIME_SHIFT | u64::from(touched.version);
@@ -60,7 +60,7 @@ impl Ring {
 
     /// What was done to a page until `now`, from the start of the run; the first of it first.
     pub(crate) fn of_page(&self, file: u16, page: u64, now: Duration) -> Vec<Touched> {
-        // Others go on meanwhile.
+        // Others continue meanwhile.
         let latest = milliseconds(now + SLACK);
         let next = self.next.load(Ordering::Relaxed) % REMEMBERED;
         let (newer, older) = self.entries.split_at(next);

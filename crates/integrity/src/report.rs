@@ -1,4 +1,4 @@
-//! What a run found.
+//! The findings of a run, as data.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -132,7 +132,7 @@ pub struct LogFault {
     pub first_byte: usize,
     /// When it was found, from the start of the run.
     pub found_after: Duration,
-    /// When its write was done, from the start of the run; none where a run before this one wrote
+    /// When its write was done, from the start of the run; absent if a run before this one wrote
     /// it.
     pub written_after: Option<Duration>,
     /// How often it was read again.
@@ -174,7 +174,7 @@ pub struct IoFailure {
     pub target: usize,
     /// The system's number; 0 for an I/O that moved too little.
     pub errno: i32,
-    /// How many.
+    /// How often this kind of damage was found.
     pub count: u64,
     /// Where the first was.
     pub first_offset_bytes: u64,
@@ -200,7 +200,7 @@ pub struct Report {
     pub audit: Option<Duration>,
     /// How long it took to read the log at the end.
     pub log_time: Duration,
-    /// How often users worked and every page was read behind that.
+    /// How often users worked and every page was read after that.
     pub cycles: u32,
     /// What was done to each target, in their order.
     pub targets: Vec<FileFigures>,
@@ -226,7 +226,7 @@ pub struct Report {
     pub long_ios: u64,
     /// The user ended it.
     pub interrupted: bool,
-    /// Why it could not go on.
+    /// Why it could not continue.
     pub ended: Option<String>,
     /// What it began with, where it is the rest of a run that was killed.
     pub resumed: Option<Resumed>,

@@ -16,9 +16,9 @@ const USERS_MAX: u32 = 65_536;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{field} is {value}: {rule}")]
 pub struct PlanError {
-    /// The field.
+    /// Name of the field that breaks a rule.
     pub field: &'static str,
-    /// Its value.
+    /// The value that is not allowed.
     pub value: String,
     /// What it must be.
     pub rule: &'static str,

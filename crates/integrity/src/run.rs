@@ -136,12 +136,12 @@ pub enum RunError {
     /// A queue cannot be opened.
     #[error("{0}")]
     Open(String),
-    /// A thread could not go on.
+    /// A thread could not continue.
     #[error("the run cannot continue: {0}")]
     Io(#[from] io::Error),
 }
 
-/// A phase of a run, for whoever shows it.
+/// A phase of a run, as displays name it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
@@ -169,8 +169,8 @@ impl Phase {
     }
 }
 
-/// Runs a plan on these places. `stop` ends it early; then not every page is read. `hear` is told
-/// what goes on.
+/// Runs a plan on these places. `stop` ends it early; then not every page is read. `hear` gets
+/// every event.
 ///
 /// What ends a run before its time is part of the report, so that nothing that was found is lost;
 /// an error is only what kept it from beginning.
@@ -245,8 +245,8 @@ pub fn run_kept(
 
     let (over, is_over) = mpsc::channel();
     let done = std::thread::scope(|scope| {
-        // Whoever tells what goes on ends when nobody holds the other end of the channel, however
-        // this one ends.
+        // The thread that passes events on ends when the other end of the channel is gone, however
+        // the run ends.
         let _over = over;
         let shared = &shared;
         let tell = move || shared.teller.tell(shared, &is_over);

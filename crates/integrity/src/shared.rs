@@ -1,4 +1,4 @@
-//! What the threads of a run have in common.
+//! State that the threads of a run share.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ const FAULTS_MAX: usize = 200;
 /// So many different failed I/Os are kept.
 const FAILURES_MAX: usize = 64;
 
-/// What the threads of a run have in common.
+/// State that the threads of a run share.
 pub(crate) struct Shared<'a> {
     pub plan: &'a Plan,
     /// Changed pages that a thread holds back: what the plan says, and no more than a quarter of
@@ -46,7 +46,7 @@ pub(crate) struct Shared<'a> {
     pub time: Duration,
     /// What keeps what is known when the program is gone.
     pub kept: Option<&'a KeptLedger>,
-    /// An I/O that takes longer than this is told of.
+    /// An I/O that takes longer than this is reported.
     pub long_io: Duration,
     pub long_ios: AtomicU64,
     /// For each thread, its I/Os that have been under way for some time.
@@ -142,7 +142,7 @@ impl<'a> Shared<'a> {
         let is_used = move |file: &DataFile| match phase {
             // What has holes is not written before somebody uses it.
             Phase::Load => !file.shape.sparse,
-            // The area is no user's.
+            // The area is not a user's.
             Phase::Work => !file.is_area,
             Phase::Audit | Phase::Log => true,
         };
@@ -163,7 +163,7 @@ impl<'a> Shared<'a> {
         self.start.elapsed()
     }
 
-    /// Whether the run is over before its time: a page was wrong, or a thread cannot go on.
+    /// Whether the run is over before its time: a page was wrong, or a thread cannot continue.
     pub(crate) fn is_broken(&self) -> bool {
         self.broken.load(Ordering::Relaxed)
     }

@@ -1,11 +1,11 @@
 //! Users that write as engines of log-structured merge trees do: records to the log, whole tables
-//! behind one another, and tables that are merged into new ones.
+//! one after another, and tables that are merged into new ones.
 
 use crate::page::PageId;
 use crate::plan::TableUsers;
 use crate::users::{Chance, Sizes, Wish};
 
-/// A user with tables of its own: every `of`-th, from its number on.
+/// A user with separate tables: every `of`-th, from its number on.
 #[derive(Debug)]
 pub(crate) struct Tables {
     how: TableUsers,
@@ -25,7 +25,7 @@ enum Doing {
     Logging { records: u32, commits: u32 },
     /// Reads tables that are merged: the table, and the next page of it.
     Reading { table: u64, page: u64, left: u32 },
-    /// Writes a table from this page on, and so many others behind it.
+    /// Writes a table from this page on, and so many others after it.
     Writing { page: u64, left: u32 },
     /// Flushes the file of the last table.
     Flushing { left: u32 },
@@ -81,7 +81,7 @@ impl Tables {
             return logs;
         }
         self.since_merge = 0;
-        // The oldest, which lie behind the one that was written last.
+        // The oldest, which follow the one that was written last.
         let all = self.tables(sizes);
         if all == 0 {
             logs
@@ -134,7 +134,7 @@ impl Tables {
     }
 
     /// Where a page of one of its tables is, and how many pages of the table begin there; none
-    /// behind its end.
+    /// after its end.
     fn place(&self, table: u64, page: u64, sizes: &Sizes) -> Option<(PageId, u32)> {
         let own = table.checked_rem(self.tables(sizes))?;
         let mut table = own * self.of + self.number;

@@ -1,5 +1,5 @@
-//! Who works on the simulated database: each user knows what it wants next, and nothing of how it
-//! is done.
+//! The users of the simulated database: each knows what it wants next, and nothing of how it is
+//! done.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -25,7 +25,7 @@ pub(crate) enum Wish {
     Log { bytes: u32 },
     /// Go on when the file was flushed, where files are.
     Harden { file: u16 },
-    /// Make a file shorter or longer by so many steps, and go on when that is done.
+    /// Make a file shorter or longer by so many steps, and continue when that is done.
     Resize { steps: u32 },
     /// Go on when everything that it changed is in the log.
     Commit,
@@ -125,7 +125,7 @@ pub(crate) struct Scan {
     left: u32,
     /// How often its pages are in memory, in percent.
     hit_percent: f64,
-    /// Each page is an I/O of its own: what is still to be done of the last ones.
+    /// Each page is its own I/O: what remains of the last ones.
     singly: Option<(PageId, u32)>,
     scatter_gather: bool,
 }
@@ -227,7 +227,7 @@ impl User {
         matches!(self, Self::Random { .. } | Self::Tables(_))
     }
 
-    /// Whether it goes on with those pages of an I/O that somebody else has, when that one has
+    /// Whether it continues with those pages of an I/O that somebody else has, when that one has
     /// given them back.
     pub(crate) fn wants_all(&self) -> bool {
         matches!(self, Self::Tables(_))

@@ -11,12 +11,12 @@ use crate::events::NoticeKind;
 
 /// A thread names its I/Os from this age on.
 pub(crate) const NAMED_FROM: Duration = Duration::from_secs(1);
-/// Whoever wants an end hears after this why it does not come.
+/// After this long, a user who wants an end hears why it does not come.
 const END_AFTER: Duration = Duration::from_secs(2);
-/// When one I/O takes too long, others are about to: they are told of together, so long after the
-/// first.
+/// When one I/O takes too long, others are about to: one notice covers all of them, so long after
+/// the first.
 const TOGETHER: Duration = Duration::from_secs(1);
-/// More of them on the same target are told of no sooner than this.
+/// The next notice about the same target comes no sooner than this.
 const AGAIN_AFTER: Duration = Duration::from_secs(10);
 
 /// An I/O that has been under way for long.
@@ -26,10 +26,10 @@ pub(crate) struct SlowIo {
     pub age: Duration,
 }
 
-/// What was told of I/Os that do not come back.
+/// Which I/Os that do not come back were reported.
 #[derive(Debug, Default)]
 pub(crate) struct Waits {
-    /// For each target, how many were told of, and when.
+    /// Per target, how many were reported, and when.
     told: Vec<Option<(usize, Instant)>>,
     /// Since when somebody wants an end.
     stopping: Option<Instant>,
@@ -37,8 +37,8 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    /// What is to be told of the I/Os that are under way on these targets now. One that takes
-    /// longer than `limit` takes too long.
+    /// What to report about the I/Os that are under way on these targets now. One that takes longer
+    /// than `limit` takes too long.
     pub(crate) fn look(
         &mut self,
         all: &[SlowIo],
@@ -141,7 +141,7 @@ mod tests {
         notices.into_iter().map(|(_, text)| text).collect()
     }
 
-    /// Each of many I/Os that hung together had a line of its own.
+    /// Each of many I/Os that hung together had a separate line.
     #[test]
     fn ios_that_hang_together_are_told_of_in_one_line() {
         let (mut waits, start) = (Waits::default(), Instant::now());

@@ -21,7 +21,7 @@ struct Lab {
     truth: Truth,
 }
 
-/// A file on a device that forgets what is not stable; none where it cannot be had, which is noted.
+/// A file on a device that forgets what is not stable; `None` if it cannot be had, which is noted.
 fn lab(test: &str, engine: EngineChoice) -> Option<Lab> {
     let time = Nanoseconds(1000);
     let model = SimDevice { servers: 64, read_ns: time, write_ns: time, ..SimDevice::default() };

@@ -259,7 +259,6 @@ fn uses(text: &str, name: &str) -> bool {
 const WIDER: &[(&str, usize)] = &[
     ("crates/bench/src/accuracy/series.rs", 5),
     ("crates/bench/src/accuracy/truth/mod.rs", 3),
-    ("crates/counters/src/field.rs", 1),
     ("crates/databases/src/postgres/rows.rs", 1),
     ("crates/databases/src/record.rs", 1),
     ("crates/databases/src/sqlserver/rows.rs", 2),

@@ -1,4 +1,4 @@
-//! Limits that are watched: `write_latency > 20ms for 60s`, `vda.average_queue > 2`, `cpu > 90%`.
+//! Alerts, limits on figures: `write_latency > 20ms for 60s`, `vda.average_queue > 2`, `cpu > 90%`.
 //!
 //! A condition without a device is watched on each device by itself. It begins once it held for as
 //! long as it asks for; windows that have no figure, as an idle device has no latency, neither
@@ -57,7 +57,7 @@ pub const READY: [(&str, &str, &str); 5] = [
     ("io-pressure", "io_full > 10% for 60s", "every program that had work waited for I/O"),
 ];
 
-/// Why a text is no condition.
+/// Why a text is not a condition.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AlertError {
     /// It has another form.
@@ -67,13 +67,13 @@ pub enum AlertError {
         ready = names(READY.iter().map(|ready| ready.0))
     )]
     Form {
-        /// The text.
+        /// The condition as it was typed.
         text: String,
     },
     /// There is no such figure.
     #[error("there is no figure `{name}`; there are: {known}", known = known())]
     Figure {
-        /// Its name.
+        /// The name that is not a figure.
         name: String,
     },
     /// The limit is not understood.
@@ -249,7 +249,7 @@ pub(crate) struct Turn<'a> {
     pub(crate) t: f64,
 }
 
-/// How a condition stands on one device, or on the host.
+/// How a condition is on one device, or on the host.
 #[derive(Debug, Clone, Copy, Default)]
 struct Standing {
     /// For how long it held, of the time that had figures.

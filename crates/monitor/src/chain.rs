@@ -7,7 +7,7 @@ use counters::BlockDevice;
 use inspect::Storage;
 use serde::{Deserialize, Serialize};
 
-/// What is watched.
+/// The choice of devices to watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Watched {
     /// Every real device of the system, also one that comes later.
@@ -23,7 +23,7 @@ pub enum Watched {
 pub struct Chain {
     /// The target as it was named.
     pub target: PathBuf,
-    /// The file system that it is in, such as `ext4 on /data`; none for a device.
+    /// The file system that it is in, such as `ext4 on /data`; absent for a device.
     pub file_system: Option<String>,
     /// Names of the devices.
     pub devices: Vec<String>,
@@ -46,7 +46,7 @@ impl Chain {
         }
     }
 
-    /// A device and what it lies on.
+    /// A device and what it is on.
     #[must_use]
     pub fn down_from(name: &str, known: &[BlockDevice]) -> Vec<String> {
         down(vec![name.to_owned()], known)

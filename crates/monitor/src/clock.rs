@@ -1,4 +1,4 @@
-//! The time, as far as watching needs it.
+//! The clock of a recording: real, or virtual in tests.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -17,7 +17,7 @@ pub trait Clock {
 /// The longest that an end is not noticed.
 const LOOK_UP: Duration = Duration::from_millis(20);
 
-/// The clock of this system.
+/// The real clock, monotonic for lengths and UTC for moments.
 #[derive(Debug)]
 pub struct SystemClock {
     began: Instant,

@@ -25,12 +25,12 @@ pub struct Run {
     pub not_before_s: f64,
 }
 
-/// The part of a recording that is set beside a run.
+/// The part of a recording that is set next to a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Place {
     /// First of its points.
     pub first: usize,
-    /// The one behind its last.
+    /// The one after its last.
     pub end: usize,
     /// Its beginning in seconds from the start of the recording.
     pub from_s: f64,
@@ -57,7 +57,7 @@ fn activity(point: &RecordedPoint, devices: &[&str], run: &Run) -> u64 {
     tallies.map(ios).fold(0, u64::saturating_add)
 }
 
-/// Where the run was made; none where the recording does not hold it.
+/// Where the run was made; `None` if the recording does not hold it.
 #[must_use]
 pub fn find(points: &[RecordedPoint], devices: &[&str], run: &Run) -> Option<Place> {
     if !(run.seconds > 0.0 && run.seconds.is_finite() && run.warmup_s >= 0.0) {
@@ -74,7 +74,7 @@ pub fn find(points: &[RecordedPoint], devices: &[&str], run: &Run) -> Option<Pla
     Some(Place { first, end, from_s, to_s, found, edge_percent: edge_percent.min(100.0) })
 }
 
-/// The points of which the larger part lies in the run.
+/// The points of which the larger part is in the run.
 fn by_time(
     points: &[RecordedPoint],
     began_s: f64,

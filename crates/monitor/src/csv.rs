@@ -1,5 +1,5 @@
-//! A table as CSV (RFC 4180): a row for each device and window, with the host's figures in the rows
-//! of the device `host`.
+//! A table as CSV (RFC 4180): a row per device and window, with the host's figures in the rows of
+//! the device `host`.
 
 use counters::{DISK_FIELDS, Field, SYSTEM_FIELDS, Span};
 use results::csv_field;

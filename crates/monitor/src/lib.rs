@@ -3,10 +3,10 @@
 //! A [`Monitor`] takes samples from a [`Source`] at times of a [`Clock`], and gives [`Event`]s;
 //! both are the caller's, so that hours are watched in no time in tests. A [`Series`] is what a
 //! recording keeps of the windows, in bounded memory. An [`Alert`] is a limit that is watched.
-//! [`crop`] finds a run in a recording and sets its figures beside those of the operating system.
+//! [`crop`] finds a run in a recording and sets its figures next to those of the operating system.
 //! The formats are [`csv`], [`lines`] (JSON lines) and [`metrics`] (OpenMetrics).
 //!
-//! What others count besides, such as databases, comes through [`Extra`].
+//! Other counters, such as those of databases, come through [`Extra`].
 //!
 //! What it does not do: show anything, or keep anything on a disk.
 

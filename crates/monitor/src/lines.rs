@@ -1,5 +1,4 @@
-//! JSON lines: one object for each thing that happens, flushed by whoever writes it.
-//! docs/monitor.md describes them.
+//! JSON lines: one object per event. The caller flushes them. docs/monitor.md describes them.
 
 use counters::{DISK_FIELDS, DiskTally, Field, SYSTEM_FIELDS, Span};
 use results::RecordedRow;

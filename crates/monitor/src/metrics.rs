@@ -1,9 +1,9 @@
 //! The figures in the text format of OpenMetrics 1.0, for Prometheus and others that ask from time
 //! to time.
 //!
-//! Amounts since watching began are counters, so that whoever asks takes rates over a time of his
-//! own; the figures of the last window are gauges with the names of the table. What has no figure
-//! is left out.
+//! Amounts since watching began are counters, so that a client takes rates over any time it likes;
+//! the figures of the last window are gauges with the names of the table. What has no figure is
+//! left out.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! The loop: a sample at each interval, what happened in between, and who hears of it.
+//! The loop: a sample at each interval, what happened in between, and events for the caller.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -34,7 +34,7 @@ impl Source for SystemSampler {
     }
 }
 
-/// Somebody else who counts, such as a database.
+/// Another source of counters, such as a database.
 pub trait Extra {
     /// Called when watching begins: counts from now on.
     fn begin(&mut self);
@@ -71,7 +71,7 @@ pub enum MonitorError {
     /// There is no device of a name.
     #[error("there is no block device `{name}`; there are: {known}")]
     UnknownDevice {
-        /// The name.
+        /// The name that is not a device.
         name: String,
         /// Those that there are, separated by blanks.
         known: String,
@@ -139,7 +139,7 @@ pub struct Observation {
 pub struct AlertEvent {
     /// The condition as it was written.
     pub condition: String,
-    /// The device; none where the figure is of the host.
+    /// The device; absent if the figure is of the host.
     pub device: Option<String>,
     /// Whether it came true now.
     pub begins: bool,

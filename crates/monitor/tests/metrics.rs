@@ -21,8 +21,7 @@ fn is_name(name: &str) -> bool {
         && characters.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// The labels of a sample: `{name="value",…}`. What follows them; none where they break the
-/// grammar.
+/// The labels of a sample: `{name="value",…}`. What follows them; `None` if they break the grammar.
 fn after_labels(mut rest: &str) -> Option<&str> {
     rest = rest.strip_prefix('{')?;
     loop {

@@ -23,7 +23,7 @@ pub enum Stdout {
     Json,
 }
 
-/// Who hears each window besides, such as a metrics port.
+/// Another listener for each window, such as a metrics port.
 pub type Ear = Box<dyn FnMut(&Observation)>;
 
 /// Shows a recording.
@@ -112,7 +112,7 @@ impl Console {
         }
     }
 
-    /// Shown even to those who want no messages.
+    /// Shown even with `--quiet`.
     fn alert(&mut self, alert: &AlertEvent) {
         let device = alert.device.as_deref().map(|d| format!("{}: ", clean(d))).unwrap_or_default();
         let AlertEvent { condition, figure, from_s, t, .. } = alert;
@@ -142,7 +142,7 @@ impl Console {
         }
     }
 
-    /// Once the screen is left, what it has said is said again.
+    /// Once the screen is left, its messages are printed again.
     fn leave(&mut self) {
         if self.screen.as_ref().is_some_and(|screen| !screen.is_up()) {
             self.close();
@@ -207,7 +207,7 @@ impl Sink for Console {
         }
         let mut stdout = io::stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-            // A reader that has gone away is no failure.
+            // A reader that has gone away is not a failure.
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
                 Err(format!("cannot write to stdout: {error}"))
             }

@@ -61,7 +61,7 @@ pub struct Display {
     title: String,
     last_plain: Option<Instant>,
     live: bool,
-    /// How much was told of what a validation found.
+    /// How many findings of a validation were printed.
     notices: Notices,
     /// What stays behind if a second Ctrl-C ends the program.
     left_behind: Option<String>,
@@ -132,7 +132,8 @@ impl Display {
             return;
         }
         if self.terminal && self.screen.is_none() {
-            // What the title says may go on for a while before there is a figure, as a pause does.
+            // What the title says may continue for a while before there is a figure, as a pause
+            // does.
             self.line(title, false);
         } else if self.screen.is_none() {
             self.message(title);
@@ -177,7 +178,7 @@ impl Display {
         }
     }
 
-    /// Shows one event.
+    /// Shows one event on the line or on the screen, whichever is in use.
     pub fn show(&mut self, event: &Event) {
         if speaks_json() {
             return write_json(&jobs::Event::Engine(event.clone()));
@@ -251,7 +252,7 @@ impl Display {
             // The step that it is was shown.
             Event::Began { .. } => {}
             Event::Glance(glance) => self.line(&progress::line(glance, self.terminal), false),
-            // Shown even to who wants no messages.
+            // Shown even with `--quiet`.
             Event::Notice(_) => notice.iter().for_each(|text| self.aside(text)),
         }
     }
@@ -292,7 +293,7 @@ impl Display {
         }
     }
 
-    /// What went wrong, while others go on; shown even to who wants no messages.
+    /// What went wrong, while others continue; shown even with `--quiet`.
     pub fn error(&mut self, text: &str) {
         let lines: Vec<String> = text.lines().map(|line| format!("error: {line}")).collect();
         self.aside(&lines.join("\n"));
@@ -343,7 +344,7 @@ impl Drop for Display {
     }
 }
 
-/// Writes lines. What files say in them is no command to a terminal.
+/// Writes lines. What files say in them is not a command to a terminal.
 fn say(text: &str) {
     if speaks_json() {
         return write_json(&jobs::Event::Notice { text: text.to_owned() });

@@ -1,4 +1,4 @@
-//! What goes on in a validation, as a line for people.
+//! The progress of a validation, as a line for people.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub(crate) fn line(glance: &Glance, bar: bool) -> String {
     parts.join(" · ")
 }
 
-/// How many pages and blocks of the log were wrong; none where all were right.
+/// How many pages and blocks of the log were wrong; `None` if all were right.
 pub(crate) fn wrong_words(pages: u64, blocks: u64) -> Option<String> {
     let words = |count: u64, one: &str| {
         let s = if count == 1 { "" } else { "S" };

@@ -1,5 +1,5 @@
 //! `--live`: the figures of the last window as a table, and the minutes before it as sparklines, on
-//! a screen of their own.
+//! a separate screen.
 //!
 //! What it shows is a list of lines made of the model alone, so it is tested without a terminal.
 //! The terminal is that of the other screens, with the same ways out.
@@ -21,7 +21,7 @@ use crate::window;
 const BACK: usize = 240;
 /// Messages that are remembered.
 const MESSAGES: usize = 100;
-/// What has a sparkline for each device.
+/// What has a sparkline per device.
 const LINES: [&str; 3] = ["transfers_per_s", "transfer_latency_ns", "average_queue"];
 /// What these are called here.
 const NAMES: [&str; LINES.len()] = ["I/Os", "latency", "queue"];
@@ -138,7 +138,7 @@ impl RecordingModel {
     }
 }
 
-/// The last figures as bars of eight heights; nothing where there is none.
+/// The last figures as bars of eight heights; empty without figures.
 fn sparkline(figures: &[Option<f64>], highest: f64, columns: usize) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let skipped = figures.len().saturating_sub(columns);
@@ -205,7 +205,7 @@ impl RecordingScreen {
                     let control = key.modifiers.contains(KeyModifiers::CONTROL);
                     match key.code {
                         KeyCode::Char('c') if control => {
-                            // First, so that whatever is said next is said on a clean terminal.
+                            // First, so that whatever prints next prints on a clean terminal.
                             self.taken = None;
                             Signals::end();
                         }

@@ -1,4 +1,4 @@
-//! What is watched, and what happened in a window, as lines of text.
+//! Devices and the figures of a window, as lines of text.
 
 use counters::{BlockDevice, Span};
 use monitor::{Chain, Observation};

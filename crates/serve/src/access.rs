@@ -1,4 +1,4 @@
-//! Who may ask, and the headers of every answer.
+//! Which requests are answered, and the headers of every answer.
 //!
 //! On this computer's own address, a page of another site must not get at the history by giving its
 //! own name this address (DNS rebinding): only names of this computer are answered. Port and scheme

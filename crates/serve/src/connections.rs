@@ -1,4 +1,4 @@
-//! One task for each connection, with limits in time and number.
+//! One task per connection, with limits in time and number.
 //!
 //! What a client sends is limited here: the size of its headers, how long it may take for them, and
 //! how many clients there are. One that reads slowly keeps its own task waiting and nobody else.
@@ -61,7 +61,7 @@ pub(crate) async fn accept(
     }
     drop(socket);
     let all = u32::try_from(CONNECTIONS).unwrap_or(u32::MAX);
-    // Whoever is not done by then is cut off.
+    // A connection that is not done by then is cut off.
     let _ = tokio::time::timeout(END_WITHIN, room.acquire_many(all)).await;
     Ok(())
 }

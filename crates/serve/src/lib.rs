@@ -67,7 +67,7 @@ pub enum ServeError {
         /// What the system said.
         source: io::Error,
     },
-    /// The text is no token.
+    /// The text is not a token.
     #[error("{0}")]
     Token(&'static str),
     /// The operating system has no random numbers, or no means to wait for connections.

@@ -1,7 +1,7 @@
-//! Which address is listened on, and under which conditions.
+//! The address to listen on, and when it needs a token.
 //!
-//! This computer's own address needs nothing. Any other needs a token, for everyone who can reach
-//! it could read the history otherwise.
+//! This computer's own address needs nothing. Any other needs a token, because everyone who can
+//! reach it could otherwise read the history.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 
@@ -12,7 +12,7 @@ pub const PORT: u16 = 7468;
 /// So many ports from [`PORT`] on are tried when nobody names one.
 const PORTS: u16 = 20;
 
-/// A socket that takes connections, and who may use it.
+/// A socket that accepts connections, and the rule for who may use it.
 #[derive(Debug)]
 pub struct Listener {
     pub(crate) socket: TcpListener,
@@ -25,8 +25,8 @@ impl Listener {
     /// Listens on an address; without one, on the first free port of this computer's own from
     /// [`PORT`] on.
     ///
-    /// With a token, nobody is answered who does not have it. An address that others can reach gets
-    /// a new token when none is given.
+    /// With a token, requests without it are refused. An address that others can reach gets a new
+    /// token when none is given.
     pub fn bind(address: Option<SocketAddr>, token: Option<Token>) -> Result<Self, ServeError> {
         let socket = match address {
             Some(address) => listen(address)?,

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use crate::server::STOP_LOOK;
 use crate::{Listener, ServeError, access, connections};
 
-/// What is answered: replaced by whoever has newer figures.
+/// The answer: the recorder replaces it when it has newer figures.
 #[derive(Debug, Clone, Default)]
 pub struct MetricsText(Arc<Mutex<String>>);
 

@@ -1,4 +1,4 @@
-//! In place of the server, where this program was built without it: nothing listens.
+//! Stands for the server in a program that was built without it: nothing listens.
 
 #![expect(clippy::needless_pass_by_value, reason = "the signatures are those of the server")]
 

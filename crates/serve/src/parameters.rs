@@ -8,7 +8,7 @@ use form_urlencoded::{Serializer, parse};
 pub(crate) struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
-    /// Reads the part of an address after `?`. What is no UTF-8 is replaced.
+    /// Reads the part of an address after `?`. What is not UTF-8 is replaced.
     pub(crate) fn of(query: Option<&str>) -> Self {
         let pairs = parse(query.unwrap_or_default().as_bytes());
         let pairs = pairs.map(|(name, value)| (name.into_owned(), value.trim().to_owned()));
@@ -20,7 +20,7 @@ impl Parameters {
         self.0.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
 
-    /// The same as text of its own; empty where there is none.
+    /// The same as an owned text; empty where there is none.
     pub(crate) fn text(&self, name: &str) -> String {
         self.get(name).unwrap_or_default().to_owned()
     }

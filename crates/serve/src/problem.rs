@@ -1,5 +1,5 @@
-//! What went wrong, as a page: what it is, and what to do about it. Nothing of the program's inside
-//! is shown.
+//! An error as a page: what happened, and what to do about it. It shows nothing of the program's
+//! inside.
 
 use askama::Template;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
@@ -69,7 +69,7 @@ struct Page<'a> {
     sentence: &'a str,
     /// Whether to offer a field for the token.
     asks_token: bool,
-    /// Whether the pages may be linked to: whoever is let in nowhere has no use for them.
+    /// Whether to link to the pages: a visitor without access has no use for links.
     linked: bool,
 }
 

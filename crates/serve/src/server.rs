@@ -42,7 +42,7 @@ impl Server {
             .max_blocking_threads(store::CONNECTIONS + 2)
             .build()
             .map_err(ServeError::Start)?;
-        // Connections to a server must not end within the runtime: they have one of their own.
+        // Connections to a server must not end within the runtime: they have their own.
         let store = self.store.clone();
         let served = runtime.block_on(self.answer(Arc::clone(stop)));
         // A query that still runs is not waited for.

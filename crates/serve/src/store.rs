@@ -1,6 +1,6 @@
 //! A few connections to the history, used from threads that may wait.
 //!
-//! The history is synchronous: what is asked of it is done on a thread of its own, so that a slow
+//! The history is synchronous: what is asked of it is done on a separate thread, so that a slow
 //! question holds up nobody else's answer.
 
 use std::sync::{Arc, Mutex, PoisonError};

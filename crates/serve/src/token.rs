@@ -1,4 +1,4 @@
-//! The secret that a browser elsewhere has to know.
+//! The token: a secret that a browser on another computer has to present.
 
 use std::fmt::{self, Write};
 use std::io;
@@ -58,7 +58,7 @@ impl Token {
         self.0.as_bytes().ct_eq(offered.as_bytes()).into()
     }
 
-    /// The secret itself, to hand it to the one who may know it.
+    /// The secret itself, to hand to a user who may know it.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0

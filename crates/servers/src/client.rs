@@ -1,4 +1,4 @@
-//! The client: it goes where a URL leads.
+//! The client: connects to the server of a URL.
 
 use postgres::{Client, Config, NoTls};
 

@@ -1,9 +1,9 @@
-//! The way to a PostgreSQL server: its URL, its password, and encryption.
+//! Connects to a PostgreSQL server: URL, password, encryption.
 //!
 //! A [`ServerUrl`] is as libpq takes it and shows no password; `connect` goes where it leads.
 //! What is asked there is the caller's matter.
 //!
-//! Without the feature `client` there are only the words of URLs, and none of them is accepted.
+//! Without the feature `client`, URLs are recognised and refused.
 
 #[cfg(feature = "client")]
 mod client;

@@ -1,4 +1,4 @@
-//! The way to a server through TLS.
+//! TLS connections to a server.
 
 use std::sync::Arc;
 

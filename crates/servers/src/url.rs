@@ -31,7 +31,7 @@ pub enum Tls {
     /// `disable`: no encryption.
     Never,
     /// `prefer`, which is also without `sslmode`: where the server has it; the server's certificate
-    /// is not looked at, since whoever is in between could have refused the encryption as well.
+    /// is not looked at, since anyone who is in between could have refused the encryption as well.
     WherePossible,
     /// `require`, `verify-ca`, `verify-full`: always, with a certificate that this system trusts
     /// and that is the host's.

@@ -1,5 +1,5 @@
-//! What need not be typed each time: the history, the size of new test files, the limits of the
-//! roles and the language.
+//! Settings, so that nobody types them each time: the history, the size of new test files, the
+//! limits of the roles and the language.
 //!
 //! A flag wins over a variable of the environment, that over the user's file, that over the file of
 //! the host. Every value knows where it comes from, so that nobody has to guess.
@@ -15,7 +15,7 @@ use workload::Bytes;
 pub use read::SettingsError;
 pub use shown::InForce;
 
-/// Names the only file that is read, in place of the two usual ones; empty for none.
+/// Names the only file that is read, instead of the two usual ones; empty for none.
 pub const FILE_VARIABLE: &str = "IOSONDE_CONFIG";
 /// The file of the host.
 const HOST_FILE: &str = "/etc/iosonde.toml";
@@ -64,7 +64,7 @@ impl std::fmt::Display for Source {
 /// A value and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Set<T> {
-    /// The value.
+    /// The value in force.
     pub value: T,
     /// Where it was set.
     pub source: Source,

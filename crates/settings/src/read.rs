@@ -11,7 +11,7 @@ use workload::Bytes;
 
 use crate::{SETTINGS, Set, Settings, Source, Variables};
 
-/// Larger files are no settings.
+/// Larger files are not settings.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 /// The smallest test file that can be made.
 const SIZE_MIN: u64 = 4096;
@@ -27,7 +27,7 @@ pub enum SettingsError {
         /// Why.
         source: std::io::Error,
     },
-    /// The file is no settings.
+    /// The file is not settings.
     #[error("`{path}`, line {line}: {what}")]
     File {
         /// The file.
@@ -58,7 +58,7 @@ struct File {
 }
 
 impl Settings {
-    /// Takes what a file says; `false` where there is none.
+    /// Takes what a file says; `false` without a file.
     pub(crate) fn read(&mut self, path: &Path, languages: &[&str]) -> Result<bool, SettingsError> {
         let unreadable = |source| SettingsError::Unreadable { path: path.to_owned(), source };
         match std::fs::metadata(path) {

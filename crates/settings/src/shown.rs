@@ -1,4 +1,4 @@
-//! What is in force, for people and for programs.
+//! The settings in force, printed for people and for programs.
 
 use std::fmt;
 

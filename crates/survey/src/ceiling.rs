@@ -1,4 +1,4 @@
-//! What this program reaches on this host when there is no I/O to do.
+//! The tool ceiling: the rate of this program on this host when there is no I/O to do.
 
 use std::sync::atomic::AtomicBool;
 
@@ -8,7 +8,7 @@ use workload::{EngineChoice, Stream, Target, Workload};
 
 use crate::measure::{Site, measure};
 
-/// I/Os a second of one thread that does everything but the I/O; none where that could not be
+/// I/Os a second of one thread that does everything but the I/O; `None` if that could not be
 /// measured.
 pub(crate) fn tool_ceiling(stop: &AtomicBool) -> Option<f64> {
     let target = Target { path: "null".into(), size_bytes: None };

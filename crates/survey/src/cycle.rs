@@ -1,8 +1,8 @@
 //! The runs of an IOMeter configuration, one after the other on the same targets.
 //!
-//! Each run is a measurement of its own, kept before the next begins. A run that cannot be made on
-//! these targets is left out, and the others are made; one in which I/Os fail is no reason to leave
-//! out the next.
+//! Each run is a separate measurement, kept before the next begins. A run that cannot be made on
+//! these targets is left out, and the others are made; one in which I/Os fail is not a reason to
+//! leave out the next.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,8 +26,8 @@ pub struct CycleOptions {
     pub preparation: Workload,
     /// What may be done to the targets.
     pub permissions: Permissions,
-    /// Every run begins with the seed of its workload; otherwise with one of its own, which follows
-    /// from it.
+    /// Every run begins with the seed of its workload; otherwise with its own, which follows from
+    /// it.
     pub same_seed: bool,
     /// How it is measured, sentence by sentence.
     pub method: Vec<String>,

@@ -13,7 +13,7 @@ pub(crate) fn each_once<'a>(
     for (title, measurement) in measurements {
         count += 1;
         for text in &measurement.checks.warnings {
-            // Figures differ from one measurement to the next; what is said is the same.
+            // Figures differ from one measurement to the next; the sentence stays the same.
             let kind = without_figures(text);
             match found.iter_mut().find(|f| f.kind == kind) {
                 Some(f) => f.note(title),

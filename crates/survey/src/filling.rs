@@ -20,7 +20,7 @@ pub(crate) fn space_bytes(storage: &[Storage]) -> u64 {
 }
 
 /// Writes a file of at most this size and of no more than is needed, removes it, and gives bytes
-/// for each second; none where nothing had to be written.
+/// per second; `None` if nothing had to be written.
 pub(crate) fn speed_bytes_per_s(
     setup: &Setup,
     at_most: Bytes,

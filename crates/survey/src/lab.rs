@@ -53,7 +53,7 @@ pub struct Timing {
     pub seconds: f64,
     /// I/O before the window.
     pub warmup_seconds: f64,
-    /// When the window may end sooner; none for windows of equal length.
+    /// When the window may end sooner; absent for windows of equal length.
     pub precision: Option<Precision>,
     /// Pause before a measurement that writes or follows one that wrote.
     pub settle_seconds: f64,
@@ -89,13 +89,13 @@ pub enum Progress<'a> {
         of: usize,
         /// What it does.
         title: &'a str,
-        /// How long it and those after it may take, by how long those before took; none where
-        /// that is not known.
+        /// How long it and those after it may take, by how long those before took; absent if that
+        /// is not known.
         seconds_left: Option<f64>,
     },
     /// What the engine does within it.
     Engine(&'a Event),
-    /// A measurement is finished; whoever keeps results keeps it now, before the next begins.
+    /// A measurement is finished. The recorder keeps it now, before the next begins.
     Measured(&'a Measurement),
     /// A measurement is finished and kept already.
     Kept(&'a Measurement),
@@ -108,7 +108,7 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// Nothing is told before so many steps and seconds: the first steps are the shortest.
+/// No forecast before so many steps and seconds: the first steps are the shortest.
 const TOLD_FROM: (usize, f64) = (3, 10.0);
 
 /// How long the steps from this one on may take, by how long those before it took.
@@ -125,7 +125,7 @@ pub(crate) struct Start {
 }
 
 impl Start {
-    /// An experiment that begins now, as whoever watches it hears.
+    /// An experiment that begins now, as its events announce it.
     pub(crate) fn now(observe: &mut dyn FnMut(Progress<'_>)) -> Self {
         let started = Timestamp::now();
         let id = engine::new_id(started);
@@ -143,7 +143,7 @@ pub struct Lab<'a> {
     observe: &'a mut dyn FnMut(Progress<'_>),
     begun: Start,
     status: Status,
-    /// What ended it, when it was no I/O.
+    /// What ended it, when it was not I/O.
     error: Option<String>,
     measurements: u64,
     step: usize,
@@ -281,9 +281,9 @@ impl<'a> Lab<'a> {
         self.measure_for(streams, self.setup.timing)
     }
 
-    /// One measurement by a timing of its own.
+    /// One measurement with its own timing.
     pub fn measure_for(&mut self, streams: Vec<Stream>, timing: Timing) -> Option<Measurement> {
-        // Every measurement has offsets of its own. With those of the one before, caches below the
+        // Every measurement has separate offsets. With those of the one before, caches below the
         // operating system would have just what is asked for, however large the file is.
         self.measurements += 1;
         let seed = mix(self.setup.seed, self.measurements);
@@ -344,14 +344,14 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// Goes on after a measurement that failed in a way that the experiment allows for.
+    /// Continues after a measurement that failed in a way that the experiment allows for.
     pub(crate) fn go_on(&mut self) {
         if self.error.is_none() {
             self.status = Status::Complete;
         }
     }
 
-    /// Gives a finished measurement to whoever keeps results.
+    /// Gives a finished measurement to the recorder.
     pub fn keep(&mut self, measurement: &Measurement) {
         (self.observe)(Progress::Measured(measurement));
     }
@@ -366,7 +366,7 @@ impl<'a> Lab<'a> {
         self.error = Some(format!("the experiment ended early: {error}"));
     }
 
-    /// What ended the experiment, when it was no I/O.
+    /// What ended the experiment, when it was not I/O.
     #[must_use]
     pub fn error(&self) -> Option<&str> {
         self.error.as_deref()
@@ -472,7 +472,7 @@ fn interval(precision: Precision) -> Nanoseconds {
     Nanoseconds::from_seconds(seconds.clamp(POINT_S.0, POINT_S.1))
 }
 
-/// A seed of its own for each measurement; the same options give the same seeds.
+/// A separate seed per measurement; the same options give the same seeds.
 pub(crate) fn mix(seed: u64, number: u64) -> u64 {
     let mixed =
         (seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

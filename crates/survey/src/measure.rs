@@ -1,4 +1,5 @@
-//! One measurement: the engine's figures, the kernel's beside them, and every reason to doubt them.
+//! One measurement: the engine's figures, the kernel's next to them, and every reason to doubt
+//! them.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -20,7 +21,7 @@ use crate::{steadiness, warnings};
 pub struct Site {
     environment: Environment,
     devices: Vec<String>,
-    /// Why the kernel's counters cannot be set beside the tool's, where they cannot.
+    /// Why the kernel's counters cannot be set next to the tool's, where they cannot.
     no_counters: Option<String>,
 }
 
@@ -81,7 +82,7 @@ impl Site {
     }
 }
 
-/// Two counted devices of which one lies on the other.
+/// Two counted devices of which one is on the other.
 fn stacked<'a>(storage: &'a [Storage], devices: &'a [String]) -> Option<(&'a str, &'a str)> {
     storage.iter().find_map(|found| {
         let upper = found.counted_device.as_deref()?;
@@ -92,7 +93,7 @@ fn stacked<'a>(storage: &'a [Storage], devices: &'a [String]) -> Option<(&'a str
     })
 }
 
-/// Does what the workload says on prepared targets, with the kernel's counters beside it.
+/// Does what the workload says on prepared targets, with the kernel's counters next to it.
 ///
 /// `stop` ends the run early; what was measured until then is the result.
 pub fn measure(
@@ -137,7 +138,7 @@ fn add_counters(measurement: &mut Measurement, window: &Window) {
     }
 }
 
-/// What the kernel counted in a window, beside what was measured in it. Up to the tolerance they
+/// What the kernel counted in a window, next to what was measured in it. Up to the tolerance they
 /// agree.
 #[must_use]
 pub fn beside(measurement: &Measurement, window: &Window, tolerance_percent: f64) -> Kernel {
@@ -198,7 +199,7 @@ fn foreign_percent(measurement: &Measurement, window: &Window) -> Option<f64> {
     )
 }
 
-/// The tool's figures beside the kernel's.
+/// The tool's figures next to the kernel's.
 fn agree(measurement: &Measurement, window: &Window, tolerance_percent: f64) -> Agreement {
     let disks = &window.disks;
     let sum = |of: fn(&DiskWindow) -> f64| disks.iter().map(of).sum::<f64>();
@@ -231,8 +232,7 @@ fn tool(statistics: &Statistics) -> Flow {
     Flow {
         iops: statistics.iops,
         bytes_per_s: statistics.mib_per_s * 1_048_576.0,
-        // A tool that cuts off fractions of a millisecond may say 0, which is no time to compare
-        // with.
+        // A tool that cuts off fractions of a millisecond may say 0, which cannot be compared.
         latency_ns: statistics
             .service_ns
             .or(statistics.latency_ns)

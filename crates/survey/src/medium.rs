@@ -11,7 +11,7 @@ const OWN_WORD: [&str; 6] = ["sata", "sas", "usb", "fc", "iscsi", "nvme"];
 /// Models by which volumes of cloud providers are known.
 const CLOUD_MODELS: [&str; 3] = ["Amazon Elastic Block Store", "PersistentDisk", "Virtual Disk"];
 
-/// Whether the medium turns; none where it is not known, or where the devices under the targets
+/// Whether the medium turns; `None` if it is not known, or where the devices under the targets
 /// differ.
 pub(crate) fn rotational(environment: &Environment) -> Option<bool> {
     agreed(environment, |device| {
@@ -34,7 +34,7 @@ pub(crate) fn has_flash(environment: &Environment) -> bool {
     })
 }
 
-/// The class of the storage, by what its devices say of themselves; none where they do not say, or
+/// The class of the storage, by what its devices say of themselves; `None` if they do not say, or
 /// differ.
 pub(crate) fn class(environment: &Environment) -> Option<Class> {
     agreed(environment, |device| {

@@ -1,8 +1,8 @@
 //! The same workload several times, each run on its own: how well does a figure repeat?
 //!
-//! What differs from one run to the next is not seen within one. Each run has fresh threads and
-//! random offsets of its own; the test files stay. Several sides, such as two targets that are to
-//! be compared, take turns (A B, B A, A B …), so that what changes slowly meanwhile changes all of
+//! What differs from one run to the next is not seen within one. Each run has fresh threads and its
+//! own random offsets; the test files stay. Several sides, such as two targets that are to be
+//! compared, take turns (A B, B A, A B …), so that what changes slowly meanwhile changes all of
 //! them alike.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ pub const RUNS: std::ops::RangeInclusive<u32> = 1..=100;
 /// What to run, and how often.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunsOptions {
-    /// What is run in turn; each gives a document of its own.
+    /// What is run in turn; each gives a separate document.
     pub sides: Vec<RunSide>,
     /// What may be done to the targets.
     #[serde(skip)]
@@ -49,7 +49,7 @@ pub struct RunSide {
 /// Keeps a finished run of a side (from 0), before the next begins.
 pub type KeepRun<'a> = dyn FnMut(usize, &Measurement) + 'a;
 
-/// Does what each side's workload says so many times; a document for each side, in their order.
+/// Does what each side's workload says so many times; a document per side, in their order.
 ///
 /// `stop` ends it early: the results then have what was measured until then, and say so.
 ///

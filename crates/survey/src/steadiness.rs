@@ -27,7 +27,7 @@ pub(crate) fn add(measurement: &mut Measurement, watched: Option<Steady>) {
         measurement.workload.precision.map_or(Rule::default().precision_percent, |p| p.percent);
     let kept = || {
         let series: Vec<f64> = measurement.series.iter().map(iops).collect();
-        // The figures are means over all of it, and so is what is said of them.
+        // The figures are means over all of it, and so are the sentences about them.
         steady::judge_whole(&series, bucket_s, asked)
     };
     let cut_s: f64 = measurement.warmup_series.iter().map(|p| p.seconds).sum();

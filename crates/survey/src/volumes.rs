@@ -1,6 +1,6 @@
 //! Volumes of cloud providers by name: what is documented of them, as claims.
 //!
-//! The table is `volumes.toml`; users add rows of their own.
+//! The table is `volumes.toml`; users add separate rows.
 
 use analysis::claims::{Burst, Claim, Documented, Expectation, Figure, Selector};
 use results::verdict::Database;

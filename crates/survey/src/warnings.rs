@@ -7,7 +7,7 @@ use workload::{Bytes, EngineChoice, Mode, show_number};
 
 use crate::steadiness;
 
-/// A submitting thread that uses more of its core than this is what limits the run.
+/// A submitting thread that uses more of its core than this is the bottleneck of the run.
 const THREAD_SATURATED_PERCENT: f64 = 95.0;
 /// Below this share of the asked depth, the depth was not what was asked.
 const DEPTH_REACHED: f64 = 0.95;
@@ -44,7 +44,7 @@ fn status(measurement: &Measurement, found: &mut Vec<String>) {
             errors and continues",
             show_number(asked)
         )),
-        // What never returned has a warning of its own.
+        // What never returned has a separate warning.
         Status::Complete | Status::Failed => {}
     }
     let settled = measurement.workload.precision.is_some()

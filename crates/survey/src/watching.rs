@@ -1,5 +1,5 @@
-//! What looks at a run while it goes on: the kernel's counters at the edges of the window, and the
-//! rule that ends it.
+//! What looks at a run while it continues: the kernel's counters at the edges of the window, and
+//! the rule that ends it.
 
 use analysis::phases;
 use analysis::steady::{Rule, Steady, Watch};

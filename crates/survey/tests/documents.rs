@@ -1,5 +1,5 @@
 //! The founding documents' own numbers, through our own types: what a device of given service time
-//! must give, how many MiB/s that is, and what is said of it.
+//! must give, how many MiB/s that is, and how the report puts it.
 //!
 //! The documents print times cut off to whole milliseconds (29, 11, 1) and means that a closed loop
 //! gives to within its start and end; the figures here are the ones that follow.

@@ -70,7 +70,7 @@ fn writes_go_on_until_enough_is_written_to_fill_a_cache() {
     assert!((20.0..24.0).contains(&m.seconds), "{}", m.seconds);
 }
 
-/// The sustained rate is the headline; what the cache did is beside it, not in it.
+/// The sustained rate is the headline; what the cache did is next to it, not in it.
 #[test]
 fn a_write_cache_is_told_apart_from_what_is_behind_it() {
     let cache = SimWriteCache {
@@ -92,7 +92,7 @@ fn a_write_cache_is_told_apart_from_what_is_behind_it() {
     assert!(m.rounds.unwrap().settled);
 }
 
-/// `7 506 IOPS` stood beside `mean 7 998 IOPS ± 0.07 %`: the interval was of what was left after a
+/// `7 506 IOPS` stood next to `mean 7 998 IOPS ± 0.07 %`: the interval was of what was left after a
 /// warm-up that no other figure of a window of fixed length leaves out.
 #[test]
 fn without_a_precision_the_interval_is_of_the_same_mean_as_the_figures() {
@@ -107,7 +107,7 @@ fn without_a_precision_the_interval_is_of_the_same_mean_as_the_figures() {
     assert!(!steady.settled, "{}", steady.explanation);
 }
 
-/// 300 s of a cache that was full after 292 s had 7 837 IOPS as their headline beside "sustained:
+/// 300 s of a cache that was full after 292 s had 7 837 IOPS as their headline next to "sustained:
 /// 322", and nothing said that the one held the other.
 #[test]
 fn figures_that_hold_both_levels_say_so() {

@@ -1,4 +1,4 @@
-//! What an assessment sees beside its roles: log flushes that cost nothing, misalignment, claims,
+//! What an assessment sees next to its roles: log flushes that cost nothing, misalignment, claims,
 //! and what each database asks. On simulated devices whose truth is known.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

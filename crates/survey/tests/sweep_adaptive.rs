@@ -64,7 +64,7 @@ fn sweep_from(plan: &Plan, kept: Kept, until: usize) -> (Experiment<Sweep>, Kept
     let mut observe =
         |progress: Progress<'_>| told += usize::from(matches!(progress, Progress::Kept(_)));
     let experiment = sweep(options, &stop, &mut keep, &mut observe).unwrap();
-    // Whoever watches hears of each cell that could be kept.
+    // Every cell that could be kept is announced.
     let refused = usize::from(all.len() == until);
     assert_eq!(told, all.len() - before - refused);
     (experiment, all)
@@ -143,7 +143,7 @@ fn a_quiet_device_needs_no_more_repetitions() {
     assert!(errors.iter().all(|e| e.abs() < 1.5), "{errors:?}");
 }
 
-/// Share of the cells of a source whose truth is in their interval; none without such cells.
+/// Share of the cells of a source whose truth is in their interval; `None` without such cells.
 fn held(found: &Sweep, truth: &Sweep, source: Source) -> Option<f64> {
     let pairs = found.cells.iter().zip(&truth.cells).filter(|(here, _)| here.source == source);
     let inside = |(here, there): (&SweptCell, &SweptCell)| {
@@ -166,8 +166,8 @@ fn found_and_truth(sim: &SimDevice, matrix: &Plan) -> (Sweep, Sweep) {
     (found.conclusion, full.conclusion)
 }
 
-/// Share of the inferred cells that have the figure of the full matrix in their interval; none
-/// where nothing is inferred.
+/// Share of the inferred cells that have the figure of the full matrix in their interval; `None` if
+/// nothing is inferred.
 fn coverage(sim: &SimDevice, matrix: &Plan) -> (Option<f64>, Sweep) {
     let (found, full) = found_and_truth(sim, matrix);
     (held(&found, &full, Source::Inferred), found)

@@ -64,7 +64,7 @@ fn a_device_that_holds_still_is_steady_after_five_rounds() {
     let (experiment, found) = rounds(&plan(0.0, 1));
     assert_eq!((found.rounds, found.window_from, found.steady), (5, Some(1), true));
     assert_eq!(experiment.measurements.len(), 9 * 5);
-    // Twice the gibibyte, in windows that may end behind its end.
+    // Twice the gibibyte, in windows that may end after its end.
     assert!(found.written_before_bytes >= 2 << 30, "{}", found.written_before_bytes);
     let titles: Vec<&str> = found.tracked.iter().map(|cell| cell.title.as_str()).collect();
     assert_eq!(

@@ -40,7 +40,7 @@ impl Place {
         Self { program: program.into(), directory: tempfile::tempdir().unwrap() }
     }
 
-    /// The directory.
+    /// The directory in which the program runs.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }

@@ -2,10 +2,10 @@
 //! with. For tests.
 //!
 //! [`Truth`] is a file system whose files behave as a [`workload::SimDevice`] says, in real time,
-//! and which counts what it delivered; what it is told to do wrong ([`FaultPlan`]) it does, and
-//! knows who was handed wrong bytes. [`LoopDevice`] makes a block device of a file; [`Throttle`]
-//! has the kernel limit one. [`Watch`] tells whether the host was quiet enough for a figure of time
-//! to mean anything.
+//! and which counts what it delivered. It commits the faults of a [`FaultPlan`], and knows which
+//! reader got wrong bytes. [`LoopDevice`] makes a block device of a file; [`Throttle`] has the
+//! kernel limit one. [`Watch`] tells whether the host was quiet enough for a figure of time to mean
+//! anything.
 //!
 //! All of it needs Linux and root, some of it more. Where it cannot be had, the constructor says
 //! why, and a test that depends on it calls `testing::skip` with its name.

@@ -3,7 +3,7 @@
 //! A measurement is believed when the disk counters of the kernel, taken over exactly the measured
 //! window, show the same number of I/Os, the same bytes and the same I/O size. Where they differ,
 //! the direction of the difference in I/Os and in bytes tells the cause ([`Suspicion`]). Latency is
-//! shown beside them and decides nothing: the kernel counts it in whole milliseconds and from a
+//! shown next to them and decides nothing: the kernel counts it in whole milliseconds and from a
 //! later start, below the submission path.
 
 mod suspicion;
@@ -16,7 +16,7 @@ use crate::numbers;
 
 /// Less than this a second is nothing at all.
 const NOTHING: f64 = 1e-9;
-/// Larger figures than this are no measurement.
+/// A figure larger than this cannot be a measurement.
 const PLAUSIBLE: f64 = 1e18;
 
 /// What one observer saw in one direction. Leave a figure that is not known at `NaN` (or latency at
@@ -37,9 +37,9 @@ pub struct Flow {
 /// Both directions as one observer saw them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Observed {
-    /// Reads.
+    /// Rates of the reads.
     pub read: Flow,
-    /// Writes.
+    /// Rates of the writes.
     pub write: Flow,
 }
 
@@ -97,7 +97,7 @@ pub struct AgreementRow {
     /// nothing, in percent of what it did in both; 100 where it did nothing at all.
     pub difference_percent: f64,
     /// The difference up to which this row agrees: the tolerance and the I/Os that the edges of the
-    /// window may cut, N/(X T). None where the row is only shown: latency, and the I/O size, which
+    /// window may cut, N/(X T). Absent if the row is only shown: latency, and the I/O size, which
     /// follows from the others.
     pub allowed_percent: Option<f64>,
 }
@@ -105,7 +105,7 @@ pub struct AgreementRow {
 /// The two observers side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Agreement {
-    /// One row for each figure that both observers have, of every direction in which there was I/O.
+    /// One row per figure that both observers have, of every direction in which there was I/O.
     pub rows: Vec<AgreementRow>,
     /// The largest difference, either way, among the rows that are judged; 0 where there are none.
     pub worst_percent: f64,

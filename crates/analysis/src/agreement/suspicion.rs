@@ -131,7 +131,7 @@ struct Found<'a> {
     bytes: &'a AgreementRow,
 }
 
-/// None where the direction agrees, and where a figure is not known.
+/// `None` if the direction agrees, and where a figure is not known.
 fn of_side(side: Side, rows: &[AgreementRow]) -> Option<Found<'_>> {
     let find = |figure: Figure| rows.iter().find(|row| row.figure == figure);
     let (ios, bytes) = (find(side.figures[0])?, find(side.figures[1])?);
@@ -152,7 +152,7 @@ fn of_side(side: Side, rows: &[AgreementRow]) -> Option<Found<'_>> {
     Some(Found { suspicion, side, ios, bytes })
 }
 
-/// Whether few additional I/Os are beside those of the test, not pieces of them: pieces bring no
+/// Whether few additional I/Os are next to those of the test, not pieces of them: pieces bring no
 /// bytes, while a sector or more for each of a few small ones is lost in the tolerance of large
 /// I/O.
 fn have_bytes_of_their_own(ios: &AgreementRow, bytes: &AgreementRow) -> bool {
@@ -163,7 +163,7 @@ fn have_bytes_of_their_own(ios: &AgreementRow, bytes: &AgreementRow) -> bool {
 }
 
 /// Whether the additional bytes fit in the few additional I/Os, at sizes that a kernel sends:
-/// write-back of another program is a handful of large requests beside thousands of small ones.
+/// write-back of another program is a handful of large requests next to thousands of small ones.
 fn few_large_ones_would_do(ios: &AgreementRow, bytes: &AgreementRow) -> bool {
     const LARGEST_REQUEST_BYTES: f64 = 2_097_152.0;
     bytes.kernel - bytes.tool <= (ios.kernel - ios.tool) * LARGEST_REQUEST_BYTES

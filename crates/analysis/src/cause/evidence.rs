@@ -1,4 +1,4 @@
-//! What speaks for each cause and against it.
+//! The evidence for and against each cause of saturation.
 
 use super::{Case, Cause, Evidence, Link, Observed, OtherBlock};
 use crate::knee::Reached;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Link {
     /// Its name, such as `2GFC`, or its bandwidth.
     pub name: String,
-    /// What it carries by its standard, bytes for each second in one direction, after line coding.
+    /// What it carries by its standard, bytes per second in one direction, after line coding.
     pub bytes_per_s: f64,
     /// The least that it carries in practice when it is the limit: what is left after frames and
     /// protocols.
@@ -54,10 +54,10 @@ const PCIE_LANES: [u32; 5] = [1, 2, 4, 8, 16];
 const PCIE_PRACTICAL: f64 = 0.8;
 /// Of a bandwidth that is given as a figure, this share at least must be reached.
 const FIGURE_PRACTICAL: f64 = 0.9;
-/// Larger figures than this are no link.
+/// No link is faster than this.
 const BYTES_PER_S_MAX: f64 = 1e15;
 
-/// What is no link.
+/// A text that names no link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkError(String);
 

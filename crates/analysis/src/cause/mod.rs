@@ -59,7 +59,7 @@ pub enum Certainty {
 /// A possible cause with its observations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Likely {
-    /// Which.
+    /// The cause that the evidence is about.
     pub cause: Cause,
     /// How far ahead of the next it is.
     pub certainty: Certainty,
@@ -89,7 +89,7 @@ pub struct Observed {
     pub p50_ns: Option<f64>,
     /// 99th percentile, where known.
     pub p99_ns: Option<f64>,
-    /// Highest throughput of the first moments by the highest of the second half; None where the
+    /// Highest throughput of the first moments by the highest of the second half; absent if the
     /// series does not tell.
     pub burst_ratio: Option<f64>,
     /// I/Os in flight at the device as the kernel counted them.
@@ -123,7 +123,7 @@ pub struct Evidence<'a> {
     pub knee: &'a Knee,
     /// Every measured load, in rising order.
     pub points: &'a [Observed],
-    /// I/Os a second at loads beyond saturation that are beside the curve, with the same blocks.
+    /// I/Os a second at loads beyond saturation that are next to the curve, with the same blocks.
     pub beside_iops: &'a [f64],
     /// Mean size of an I/O.
     pub block_bytes: f64,
@@ -196,7 +196,7 @@ pub fn causes(evidence: &Evidence<'_>) -> Vec<Likely> {
                 evidence::throttle(evidence, &rate),
             ]);
         }
-        // What limits cannot be known where it is not known whether anything does.
+        // The bottleneck is unknown as long as it is unknown whether there is one.
         Reached::Unclear => {}
     }
     cases.retain(|case| case.weight >= WEIGHT_MIN);

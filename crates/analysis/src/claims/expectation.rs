@@ -97,7 +97,7 @@ impl Figure {
         }
     }
 
-    /// What is claimed, as it stands in a sentence.
+    /// What is claimed, as it appears in a sentence.
     pub(super) fn claim(self, limit: f64) -> String {
         let shown = self.show(limit);
         match self {
@@ -118,7 +118,7 @@ impl Figure {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Expectation {
-    /// The figure.
+    /// The figure that the expectation limits.
     pub figure: Figure,
     /// Its limit: I/Os a second, MiB a second, or nanoseconds (whole).
     pub limit: f64,
@@ -131,7 +131,7 @@ impl Expectation {
     }
 }
 
-/// A text that is no expectation.
+/// A text that is not an expectation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectationError(String);
 

@@ -2,9 +2,9 @@
 //!
 //! A claim is met when one setting gives all that it names at once: 8 000 IOPS at one depth and 5
 //! ms at another are not 8 000 IOPS within 5 ms. It fails where every setting that it speaks of
-//! fails. At one setting, one expectation that is missed decides, whatever could not be judged
-//! beside it ([`Outcome::of_all`]); a setting that could not be judged may be the one that meets
-//! the claim ([`Outcome::of_any`]).
+//! fails. At one setting, one expectation that is missed decides, whatever could not be judged next
+//! to it ([`Outcome::of_all`]); a setting that could not be judged may be the one that meets the
+//! claim ([`Outcome::of_any`]).
 
 mod expectation;
 
@@ -77,7 +77,7 @@ pub struct Setting {
     pub load: String,
     /// The load in words.
     pub title: String,
-    /// Size of one I/O; none where there are several.
+    /// Size of one I/O; absent if there are several.
     pub block_bytes: Option<u64>,
     /// Whether it is random; false if sequential, none if neither.
     pub random: Option<bool>,
@@ -128,7 +128,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// The outcome of conditions that must all be met: one that is not met decides, whatever could
-    /// not be judged beside it.
+    /// not be judged next to it.
     #[must_use]
     pub fn of_all(conditions: impl IntoIterator<Item = Self>) -> Self {
         conditions.into_iter().fold(Self::Met, |all, one| match (all, one) {

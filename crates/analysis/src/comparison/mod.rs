@@ -65,7 +65,7 @@ pub enum Basis {
 pub struct Spread {
     /// Standard deviation in percent of the mean.
     pub cv_percent: f64,
-    /// Of how many runs.
+    /// Runs on this side, one observation each.
     pub runs: usize,
 }
 
@@ -108,7 +108,7 @@ pub struct Compared {
     pub explanation: String,
 }
 
-/// Compares the runs of two sides: one value for each run.
+/// Compares the runs of two sides: one value per run.
 ///
 /// The difference of the mean logarithms has a 90 % interval by Welch (B. L. Welch, "The
 /// generalization of Student's problem", 1947). Wholly beyond the band it is a change, wholly
@@ -117,7 +117,7 @@ pub struct Compared {
 /// side's own counts too where it has three runs or more, and the wider decides. Such a comparison
 /// never says `same`.
 ///
-/// Values that are not above 0 and finite are left out; none where a side has no other. The band is
+/// Values that are not above 0 and finite are left out; `None` if a side has no other. The band is
 /// taken between 0.1 and 50 %.
 #[must_use]
 pub fn compare(
@@ -174,7 +174,7 @@ fn in_percent(change: f64) -> Option<f64> {
 struct Logs {
     values: Vec<f64>,
     mean: f64,
-    /// Their standard deviation; none of one run.
+    /// Their standard deviation; absent of one run.
     spread: Option<f64>,
 }
 

@@ -10,7 +10,7 @@ const COUNTED: usize = 60;
 /// Two-sided chance that ranks lie as far apart as these where both sides are alike. Equal values
 /// share their mean rank.
 ///
-/// None where a side has no value, or a value is not finite.
+/// `None` if a side has no value, or a value is not finite.
 #[must_use]
 pub fn rank_p(a: &[f64], b: &[f64]) -> Option<f64> {
     if a.is_empty() || b.is_empty() || a.iter().chain(b).any(|v| !v.is_finite()) {

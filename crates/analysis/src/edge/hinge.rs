@@ -28,7 +28,7 @@ pub(super) struct Hinge {
 /// Fits `L = A u + B (1 - u)` by relative least squares, with `C` sought between the smallest and
 /// the last but one size.
 ///
-/// Needs four sizes. None where latency does not rise, or not in this way.
+/// Needs four sizes. `None` if latency does not rise, or not in this way.
 pub(super) fn fit(points: &[SizePoint]) -> Option<Hinge> {
     let mut data: Vec<(f64, f64)> =
         points.iter().map(|p| (p.file_bytes as f64, p.mean_latency_ns)).collect();

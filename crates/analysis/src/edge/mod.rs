@@ -44,7 +44,7 @@ const FAIR_TIMES: [u32; 2] = [4, 20];
 pub struct SizePoint {
     /// The bytes that random reads were spread over.
     pub file_bytes: u64,
-    /// Mean latency.
+    /// Mean latency of all I/Os at this size.
     pub mean_latency_ns: f64,
     /// Latencies in ns and how many I/Os had each.
     pub latencies: Vec<(u64, u64)>,
@@ -119,7 +119,7 @@ pub struct SizeShare {
     pub ios: u64,
     /// Share of I/Os faster than the threshold, in percent.
     pub fast_percent: f64,
-    /// What a cache of the estimated size would answer, min(1, C/F), in percent; none without an
+    /// What a cache of the estimated size would answer, min(1, C/F), in percent; absent without an
     /// estimate.
     pub expected_percent: Option<f64>,
 }
@@ -220,8 +220,8 @@ impl Share {
     }
 }
 
-/// None where the two humps are no matter of a cache: nearly all I/Os are fast, or hardly any, at
-/// every size.
+/// `None` if the two humps do not show a cache: nearly all I/Os are fast, or hardly any, at every
+/// size.
 fn from_shares(points: &[SizePoint], modes: &Modes) -> Option<Edge> {
     let shares: Vec<Share> = points
         .iter()
@@ -317,8 +317,8 @@ fn stands(shares: &[Share]) -> bool {
     last.size >= 4.0 * first.size && last.fast >= STANDS * first.fast
 }
 
-/// None where a few slow I/Os raised the means, and the median did not follow: that is no cache but
-/// disturbance.
+/// `None` if a few slow I/Os raised the means, and the median did not follow: that is a
+/// disturbance, not a cache.
 fn from_means(points: &[SizePoint]) -> Option<Edge> {
     let hinge = hinge::fit(points)?;
     let (first, last) = (points.first()?, points.last()?);

@@ -2,7 +2,7 @@
 
 use super::SizePoint;
 
-/// Bins for each power of two.
+/// Bins per power of two.
 const BINS: f64 = 16.0;
 /// Humps closer than this are not told apart.
 const RATIO_MIN: f64 = 2.0;

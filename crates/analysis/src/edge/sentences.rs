@@ -1,4 +1,4 @@
-//! The cache edge in words.
+//! Sentences about the cache edge.
 
 use super::{CacheSize, Edge, Method, Outcome, SizePoint};
 use crate::words::{milliseconds, number, size};

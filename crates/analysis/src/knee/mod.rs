@@ -35,7 +35,7 @@ const DESCRIBES: f64 = 0.25;
 const OPERATING_FLOOR: f64 = 0.85;
 /// The deepest point must reach this share of a fitted ceiling for the ceiling to count as seen.
 const CEILING_SEEN: f64 = 0.8;
-/// Larger figures than this are no measurement.
+/// A figure larger than this cannot be a measurement.
 const PLAUSIBLE: f64 = 1e18;
 
 /// One measured load.
@@ -48,7 +48,7 @@ pub struct LoadPoint {
     /// Mean latency.
     pub latency_ns: f64,
     /// How far the true throughput may lie from the measured one, in percent of it, either way,
-    /// with 95 % confidence; None where it is not known.
+    /// with 95 % confidence; absent if it is not known.
     #[serde(default)]
     pub half_width_percent: Option<f64>,
 }
@@ -105,12 +105,12 @@ pub struct Knee {
     /// between them; where the curve still rises at the deepest of them, a deeper ramp would put it
     /// deeper.
     pub operating_load: f64,
-    /// Where N95 lies with 95 % confidence. None where neither the points nor a fit tell how sure
+    /// Where N95 lies with 95 % confidence. Absent if neither the points nor a fit tell how sure
     /// they are.
     pub operating_load_interval: Option<Interval>,
     /// N* = saturated throughput x unloaded latency (Little 1961), in I/Os in flight: the load at
     /// which the two asymptotes of the fitted curve meet, and the number of I/Os the storage works
-    /// on at once. Never below the shallowest load measured. None where the ceiling was not seen or
+    /// on at once. Never below the shallowest load measured. Absent if the ceiling was not seen or
     /// the curve does not fit the points.
     pub little_knee: Option<f64>,
     /// Where N* lies with 95 % confidence.
@@ -122,11 +122,11 @@ pub struct Knee {
     /// Little knee, else the highest measured, which the true one may exceed. Of a retrograde
     /// curve, the height of its peak.
     pub saturated_throughput: f64,
-    /// Where it lies with 95 % confidence; None where it is only the highest measured.
+    /// Where it lies with 95 % confidence; absent if it is only the highest measured.
     pub saturated_throughput_interval: Option<Interval>,
     /// Of a retrograde curve, the universal scalability law fitted to it.
     pub usl: Option<Usl>,
-    /// Typical distance of the measured points from the fitted curve; None where no curve was
+    /// Typical distance of the measured points from the fitted curve; absent if no curve was
     /// fitted.
     pub fit_error_percent: Option<f64>,
     /// The rule that was applied, with its numbers.
@@ -203,7 +203,7 @@ struct Curve {
     reached: Reached,
     /// Standard deviation of a point, in natural log units.
     scatter: f64,
-    /// Ready for fits; None of fewer than three points.
+    /// Ready for fits; Absent for fewer than three points.
     loads: Option<Loads>,
     hinge: Option<SoftHinge>,
 }

@@ -15,7 +15,7 @@ pub struct RampRule {
     pub flat_steps: usize,
     /// Share of the latency rise of pure queueing (latency in proportion to the load) that the flat
     /// steps must show together, 0 to 1. Flat throughput at unchanged latency means that the extra
-    /// I/O never reached the target, and is no saturation. Default 0.5.
+    /// I/O never reached the target, and is not saturation. Default 0.5.
     pub min_latency_rise_share: f64,
     /// The ramp also ends when the last two points both lie this far below the highest. Default 10
     /// %.
@@ -68,8 +68,8 @@ fn has_fallen(points: &[LoadPoint], rule: &RampRule) -> bool {
     last_two.is_some_and(|last| last.iter().all(|point| point.throughput <= fallen))
 }
 
-/// Throughput gained from one point to a deeper one, in percent for each doubling of the load
-/// between them.
+/// Throughput gained from one point to a deeper one, in percent per doubling of the load between
+/// them.
 pub(super) fn gain_per_doubling_percent(from: LoadPoint, to: LoadPoint) -> Option<f64> {
     let doublings = (to.in_flight / from.in_flight).log2();
     if doublings <= 0.0 {

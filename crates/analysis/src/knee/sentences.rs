@@ -1,4 +1,4 @@
-//! The knee in words.
+//! Sentences about the knee.
 
 use super::{Curve, CurvePoint, Reached, SoftHinge};
 use crate::words::{milliseconds, number};

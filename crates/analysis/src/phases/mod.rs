@@ -12,7 +12,7 @@ use crate::numbers;
 use crate::steady::interval;
 use crate::words::number;
 
-/// Steps smaller than this share of the higher level are no change of level worth a word.
+/// Steps smaller than this share of the higher level are too small to report.
 const LEAST_STEP: f64 = 0.1;
 /// A fall counts as the end of a cache where it takes at least this share of the level before.
 const LEAST_FALL: f64 = 0.2;

@@ -1,4 +1,4 @@
-//! Where a series changes its level.
+//! Where a series changes its level: the best cut into two levels.
 
 use std::ops::Range;
 

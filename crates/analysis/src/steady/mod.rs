@@ -24,7 +24,7 @@ pub struct Rule {
     pub precision_percent: f64,
     /// Nothing ends before this many seconds.
     pub at_least_s: f64,
-    /// Whoever measures ends after this many seconds, settled or not.
+    /// A measurement ends after this many seconds, settled or not.
     pub at_most_s: f64,
 }
 
@@ -67,14 +67,14 @@ const TAIL_DRIFT: f64 = 1.5;
 /// The share of the interval of that drift that is added to it, or a run would end where noise
 /// hides the tail.
 const TAIL_NOISE: f64 = 0.2;
-/// Thirty years: what is longer is no length of time.
+/// Thirty years: what is longer is not a length of time.
 const LONGEST_BUCKET_S: f64 = 1e9;
 
 /// Judges a whole series of throughputs (completions per second, one value for each `bucket_s`
 /// seconds).
 ///
 /// Values that are not finite are taken for missing intervals and left out. With a `bucket_s` that
-/// is no length of time, or of a series in which nothing completed, nothing is ever settled.
+/// is not a length of time, or of a series in which nothing completed, nothing is ever settled.
 #[must_use]
 pub fn judge(series: &[f64], bucket_s: f64, precision_percent: f64) -> Steady {
     let values = finite(series);

@@ -18,7 +18,7 @@ const SIGNIFICANT: f64 = 4.0;
 pub(super) struct Cut {
     /// Values to leave out at the beginning.
     pub values: usize,
-    /// True where the warm-up may go on: the best cut was the last one looked at.
+    /// True where the warm-up may continue: the best cut was the last one looked at.
     pub still_going: bool,
 }
 

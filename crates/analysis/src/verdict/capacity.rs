@@ -1,4 +1,4 @@
-//! How much load fits within a latency.
+//! Capacity: how much load keeps its latency within a limit.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ const CARRIED: f64 = 0.97;
 /// One load that was put on the storage, in the unit of its role.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
-    /// The load, as it stands in a sentence: "8 KiB random read and write, 70/30".
+    /// The load, as it appears in a sentence: "8 KiB random read and write, 70/30".
     pub label: String,
     /// What was offered each second, of an open loop.
     pub offered: Option<f64>,
@@ -29,7 +29,7 @@ pub struct Trial {
     pub per_second: f64,
     /// Mean latency of what is judged.
     pub mean_ns: f64,
-    /// Its 99th percentile, where enough I/Os stand behind it.
+    /// Its 99th percentile, where enough I/Os lie above it.
     pub p99_ns: Option<f64>,
     /// Its 99.9th percentile, likewise.
     pub p99_9_ns: Option<f64>,
@@ -196,7 +196,7 @@ pub enum HeldBy {
 pub struct Capacity {
     /// Which limit.
     pub level: Level,
-    /// The limit.
+    /// The limit on the latency, in nanoseconds.
     pub limit_ns: u64,
     /// The load.
     pub load: String,
@@ -204,16 +204,16 @@ pub struct Capacity {
     pub per_second: f64,
     /// It is hardly less than this.
     pub low: f64,
-    /// It is hardly more than this; none where no greater load was tried.
+    /// It is hardly more than this; absent if no greater load was tried.
     pub high: Option<f64>,
-    /// The latency that is judged, at this load; none where none fits.
+    /// The latency that is judged, at this load; absent if none fits.
     pub latency_ns: Option<f64>,
     /// What keeps more from fitting.
     pub held_by: HeldBy,
 }
 
 impl Capacity {
-    /// Half of the interval in percent of the capacity; none where an end is not known, or nothing
+    /// Half of the interval in percent of the capacity; `None` if an end is not known, or nothing
     /// fits.
     #[must_use]
     pub fn half_width_percent(&self) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! What storage of a class should do, beside what a database needs.
+//! What storage of a class should do, next to what a database needs.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// The class as it stands in a sentence.
+    /// The class as it appears in a sentence.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ impl Class {
         }
     }
 
-    /// How the storage compares with its class, in a sentence; none where its reads took no time.
+    /// How the storage compares with its class, in a sentence; `None` if its reads took no time.
     #[must_use]
     pub fn compare(self, read_ns: f64) -> Option<String> {
         if !(read_ns > 0.0 && read_ns.is_finite()) {

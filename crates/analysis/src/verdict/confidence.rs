@@ -19,7 +19,7 @@ pub enum Sureness {
 pub struct Doubt {
     /// No verdict with this doubt is surer.
     pub at_most: Sureness,
-    /// The reason, as it stands in a list: "the file of 512 MiB may fit a cache".
+    /// The reason, as it appears in a list: "the file of 512 MiB may fit a cache".
     pub reason: String,
 }
 
@@ -40,12 +40,12 @@ impl Doubt {
 pub struct Confidence {
     /// How sure.
     pub sureness: Sureness,
-    /// What keeps it from being surer, the gravest first; empty where it is high.
+    /// What keeps it from being surer, the most severe first; empty where it is high.
     pub reasons: Vec<String>,
 }
 
 impl Confidence {
-    /// The gravest doubt decides.
+    /// The most severe doubt decides.
     #[must_use]
     pub fn of(mut doubts: Vec<Doubt>) -> Self {
         doubts.sort_by_key(|doubt| std::cmp::Reverse(doubt.at_most));

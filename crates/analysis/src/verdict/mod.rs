@@ -67,22 +67,22 @@ impl Grade {
 /// A role, judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// The role.
+    /// The role that is judged: log, OLTP data or data warehouse.
     pub role: Role,
     /// How the storage meets the need; not judged where none was named.
     pub grade: Grade,
-    /// How sure that is; none where nothing could be judged.
+    /// How sure that is; absent if nothing could be judged.
     pub confidence: Option<Confidence>,
     /// How much load fits within each limit, the strictest first; empty where nothing was measured.
     pub capacities: Vec<Capacity>,
     /// What is needed.
     pub need: Option<Need>,
-    /// How the storage compares with others of its class, in a sentence; none where the class is
-    /// not known.
+    /// How the storage compares with others of its class, in a sentence; absent if the class is not
+    /// known.
     pub class: Option<String>,
     /// The verdict in one sentence, with the figure that decided it.
     pub headline: String,
-    /// One sentence for each load.
+    /// One sentence per load.
     pub evidence: Vec<String>,
     /// What keeps this verdict from being final.
     pub caveats: Vec<String>,
@@ -234,7 +234,8 @@ fn headline(
     format!("{}: {lead} {}", grade.word(), upper(&fits))
 }
 
-/// How much fits within each limit. What fits within a stricter one as well is said of that one.
+/// How much fits within each limit. What fits within a stricter limit as well is listed under that
+/// one.
 fn fits(limits: &Limits, found: &[Capacity], widest: &Capacity) -> String {
     let (unit, statistic) = (limits.role.unit(), limits.statistic.name());
     if widest.per_second <= 0.0 {
@@ -273,7 +274,7 @@ fn fits(limits: &Limits, found: &[Capacity], widest: &Capacity) -> String {
     text + "."
 }
 
-/// How much fits by the mean, which published limits are of; none where the mean is judged anyway,
+/// How much fits by the mean, which published limits are of; `None` if the mean is judged anyway,
 /// or nothing more fits by it.
 fn by_mean(limits: &Limits, trials: &[Trial]) -> Option<String> {
     if limits.statistic == Statistic::Mean {
@@ -294,7 +295,7 @@ fn by_mean(limits: &Limits, trials: &[Trial]) -> Option<String> {
     })
 }
 
-/// A load as it stands in a sentence.
+/// A load as it appears in a sentence.
 fn amount(per_second: f64) -> String {
     if per_second < 99.95 {
         number((per_second * 10.0).round() / 10.0)

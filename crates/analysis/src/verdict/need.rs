@@ -7,17 +7,17 @@ use super::limits::Role;
 /// The load of a role that the storage must carry.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Need {
-    /// The role.
+    /// The role that needs it.
     pub role: Role,
     /// The load, each second, in the unit of the role: commits of a log, I/Os of OLTP data, MiB of
     /// a data warehouse and of compaction.
     pub per_second: f64,
 }
 
-/// A need by its name.
+/// A size of database that `--need` knows by name: `small`, `medium`, `large`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NamedNeed {
-    /// The name.
+    /// The word on the command line.
     pub name: &'static str,
     /// Commits of the log, I/Os of OLTP data, MiB of scans, each second.
     pub log: f64,

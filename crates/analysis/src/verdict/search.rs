@@ -6,7 +6,7 @@ use super::limits::Limits;
 /// How far a step goes where nothing is known on one side.
 const UP: f64 = 1.5;
 const DOWN: f64 = 3.0;
-/// Loads below this share of the first are no load any more.
+/// Loads below this share of the first are too small to try.
 const LEAST_SHARE: f64 = 0.01;
 
 /// A search over the load of an open loop: the widest limit first, then the stricter ones between
@@ -24,7 +24,7 @@ pub struct LoadSearch {
 }
 
 impl LoadSearch {
-    /// The load to offer next; none where the search is over.
+    /// The load to offer next; `None` if the search is over.
     #[must_use]
     pub fn next(&self, limits: &Limits, trials: &[Trial]) -> Option<f64> {
         if !(self.first > 0.0 && self.first.is_finite()) || trials.len() >= self.at_most {

@@ -1,4 +1,4 @@
-//! What measurements of a given length cannot show.
+//! What measurements of a given length cannot show, so that every report can say so.
 
 use crate::words::{number, size};
 

@@ -1,4 +1,4 @@
-//! /sys/class/block: what each block device is and what it lies on.
+//! /sys/class/block: what each block device is and what it is on.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -40,7 +40,7 @@ fn device(place: &Path, name: String) -> BlockDevice {
     let mut below = names_in(&place.join("slaves"));
     below.sort();
     if is_partition {
-        // The directory of a partition lies in that of its disk.
+        // The directory of a partition is in that of its disk.
         let disk = fs::canonicalize(place).ok();
         let disk = disk.as_deref().and_then(Path::parent).and_then(Path::file_name);
         below.extend(disk.map(|disk| disk.to_string_lossy().into_owned()));

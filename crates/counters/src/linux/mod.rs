@@ -1,4 +1,5 @@
-//! /proc/diskstats and /proc/stat.
+//! Readers of /proc/diskstats and /proc/stat. Files stay open, so that a sample costs one read
+//! each.
 
 mod devices;
 mod system;

@@ -1,4 +1,4 @@
-//! /proc/pressure, /proc/meminfo and /proc/vmstat beside the disks and processors.
+//! /proc/pressure, /proc/meminfo and /proc/vmstat next to the disks and processors.
 
 use std::path::Path;
 
@@ -70,7 +70,7 @@ impl SystemSource {
 }
 
 /// Stalled time of some and of all. The kernel refuses the read where it counts no pressure, which
-/// is no error.
+/// is not an error.
 fn stalled(file: &mut Option<CounterFile>) -> (Option<u64>, Option<u64>) {
     match file.as_mut().map(CounterFile::read) {
         Some(Ok(text)) => parse_pressure(text),

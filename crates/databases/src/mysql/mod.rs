@@ -22,7 +22,7 @@ const PORT: u16 = 3306;
 const CONNECT: Duration = Duration::from_secs(10);
 const ANSWER: Duration = Duration::from_secs(15);
 
-/// More files than this are told by the kind of file: every second, the server would have to write
+/// Above this many files, rows are per kind of file: every second, the server would have to write
 /// thousands of rows.
 const FILES_MAX: u64 = 2000;
 

@@ -1,5 +1,5 @@
 //! Two samples as MySQL 8 would give them, and what follows by hand; MariaDB is asked in the tests
-//! beside this crate.
+//! next to this crate.
 
 use super::*;
 use crate::sample::{DatabaseSample, Kind};

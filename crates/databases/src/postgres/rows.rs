@@ -228,7 +228,7 @@ fn add_counters(counters: &mut Vec<NamedCounter>, answer: &Record) {
     }
 }
 
-/// A counter summed over rows; it begins anew when one of them does. None where no row has the
+/// A counter summed over rows; it begins anew when one of them does. `None` if no row has the
 /// column.
 fn total(
     rows: &[&Record],

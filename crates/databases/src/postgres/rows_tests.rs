@@ -186,7 +186,7 @@ fn a_standby_says_what_it_is() {
     assert!(!between(&answers).other_instance, "a promoted standby goes on counting");
 }
 
-/// Any value in place of any other.
+/// Any value instead of any other.
 fn mutated(value: &mut serde_json::Value, at: &mut usize, with: &serde_json::Value) {
     match value {
         serde_json::Value::Object(map) => map.values_mut().for_each(|v| mutated(v, at, with)),
@@ -201,7 +201,7 @@ fn mutated(value: &mut serde_json::Value, at: &mut usize, with: &serde_json::Val
 }
 
 proptest::proptest! {
-    /// Whatever a server answers, there is no panic, and no latency is 0 or below.
+    /// No answer of a server causes a panic, and no latency is 0 or below.
     #[test]
     fn no_answer_panics(
         at in 0_usize..200,

@@ -55,7 +55,7 @@ impl SqlServer {
         let facts = ServerFacts {
             kind: Kind::SqlServer,
             version: record::text(&found, "version").unwrap_or("of unknown version").to_owned(),
-            // Its files are where they are, each in a directory of its own.
+            // Its files are where they are, each in a separate directory.
             data_directory: record::text(&found, "data_directory").map(str::to_owned),
         };
         let question = rows::counters(record::count(&found, "edition"));

@@ -19,7 +19,7 @@ struct Server {
 }
 
 impl Server {
-    /// None where MariaDB is not installed.
+    /// `None` if MariaDB is not installed.
     fn new() -> Option<Self> {
         let program = find("mariadbd", &[])?;
         let install = find("mariadb-install-db", &[])?;

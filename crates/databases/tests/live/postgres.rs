@@ -65,7 +65,7 @@ impl Server {
 
     fn client(&self, name: &str) -> Command {
         let here = find(name, std::slice::from_ref(&self.programs)).or_else(|| {
-            // pgbench is beside the server in Debian's packages, and not on PATH.
+            // pgbench is next to the server in Debian's packages, and not on PATH.
             installed()
                 .into_iter()
                 .map(|directory| directory.join(name))
@@ -209,7 +209,7 @@ fn trouble(server: &mut Server) {
     assert!(window.other_instance && window.rows.is_empty());
 }
 
-/// Users who may less are told what is missing.
+/// A user without the rights gets a message that names what is missing.
 fn rights(server: &Server) {
     server.sql("CREATE ROLE plain LOGIN");
     server.sql("ALTER ROLE plain SET track_io_timing = off");

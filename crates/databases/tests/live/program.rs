@@ -44,7 +44,7 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").unwrap().uid() == 0
 }
 
-/// A command of somebody who is not root: servers refuse to run as root.
+/// A command as a user other than root: servers refuse to run as root.
 pub(crate) fn unprivileged(program: &Path) -> Command {
     if !is_root() {
         return Command::new(program);

@@ -1,4 +1,4 @@
-//! Limits of the rate: the link and the bucket.
+//! Limits of a rate: the link and the bucket.
 
 use device::{Device, Op, Request};
 use workload::{Bytes, SimBucket, SimDevice};

@@ -1,4 +1,4 @@
-//! Servers, what gives them work, and how long they need.
+//! Servers, how they get work, and how long they need.
 
 use device::{Device, Op, Outcome, Request};
 use workload::{Bytes, Nanoseconds, SimAssignment, SimDevice, SimMisaligned, SimService, SimStuck};
@@ -66,7 +66,7 @@ fn flushes_have_their_place_in_the_queue() {
     let mut device = Device::new(&model, &[1 << 30], 1);
     let mut at = |op| device.serve(&request(op), 0).done_ns / MS;
     let ops = [Op::Write, Op::Sync, Op::Read, Op::Read];
-    // The flush waits for the write; two reads, one after the other, have the place beside it.
+    // The flush waits for the write; two reads, one after the other, have the place next to it.
     assert_eq!(ops.map(&mut at), [1, 6, 2, 3]);
 }
 
@@ -117,7 +117,7 @@ fn targets_share_a_device_or_have_their_own() {
     }
 }
 
-/// What is chance in one is no copy of what it is in the other.
+/// What is chance in one is not a copy of what it is in the other.
 #[test]
 fn devices_of_their_own_have_chance_of_their_own() {
     let service = SimService::Exponential;

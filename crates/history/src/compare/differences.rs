@@ -1,4 +1,4 @@
-//! In what two sides differ as a whole.
+//! Differences between two sides as a whole, which a comparison names and does not judge.
 
 use super::setup;
 use results::{Difference, Document, SideDifference};

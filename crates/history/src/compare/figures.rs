@@ -41,7 +41,7 @@ pub(super) fn compare(pair: &Pair<'_>, unlike_sides: bool, rules: &Rules<'_>) ->
     }
 }
 
-/// What is said of a figure: nothing is told from runs that are hardly known themselves.
+/// What to say about a figure: runs that are hardly known themselves tell nothing.
 fn judged(compared: Compared, unsure: bool) -> Compared {
     if !unsure {
         return compared;
@@ -76,7 +76,7 @@ fn value(figure: Figure, run: &Run<'_>) -> Option<f64> {
     }
 }
 
-/// A figure of one measurement; none where it does not have it.
+/// A figure of one measurement; `None` if it does not have it.
 pub(crate) fn of_measurement(figure: Figure, measurement: &Measurement) -> Option<f64> {
     // No figure that is compared says where a measurement belongs.
     let nowhere = PartOf { experiment_id: "", kind: "", cell: 0 };

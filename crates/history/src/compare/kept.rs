@@ -62,13 +62,13 @@ pub fn compare_kept(
         Input { name: b.name, documents: &documents_b },
     );
     let mut comparison = compare(inputs.0, inputs.1, &rules);
-    // Of a result that did not come to its end there are only measurements, which are no results.
+    // Of a result that did not come to its end there are only measurements, which are not results.
     comparison.a.results = results(a.entries);
     comparison.b.results = results(b.entries);
     Ok(comparison)
 }
 
-/// What a result says that has no figures; none for one that has.
+/// What a result says that has no figures; `None` for one that has.
 fn says(entry: &Entry) -> Option<&'static str> {
     match entry.schema.as_str() {
         Validation::SCHEMA => {

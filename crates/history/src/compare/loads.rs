@@ -27,7 +27,7 @@ pub(crate) enum Run<'a> {
         title: &'a str,
         /// One of its points.
         point: &'a Measurement,
-        /// The measurement at its operating point, where it is told.
+        /// The measurement at its operating point, where it is known.
         operating: Option<&'a Measurement>,
         /// Of which result.
         document: &'a Document,
@@ -284,7 +284,7 @@ pub(crate) fn pair<'a>(a: &'a [Document], b: &'a [Document]) -> Pairs<'a> {
     Pairs { paired, only_a: names(&left), only_b: names(&right) }
 }
 
-/// A key of its own for curves, which have no depth.
+/// A separate key for curves, which have no depth.
 fn key(group: &Group<'_>, of: impl Fn(&mut Conditions)) -> String {
     let mut conditions = group.conditions.clone();
     of(&mut conditions);

@@ -49,7 +49,7 @@ pub struct Rules<'a> {
     pub tool_version: &'a str,
 }
 
-/// Compares `b` with `a`.
+/// Compares `b`, the judged side, with `a`, the baseline.
 #[must_use]
 pub fn compare(a: Input<'_>, b: Input<'_>, rules: &Rules<'_>) -> Comparison {
     let differences = differences::of_sides(a.documents, b.documents);

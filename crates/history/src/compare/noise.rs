@@ -16,8 +16,8 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// Looks for loads that were run three times or more within one result. Runs of several results
-    /// may lie months apart, and what changed between them is no noise.
+    /// Looks for loads that ran three times or more within one result. Runs of several results may
+    /// lie months apart, and what changed between them is not noise.
     pub fn of<'a>(documents: impl IntoIterator<Item = &'a Document>) -> Self {
         let mut noise = Self::default();
         for document in documents {
@@ -43,7 +43,7 @@ impl Noise {
         }
     }
 
-    /// The widest spread of a figure; none where no load was repeated.
+    /// The widest spread of a figure; `None` if no load was repeated.
     #[must_use]
     pub fn known(&self, figure: Figure) -> Option<Spread> {
         self.widest.get(&figure).copied()

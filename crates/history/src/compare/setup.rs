@@ -1,4 +1,4 @@
-//! In what the set-ups of two sides differ: settings that both sides know.
+//! Differences between the set-ups of two sides: settings that both sides know.
 
 use inspect::{Device, FileSystem, Settings, Storage};
 use results::{Difference, Document, SideDifference};
@@ -6,8 +6,8 @@ use workload::Bytes;
 
 use super::differences::{each, of_devices, of_host};
 
-/// The settings that changed. What only one side tells is no change: versions of iosonde before
-/// told less.
+/// The settings that changed. What only one side has is not a change: earlier versions of iosonde
+/// recorded less.
 pub(super) fn of_sides(a: &[Document], b: &[Document]) -> Vec<SideDifference> {
     let rows: Vec<Setting> = [devices(), systems(), machines()].into_iter().flatten().collect();
     let compared = rows.into_iter().filter_map(|(name, of)| {

@@ -1,4 +1,4 @@
-//! One way to ask either database: the same statements, with `$1`, `$2` … in rising order, and the
+//! One interface to both databases: the same statements, with `$1`, `$2` … in rising order, and the
 //! same values.
 
 #[cfg(feature = "postgres")]
@@ -106,8 +106,8 @@ impl Connection {
         Ok(before.map(|before| Room { connection: self, before }))
     }
 
-    /// Puts a row into a table whose key is `number`; the number that it got, none where nothing
-    /// was put.
+    /// Puts a row into a table whose key is `number`; the number that it got, `None` if nothing was
+    /// put.
     ///
     /// In SQLite, a statement with RETURNING keeps every page that it changes, to undo it: a third
     /// of the time of an import.

@@ -1,4 +1,5 @@
-//! In place of PostgreSQL, where this program was built without its client: there is no connection.
+//! Stands for PostgreSQL in a program that was built without its client: every connection is
+//! refused.
 
 use std::convert::Infallible;
 

@@ -1,4 +1,4 @@
-//! PostgreSQL as one of the databases.
+//! PostgreSQL through the common interface.
 
 use std::cell::RefCell;
 use std::error::Error;

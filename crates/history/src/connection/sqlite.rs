@@ -1,4 +1,4 @@
-//! SQLite as one of the databases.
+//! SQLite through the common interface.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -43,9 +43,9 @@ fn ready(connection: Connection, used: Use) -> rusqlite::Result<Connection> {
     let sql = match used {
         // Every commit is on the disk before the next measurement begins.
         Use::Records => "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
-        // In WAL mode NORMAL waits for the disk only where the log is moved into the file; that is
-        // left to those who record. A crash of the system may then cost the last moments, but never
-        // the file.
+        // In WAL mode NORMAL waits for the disk only where the log is moved into the file;
+        // recording connections do that. A crash of the system may then cost the last moments, but
+        // never the file.
         Use::Live => {
             "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON;"
         }
@@ -55,7 +55,7 @@ fn ready(connection: Connection, used: Use) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Whether a file cannot be used because what SQLite keeps beside it cannot be made.
+/// Whether a file cannot be used because what SQLite keeps next to it cannot be made.
 fn is_closed(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
 }
@@ -66,8 +66,8 @@ fn named(path: &Path) -> PathBuf {
     if path.is_relative() { Path::new(".").join(path) } else { path.to_owned() }
 }
 
-/// The URL by which SQLite reads a file that nobody writes to, without anything beside it; none
-/// where there is no file, or a log beside it that holds what is not yet in the file.
+/// The URL by which SQLite reads a file that nobody writes to, without anything next to it; `None`
+/// if there is no file, or a log next to it that holds what is not yet in the file.
 fn still(path: &Path) -> Option<String> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");

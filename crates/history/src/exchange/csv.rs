@@ -1,4 +1,4 @@
-//! Rows as CSV (RFC 4180): a fixed head, then one line for each row.
+//! Rows as CSV (RFC 4180): a fixed head, then one line per row.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Why an export or an import could not be done.
+//! Errors of exports and imports.
 
 use std::io;
 
@@ -30,7 +30,7 @@ pub enum ExchangeError {
         /// What is wrong with it.
         what: Box<LineError>,
     },
-    /// The text is no export, and no result either.
+    /// The text is neither an export nor a result.
     #[error("document {number}: {what}")]
     Result {
         /// Counted from 1.
@@ -52,7 +52,7 @@ pub enum LineError {
         /// The most that is read.
         most_bytes: u64,
     },
-    /// It is no text.
+    /// It is not text.
     #[error("it is not valid UTF-8, so it was damaged on its way or is not text")]
     NotText,
     /// It is not JSON.
@@ -64,7 +64,7 @@ pub enum LineError {
     /// It is JSON, but not what belongs there.
     #[error("it does not describe a result ({0})")]
     NotResult(serde_json::Error),
-    /// The document in it is no result that is known here.
+    /// The document in it is not a result that is known here.
     #[error(transparent)]
     Document(#[from] DocumentError),
     /// The whole file is of a newer program.
@@ -94,7 +94,7 @@ pub enum LineError {
         of \
         them", id.escape_debug())]
     BadId {
-        /// The name.
+        /// Id of the result.
         id: String,
     },
     /// The parts contradict each other.

@@ -1,4 +1,4 @@
-//! Results leave a history: one after the other, so that memory does not grow with the history.
+//! Exports results one after the other, so that memory does not grow with the history.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -88,9 +88,9 @@ pub enum Chosen {
 /// What was written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Exported {
-    /// Results.
+    /// Results that were written.
     pub results: u64,
-    /// Rows of a table; none of JSON lines.
+    /// Rows of a table; absent of JSON lines.
     pub rows: Option<u64>,
 }
 
@@ -221,7 +221,7 @@ impl History {
         Ok(count)
     }
 
-    /// All that is known of a result; none where there is none of that id.
+    /// All that is known of a result; `None` if no result has that id.
     fn line(&self, id: &str) -> Result<Option<Line>, HistoryError> {
         let connection = &self.connection;
         let Some(number) = read::number_of(connection, id)? else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Results come into a history from files: all of a file, or nothing of it.
+//! Imports results from files: all of a file, or nothing of it.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;

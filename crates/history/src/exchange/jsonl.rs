@@ -1,5 +1,5 @@
-//! The lines of an export, `iosonde.export/1`, written and read: a head, one line for each result,
-//! and the count.
+//! The lines of an export, `iosonde.export/1`, written and read: a head, one line per result, and
+//! the count.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, Read as _, Write};
@@ -47,7 +47,7 @@ pub(crate) struct Cell {
     /// Counted from 0.
     #[serde(rename = "cell")]
     pub number: u32,
-    /// Its name.
+    /// Id of the result.
     pub id: String,
     /// The figures, where the document does not have them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ pub(crate) struct Cell {
 pub(crate) struct Line {
     /// Everything but the document.
     pub about: About,
-    /// The document; none where it never came to its end.
+    /// The document; absent if it never came to its end.
     pub document: Option<Document>,
 }
 

@@ -1,5 +1,4 @@
-//! What leaves a history and what comes into one: JSON lines without a loss, and tables as CSV and
-//! Parquet.
+//! Export and import: JSON lines without a loss, and tables as CSV and Parquet.
 
 mod columns;
 mod csv;

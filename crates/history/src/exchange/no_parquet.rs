@@ -1,4 +1,4 @@
-//! In place of Parquet, where this program was built without it: no table begins.
+//! Stands for Parquet in a program that was built without it: every export to it is refused.
 
 use std::convert::Infallible;
 use std::fs::File;

@@ -135,7 +135,7 @@ fn put<T: DataType>(
     out.write_batch(&values, Some(&there), None).map(drop)
 }
 
-/// An error of the system as such, so that a full disk is told as one.
+/// An error of the system as such, so that a full disk is reported as one.
 fn plain(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(source) => match source.downcast::<io::Error>() {

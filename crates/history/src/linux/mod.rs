@@ -11,12 +11,12 @@ use rustix::fs::{FlockOperation, flock};
 /// Device and inode of a file.
 pub(crate) type FileId = (u64, u64);
 
-/// The file that a path leads to, found without opening it; none where there is none.
+/// The file that a path leads to, found without opening it; `None` if there is none.
 pub(crate) fn file_id(path: &Path) -> Option<FileId> {
     std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
-/// Opens a file, which is made where there is none, and locks it; none where somebody else has it.
+/// Opens a file, creating it if needed, and locks it; `None` if another process holds it.
 pub(crate) fn lock(path: &Path) -> io::Result<Option<File>> {
     loop {
         let mut options = OpenOptions::new();
@@ -27,8 +27,8 @@ pub(crate) fn lock(path: &Path) -> io::Result<Option<File>> {
             Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
             Err(error) => return Err(error.into()),
         }
-        // Whoever had it before may have removed it meanwhile: a lock on a file without a name
-        // keeps nobody out.
+        // The last owner may have removed it meanwhile: a lock on a file without a name keeps
+        // nobody out.
         let ours = file.metadata()?;
         let same =
             |there: &std::fs::Metadata| (there.dev(), there.ino()) == (ours.dev(), ours.ino());

@@ -1,4 +1,4 @@
-//! The trend of what a history holds.
+//! Trends of the results that a history holds.
 
 use results::{Figure, Trend};
 
@@ -13,7 +13,7 @@ const MOST: u64 = 100_000;
 /// Which measurements are meant; nothing set means all of them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TrendQuery<'a> {
-    /// On this target.
+    /// Only results on this target.
     pub target: Option<&'a str>,
     /// Of this machine.
     pub host: Option<&'a str>,

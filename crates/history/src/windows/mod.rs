@@ -20,7 +20,7 @@ const SHARED: u32 = 1 | 4;
 /// ERROR_SHARING_VIOLATION
 const TAKEN: i32 = 32;
 
-/// Opens a file, which is made where there is none, and locks it; none where somebody else has it.
+/// Opens a file, creating it if needed, and locks it; `None` if another process holds it.
 pub(crate) fn lock(path: &Path) -> io::Result<Option<File>> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).share_mode(SHARED);

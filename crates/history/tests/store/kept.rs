@@ -93,8 +93,8 @@ fn a_result_that_shows_less_takes_nothing_away() {
     });
 }
 
-/// A sweep that was interrupted, went on and was then killed gave only what it had before it went
-/// on.
+/// A sweep that was interrupted, continued and was then killed gave only what it had before it
+/// continued.
 #[test]
 fn what_goes_on_gives_all_that_is_kept_of_it() {
     on_both(|place| {

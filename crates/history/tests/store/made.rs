@@ -20,7 +20,7 @@ pub(crate) fn new<'a>(id: &'a str, plan_id: &'a str, started: &'a str) -> NewExp
     NewExperiment { id, schema, kind, title, started, plan_id, plan }
 }
 
-/// A measurement with everything that has a table of its own.
+/// A measurement with everything that has a separate table.
 pub(crate) fn full(id: &str, iops: f64) -> Measurement {
     let total = statistics(iops, "SElTVA==");
     let point = |n: u32| Point {

@@ -48,7 +48,7 @@ fn program(name: &str) -> PathBuf {
     })
 }
 
-/// A command of somebody who is not root: the server refuses to run as root.
+/// A command as a user other than root: the server refuses to run as root.
 fn unprivileged(program: &Path) -> Command {
     if !is_root() {
         return Command::new(program);

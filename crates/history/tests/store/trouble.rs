@@ -1,4 +1,4 @@
-//! What goes wrong is said with its remedy, and nothing is lost by it.
+//! Every error names its remedy, and nothing is lost by it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -72,7 +72,7 @@ enum Closed {
     Mount(#[expect(dead_code, reason = "what counts is when it is dropped")] Small),
 }
 
-/// Makes a history that may not be written; none where root may do everything and nothing can be
+/// Makes a history that may not be written; `None` if root may do everything and nothing can be
 /// mounted.
 fn read_only(directory: &Path) -> Option<Closed> {
     if is_root() {

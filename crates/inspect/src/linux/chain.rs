@@ -57,12 +57,12 @@ pub(crate) fn block_device(tree: &Tree, major: u32, minor: u32) -> Option<PathBu
     tree.canonical(format!("sys/dev/block/{major}:{minor}"))
 }
 
-/// The directories of the block devices a file system lies on; several for btrfs.
+/// The directories of the block devices a file system is on; several for btrfs.
 pub(crate) fn volumes(tree: &Tree, mount: &Mount) -> Vec<PathBuf> {
     if let Some(dir) = block_device(tree, mount.major, mount.minor) {
         return vec![dir];
     }
-    // btrfs has a device number of its own, and only its source tells (one of) its devices.
+    // btrfs has its own device number, and only its source tells (one of) its devices.
     let Some(dir) = named(tree, &mount.source) else {
         return Vec::new();
     };
@@ -152,7 +152,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What the device lies on; notes partitions and disks on the way.
+    /// What the device is on; notes partitions and disks on the way.
     fn below(&mut self, dir: &Path) -> Vec<PathBuf> {
         if device::is_partition(self.tree, dir) {
             let Some(disk) = dir.parent() else {

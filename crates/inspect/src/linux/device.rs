@@ -108,7 +108,7 @@ pub(super) fn nonzero(number: Option<u64>) -> Option<u64> {
     number.filter(|number| *number > 0)
 }
 
-/// The NUMA node of the nearest device on the way that has one; None where there is but one.
+/// The NUMA node of the nearest device on the way that has one; `None` if there is but one.
 fn numa_node(tree: &Tree, dir: &Path) -> Option<u32> {
     let known = |path: &Path| tree.number(path.join("numa_node"));
     known(&dir.join("device/device"))

@@ -1,4 +1,4 @@
-//! Where a file lies on its device: the extent map of its file system.
+//! Where a file is on its device: the extent map of its file system.
 #![expect(unsafe_code, reason = "the extent map is an ioctl with a structure of variable length")]
 
 use std::fs::{File, OpenOptions};
@@ -23,7 +23,7 @@ const SHARED: u32 = 0x2000;
 /// Asks the file system to write what the page cache holds before it answers.
 const SYNC: u32 = 0x1;
 
-/// A part of a file that lies in one piece on its device (`struct fiemap_extent`).
+/// A part of a file that is in one piece on its device (`struct fiemap_extent`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Extent {
@@ -76,9 +76,9 @@ struct Map {
     extents: [Extent; BATCH],
 }
 
-/// The extents of a file; None where it may not be read or its file system does not tell. Nothing
-/// is written back for it: what the page cache holds and the file system has no place for yet
-/// counts as encoded.
+/// The extents of a file; `None` if it may not be read or its file system does not tell. Nothing is
+/// written back for it: what the page cache holds and the file system has no place for yet counts
+/// as encoded.
 pub(super) fn extents(path: &Path) -> Option<Extents> {
     let open =
         OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW).open(path);
@@ -94,7 +94,7 @@ pub(super) fn extents(path: &Path) -> Option<Extents> {
     Some(summary.finish())
 }
 
-/// The next extents of a file from an offset on; None where its file system does not tell. A long
+/// The next extents of a file from an offset on; `None` if its file system does not tell. A long
 /// map takes several calls.
 #[must_use]
 pub fn extent_map(file: &File, start: u64, writeback: Writeback) -> Option<Vec<Extent>> {

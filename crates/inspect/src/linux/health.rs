@@ -37,7 +37,7 @@ struct AdminCommand {
     result: u32,
 }
 
-/// What the disk in `dir` says; None where it says nothing or must not be asked.
+/// What the disk in `dir` says; `None` if it says nothing or must not be asked.
 pub(super) fn health(tree: &Tree, dir: &Path) -> Option<Health> {
     let name = device::name(dir);
     if name.starts_with("nvme") {
@@ -51,7 +51,7 @@ pub(super) fn health(tree: &Tree, dir: &Path) -> Option<Health> {
 }
 
 fn nvme_log(path: &Path) -> Option<[u8; LOG_BYTES]> {
-    // A file that is no device might be a pipe, and opening that would wait.
+    // A file that is not a device might be a pipe, and opening that would wait.
     let kind = std::fs::metadata(path).ok()?.file_type();
     if !kind.is_char_device() {
         return None;

@@ -1,5 +1,5 @@
-//! Everything about targets: their storage, and what it takes more than reading a few small files
-//! to know.
+//! Everything about targets: their storage, and facts that cost more than reading a few small
+//! files.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::{
     Storage, TargetKind,
 };
 
-/// File systems that hold no database and are on a device of their own all the same.
+/// File systems that hold no database and are on a separate device all the same.
 const IMAGES: [&str; 3] = ["squashfs", "iso9660", "erofs"];
 
 pub(crate) fn inspection(root: &Path, request: &Request) -> Result<Inspection, InspectError> {
@@ -205,7 +205,7 @@ impl Target<'_> {
         })
     }
 
-    /// The disks that no target lies on.
+    /// The disks that no target is on.
     fn remaining(&self, targets: &[Inspected]) -> Vec<Inspected> {
         let known = |name: &str| targets.iter().any(|t| t.storage.layers.iter().any(|l| l == name));
         partitions::disks(self.tree)
@@ -216,7 +216,7 @@ impl Target<'_> {
             .collect()
     }
 
-    /// Whether something lies on the device: that is inspected, with the device below it.
+    /// Whether something is on the device: that is inspected, with the device below it.
     fn is_below_another(&self, dir: &Path) -> bool {
         !self.tree.entries(dir.join("holders")).is_empty()
     }

@@ -1,4 +1,4 @@
-//! Which processors answer for a disk's I/O: /proc/interrupts.
+//! /proc/interrupts: the processors that handle a disk's interrupts.
 
 use std::collections::BTreeSet;
 use std::path::Path;

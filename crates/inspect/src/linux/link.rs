@@ -6,7 +6,7 @@ use super::layers;
 use super::tree::Tree;
 use crate::{Link, giga_per_s};
 
-/// The link of the disk in `dir`; None where its bus shows none.
+/// The link of the disk in `dir`; `None` if its bus shows none.
 pub(super) fn link(tree: &Tree, dir: &Path, transport: &str) -> Option<Link> {
     match transport {
         "sata" => sata(tree, dir),

@@ -51,10 +51,10 @@ impl std::fmt::Display for Line {
     }
 }
 
-/// The table of the mapped device with this number; None where it must not be read.
+/// The table of the mapped device with this number; `None` if it must not be read.
 pub(super) fn table(tree: &Tree, major: u32, minor: u32) -> Option<Vec<Line>> {
     let path = tree.at("dev/mapper/control");
-    // A file that is no device might be a pipe, and opening that would wait.
+    // A file that is not a device might be a pipe, and opening that would wait.
     let is_device = std::fs::metadata(&path).ok()?.file_type().is_char_device();
     let control = is_device.then(|| File::open(&path).ok()).flatten()?;
     let mut words = vec![0_u64; BUFFER_WORDS];
@@ -129,7 +129,7 @@ fn lines(answer: &[u8]) -> Option<Vec<Line>> {
     Some(lines)
 }
 
-/// What a volume with this table does; None where its lines differ, or are of a kind that is not
+/// What a volume with this table does; `None` if its lines differ, or are of a kind that is not
 /// known.
 pub(super) fn kind(table: &[Line]) -> Option<LayerKind> {
     let first = table.first()?;

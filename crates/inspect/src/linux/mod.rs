@@ -1,4 +1,4 @@
-//! Linux: everything is told by /proc, /sys and three system calls (stat, statx, statvfs).
+//! Linux: everything comes from /proc, /sys and three system calls (stat, statx, statvfs).
 
 mod chain;
 mod clock;

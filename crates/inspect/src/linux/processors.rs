@@ -1,4 +1,4 @@
-//! The logical processors as /sys tells them.
+//! The logical processors, from /sys.
 
 use super::tree::Tree;
 use crate::{Processor, Processors};
@@ -40,7 +40,7 @@ pub(super) fn governor(tree: &Tree) -> Option<String> {
     tree.text(format!("sys/devices/system/cpu/cpu{first}/cpufreq/scaling_governor"))
 }
 
-/// A list such as `0-3,8`, as rising numbers. What is no list gives none of it.
+/// A list such as `0-3,8`, as rising numbers. What is not a list gives none of it.
 pub(super) fn numbers(text: &str) -> Vec<u32> {
     let mut numbers = Vec::new();
     for part in text.split(',') {

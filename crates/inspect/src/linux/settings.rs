@@ -4,7 +4,7 @@ use super::device::selected;
 use super::tree::Tree;
 use crate::Settings;
 
-/// The settings; None where the system shows none of them.
+/// The settings; `None` if the system shows none of them.
 pub(super) fn settings(tree: &Tree) -> Option<Settings> {
     let vm = |name: &str| tree.number(format!("proc/sys/vm/{name}"));
     let bytes = |name: &str| vm(name).filter(|bytes| *bytes > 0);

@@ -59,7 +59,7 @@ impl Tree {
         }
     }
 
-    /// The paths of a directory's entries, sorted; none when there is no such directory.
+    /// The paths of a directory's entries, sorted; empty without such a directory.
     pub(crate) fn entries(&self, path: impl AsRef<Path>) -> Vec<PathBuf> {
         let path = path.as_ref();
         let Ok(entries) = fs::read_dir(self.at(path)) else {

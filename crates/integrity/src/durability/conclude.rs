@@ -1,5 +1,4 @@
-//! What follows from a check: the verdict, the losses and what to do about them, as the conclusion
-//! of a document.
+//! The conclusion of a check: the verdict, the losses, and what to do about them.
 
 use results::{BrokenPromise, Durability, DurabilityVerdict, Loss, LossCount, WriterEnd};
 use workload::Mode;
@@ -13,8 +12,8 @@ const FINDINGS_MAX: usize = 100;
 /// From this share on, what was promised last is lost as a whole.
 const ALL_BUT: f64 = 0.9;
 
-/// What follows from what was found. `rounds` is how often the writer was let go on, and `ending`
-/// how it ended the last time.
+/// What follows from what was found. `rounds` is how often the writer was let continue, and
+/// `ending` how it ended the last time.
 #[must_use]
 pub fn conclude(
     (header, state): (&Header, &State),

@@ -1,4 +1,4 @@
-//! I/Os that are all made before anything else is.
+//! A batch of I/Os that completes before anything else begins.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use engine::{Finished, Queue, Request};
 /// So long is waited at a time.
 const WAIT_NS: u64 = 1_000_000_000;
 
-/// Makes all of these I/Os, the rest of what was cut short, too. Each has a slot of its own. The
+/// Makes all of these I/Os, the rest of what was cut short, too. Each has a separate slot. The
 /// first that fails is the error; all of the others have ended by then as well.
 pub(crate) fn make_all(queue: &mut dyn Queue, requests: &[Request]) -> io::Result<()> {
     let mut left = requests.len();

@@ -27,7 +27,7 @@ pub(crate) enum Doubt {
     Torn,
 }
 
-/// What is said of a page.
+/// What to say about a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Judgement {
     /// Nothing was ever written there.
@@ -48,12 +48,12 @@ pub(crate) struct Judged {
     pub(crate) right_sectors: usize,
     /// What is not as promised or newer is foreign: what was there before the run looks like that.
     pub(crate) foreign_only: bool,
-    /// Versions behind the promised one that the page has sectors of.
+    /// Versions after the promised one that the page has sectors of.
     pub(crate) newer: Vec<u32>,
 }
 
 /// What a page should hold: the promised version, 0 if none, and the versions that may have been
-/// written behind it.
+/// written after it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Expected<'a> {
     pub(crate) promised: u32,

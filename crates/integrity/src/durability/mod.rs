@@ -2,12 +2,12 @@
 //! and the check afterwards.
 //!
 //! Everything follows from the seed of a [`Plan`]: which page the k-th operation of a thread
-//! writes, and every byte of it. So what was promised is one number for each thread ([`Promised`]),
-//! and the [`serve`]d witness keeps nothing else. A [`Writer`] makes the operations in batches and
+//! writes, and every byte of it. So what was promised is one number per thread ([`Promised`]), and
+//! the [`serve`]d witness keeps nothing else. A [`Writer`] makes the operations in batches and
 //! promises a batch when the storage has acknowledged it as durable; [`Promises`] takes the
 //! promises to the witness and stops the writer from running too far ahead. After the crash,
-//! [`verify`] reads everything: operations up to the mark must be there, a known number behind it
-//! may be, and what must not be there is told by name ([`conclude`]).
+//! [`verify`] reads everything: operations up to the mark must be there, a known number after it
+//! may be, and [`conclude`] names what must not be there.
 
 mod conclude;
 mod counted;

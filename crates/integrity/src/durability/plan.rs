@@ -25,7 +25,7 @@ pub struct Plan {
     pub seed: u64,
     /// Size of a page.
     pub page_bytes: u32,
-    /// Threads, each with pages of its own.
+    /// Threads, each with separate pages.
     pub threads: u32,
     /// Operations of a thread that are in flight together and made durable together.
     pub batch: u32,
@@ -162,7 +162,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Operations of a thread behind its mark that may have been made, in part or whole.
+    /// Operations of a thread after its mark that may have been made, in part or whole.
     #[must_use]
     pub fn window_batches(&self) -> u64 {
         u64::from(self.ahead) + 1
@@ -234,7 +234,7 @@ impl Shape {
         at(thread.into())..at(u64::from(thread) + 1)
     }
 
-    /// How many pages a thread has.
+    /// Pages that a thread may write: its share of all pages.
     #[must_use]
     pub fn pages_in(&self, thread: u32) -> u64 {
         let own = self.pages_of(thread);
@@ -256,7 +256,7 @@ impl Shape {
         }
     }
 
-    /// The version that an operation of a batch gives to its page or record; none behind the last
+    /// The version that an operation of a batch gives to its page or record; none after the last
     /// one that there is.
     #[must_use]
     pub fn version(&self, batch: u64, index: usize) -> Option<u32> {
@@ -282,7 +282,7 @@ impl Shape {
         found.map_or((0, page), |(target, first, _)| (*target, page - first))
     }
 
-    /// The first page, of all, that lies on a target.
+    /// The first page, of all, that is on a target.
     #[must_use]
     pub fn first_page(&self, target: u16) -> u64 {
         self.data.iter().find(|(number, ..)| *number == target).map_or(0, |(_, first, _)| *first)
@@ -324,7 +324,7 @@ impl Shape {
     #[must_use]
     pub fn version_in_slot(&self, number: u64, last: u32) -> u32 {
         let (slots, last) = (self.log_slots().max(1), u64::from(last));
-        // Operation k lies in the place (k - 1) % slots.
+        // Operation k is in the place (k - 1) % slots.
         if number >= last {
             return 0;
         }

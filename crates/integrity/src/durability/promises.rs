@@ -1,4 +1,5 @@
-//! The writer's side of the witness: promises go out, and whoever runs too far ahead of them waits.
+//! The writer's side of the witness: promises go out, and a thread that runs too far ahead of them
+//! waits.
 
 use std::io::{self, BufRead, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -22,7 +23,7 @@ pub struct WitnessLost(pub String);
 pub struct Promises {
     ahead: u64,
     order: Order,
-    /// When the first batch could begin: what comes before, such as making files, is no writing.
+    /// When the first batch could begin: what comes before, such as making files, is not writing.
     began: OnceLock<Instant>,
     /// Time written in earlier rounds.
     before_ms: u64,
@@ -133,7 +134,7 @@ impl Promises {
         self.changed.notify_all();
     }
 
-    /// Carries promises to the witness until there are no more; a thread of its own does that.
+    /// Carries promises to the witness until there are no more; a separate thread does that.
     pub fn carry(
         &self,
         input: &mut dyn BufRead,

@@ -26,7 +26,7 @@ pub(crate) struct Extent {
     pub(crate) available_bytes: u64,
 }
 
-/// Pages one behind the other: the first, and how many.
+/// Pages one after the other: the first, and how many.
 type Piece = (u64, u64);
 
 /// Reads every page, in any order. False if `stop` ended it.

@@ -130,8 +130,8 @@ pub fn parse_state(name: &str, bytes: &[u8]) -> Result<(Header, State), StateErr
 }
 
 impl StateFile {
-    /// Opens the file of this run, or makes it where there is none, so that it lasts. Never touches
-    /// a file of another run.
+    /// Opens the file of this run, or creates it so that it lasts. Never touches a file of another
+    /// run.
     pub fn open(path: &Path, header: &Header) -> Result<Self, StateError> {
         let io = |what| move |source| StateError::Io { what, path: path.to_owned(), source };
         let mut new = OpenOptions::new();

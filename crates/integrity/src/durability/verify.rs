@@ -109,7 +109,7 @@ impl crate::durability::plan::Plan {
 struct Expectations {
     /// The version that was promised last, of each page of all; 0 if none.
     promised: Vec<u32>,
-    /// The versions behind the mark that a page may have.
+    /// The versions after the mark that a page may have.
     window: HashMap<u64, Vec<u32>>,
 }
 
@@ -325,7 +325,7 @@ impl Check<'_> {
     }
 
     /// How many of the pages that were promised last since the oldest loss there are: if nearly all
-    /// of them are lost, the storage forgot everything behind a moment.
+    /// of them are lost, the storage forgot everything after a moment.
     fn count_behind_oldest(&mut self, expectations: &Expectations) {
         let mut oldest: HashMap<u32, u32> = HashMap::new();
         let lost = |b: &&Broken| b.data && b.loss != Loss::AheadOfLog;
@@ -383,7 +383,7 @@ impl Reading<'_> {
 /// Reads all targets of a run and says what of the promises that the witness holds is there.
 ///
 /// The targets of `queue` are those of the header, in its order; `available` says how many bytes
-/// each of them has. `progress` is told of bytes that were read.
+/// each of them has. `progress` hears of bytes that were read.
 pub fn verify(
     header: &Header,
     state: &State,

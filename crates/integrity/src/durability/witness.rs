@@ -2,7 +2,7 @@
 //!
 //! It speaks lines. The writer begins with `run` and the [`Header`] as JSON; the witness answers
 //! `ready` and what it holds as JSON ([`State`](crate::durability::State)), or `error` and why not.
-//! Then the writer sends `keep` with the milliseconds it has written for and two numbers for each
+//! Then the writer sends `keep` with the milliseconds it has written for and two numbers per
 //! thread, the batches of its log and of its pages; and the witness answers `have` and the number
 //! of the message, counted from 1, when they are on stable media. So a promise that the witness
 //! does not have is none.
@@ -77,7 +77,7 @@ pub fn serve(
         served => served,
     };
     if let Err(error) = &served {
-        // Who cannot be told has gone.
+        // A writer that cannot be reached has gone.
         let _ = writeln!(output, "error {}", error.to_string().replace('\n', " "));
         let _ = output.flush();
     }
@@ -103,7 +103,7 @@ fn serve_writer(
     let mut number = 0u64;
     loop {
         line.clear();
-        // A line that was cut off when its writer died is no message.
+        // A line that was cut off when its writer died is not a message.
         if input.read_line(&mut line)? == 0 || !line.ends_with('\n') {
             return Ok(());
         }

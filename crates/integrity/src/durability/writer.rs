@@ -12,7 +12,7 @@ use crate::durability::plan::{
 };
 use crate::durability::state::Promised;
 
-/// Why a thread cannot go on.
+/// Why a thread cannot continue.
 #[derive(Debug, Error)]
 pub enum WriterError {
     /// An I/O failed. What was promised before stays promised.
@@ -47,7 +47,7 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// The thread of this number, which goes on behind what was promised.
+    /// The thread of this number, which continues after what was promised.
     ///
     /// Where a crash ended an earlier part of the run, it begins with the operations that were in
     /// doubt. They write the same bytes to the same places, so that nothing stays in doubt.
@@ -80,7 +80,7 @@ impl<'a> Writer<'a> {
         self.promised
     }
 
-    /// Makes the next batch. `promise` is told of every step that is durable, before anything that
+    /// Makes the next batch. `promise` hears of every step that is durable, before anything that
     /// relies on it is written.
     pub fn batch(&mut self, promise: &mut dyn FnMut(Promised)) -> Result<(), WriterError> {
         match self.plan.order {
@@ -117,7 +117,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Behind a crash, pages of durable records may be missing: they are written from the log, as a
+    /// After a crash, pages of durable records may be missing: they are written from the log, as a
     /// database would.
     fn recover(&mut self) -> Result<(), WriterError> {
         if !std::mem::replace(&mut self.recovered, true) {
@@ -168,7 +168,7 @@ impl<'a> Writer<'a> {
     fn write_records(&mut self, batch: u64) -> Result<(), WriterError> {
         let Some((target, _)) = self.shape.log_target() else { return Ok(()) };
         let first = self.shape.version(batch, 0).ok_or(WriterError::Full)?;
-        // A batch ends where the log does: its places are one behind the other.
+        // A batch ends where the log does: its places are one after the other.
         let slot = self.shape.slot(self.thread, first);
         let places: Vec<(u16, u64)> =
             (slot..slot + u64::from(self.plan.batch)).map(|slot| (target, slot)).collect();

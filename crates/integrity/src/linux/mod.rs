@@ -1,4 +1,4 @@
-//! What a run leaves behind when it is killed: memory that is a file.
+//! A mapped file: memory that outlives a killed run.
 #![expect(unsafe_code, reason = "memory that is a file")]
 
 use std::fs::{self, File, OpenOptions};
@@ -22,13 +22,13 @@ pub(crate) struct Mapped {
 }
 
 impl Mapped {
-    /// Makes a file of so many zeros; there must be none of that name. Its space is taken at once:
-    /// memory without a place to go to would end the program.
+    /// Makes a file of so many zeros; a file of that name must not exist. Its space is taken at
+    /// once: memory without a place to go to would end the program.
     pub(crate) fn create(path: &Path, bytes: u64) -> io::Result<Self> {
         let file = options().create_new(true).open(path)?;
         let made = rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes);
         let made = match made {
-            // Only where there is no such call the space is taken by writing.
+            // Without such a call, the space is taken by writing.
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => write_zeros(&file, bytes),
             made => made.map_err(io::Error::from),
         };
@@ -90,7 +90,7 @@ unsafe impl Send for Part {}
 unsafe impl Sync for Part {}
 
 impl Part {
-    /// These words of a mapping; none where it has not so many.
+    /// These words of a mapping; `None` if it has not so many.
     pub(crate) fn of(mapped: &Arc<Mapped>, words: Range<usize>) -> Option<Self> {
         let part = mapped.words().get(words)?;
         Some(Self { words: part.as_ptr(), count: part.len(), _mapped: Arc::clone(mapped) })

@@ -1,4 +1,4 @@
-//! Systems on which no file is memory yet: what a run knows ends with it.
+//! Systems without mapped files yet: what a run knows ends with it.
 
 use std::convert::Infallible;
 use std::io;

@@ -1,8 +1,8 @@
-//! Changed pages are written twice: first, one behind the other, to an area of their own; in their
-//! places when that is on stable media.
+//! Changed pages are written twice: first, one after the other, to a separate area; in their places
+//! when that is on stable media.
 //!
-//! A write in place that is torn can then be mended from the area. What is written to the area are
-//! pages of its own, which are checked like all others.
+//! A write in place that is torn can then be mended from the area. The area holds separate pages,
+//! which are checked like all others.
 
 use engine::Op;
 

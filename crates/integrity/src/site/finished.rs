@@ -1,4 +1,4 @@
-//! What comes back: everything that was read is compared with what it should hold.
+//! Completed I/Os: compares everything that was read with what it should hold.
 
 use std::io;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::plan::Hardening;
 /// So much at the beginning of a frame is fetched before it is looked at; the processor sees then
 /// what comes next.
 const FETCHED_BYTES: usize = 512;
-/// What the processor fetches of its own accord ends where a frame of memory does.
+/// What the processor fetches by itself ends where a frame of memory does.
 const FRAME_BYTES: usize = 4096;
 /// Frames whose beginning is fetched: of more, the last would wait for the first.
 const FRAMES_FETCHED: usize = 2;
@@ -33,8 +33,7 @@ pub(super) struct Reaped {
 }
 
 impl Site<'_> {
-    /// Takes so many I/Os that have finished. There is no look for more of them before the last are
-    /// taken.
+    /// Takes so many I/Os that have finished. More are looked for only when the last are taken.
     pub(super) fn take_finished(&mut self, most: usize) {
         if self.finished.is_empty() {
             self.reap();
@@ -108,7 +107,7 @@ impl Site<'_> {
             self.shared.failed_io(&busy.request, one.result);
         }
         if let Task::Again = busy.task {
-            // Whoever reads again takes it from the slot.
+            // A second read takes it from the slot.
             self.slots[one.slot as usize] = Some(busy);
             return;
         }

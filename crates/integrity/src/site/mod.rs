@@ -101,12 +101,12 @@ struct Dirty {
     record: u64,
 }
 
-/// What a thread leaves behind.
+/// What a thread returns when it ends.
 pub(crate) struct Left {
     pub log: Option<Log>,
     pub figures: Vec<FileFigures>,
     pub work: DatabaseWork,
-    /// Why it could not go on.
+    /// Why it could not continue.
     pub failed: Option<io::Error>,
 }
 
@@ -178,7 +178,7 @@ impl<'a> Site<'a> {
     ) -> Self {
         let depth = shared.plan.depth;
         let seat = |user| Seat { user, record: None, held: None, next: None };
-        // Those who change no page leave nothing to others but a flush now and then.
+        // Users that change no page leave nothing to others but a flush now and then.
         let reserved = if users.iter().any(User::changes_pages) { 2 } else { 0 };
         let every = nanoseconds(shared.plan.checkpoint_every);
         let next_checkpoint_ns = queue.now().saturating_add(every);

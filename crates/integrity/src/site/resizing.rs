@@ -1,8 +1,8 @@
 //! A file becomes shorter or longer while others work on it.
 //!
-//! Before it becomes shorter, nobody is given a page of the part that goes any more, and those who
-//! have one are waited for. Behind that, and before the part is given out that comes back, each of
-//! its pages is zeros, whatever it was.
+//! Before the file becomes shorter, no thread gets a page of the part that goes any more, and
+//! iosonde waits for the threads that have one. After that, and before the part is given out that
+//! comes back, each of its pages is zeros, whatever it was.
 
 use std::io;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
@@ -29,8 +29,8 @@ pub(super) struct Resizing {
 }
 
 impl Resizing {
-    /// The file system is at it, or zeros are written: who leaves waits for it, unless nothing is
-    /// looked at any more behind that.
+    /// The file system is changing the size, or zeros are being written. A thread that leaves waits
+    /// for it, unless nothing is read afterwards.
     pub(super) fn is_bound(&self) -> bool {
         !matches!(self.stage, Stage::Draining(_))
     }
@@ -76,7 +76,7 @@ impl Site<'_> {
         State::Working
     }
 
-    /// Has the size changed on a thread of its own: it may take long, and I/Os go on meanwhile.
+    /// Has the size changed on a separate thread: it may take long, and I/Os continue meanwhile.
     fn change_size(&self, number: u16, pages: u64) -> Stage {
         let file = self.shared.file(number);
         let (answer, answered) = mpsc::channel();
@@ -92,7 +92,7 @@ impl Site<'_> {
         Stage::Changing(answered)
     }
 
-    /// Goes on with the change of a file's size, as far as it goes.
+    /// Continues the change of a file's size, as far as it gets now.
     pub(super) fn go_on_resizing(&mut self) {
         let Some(mut doing) = self.resizing.take() else { return };
         match &mut doing.stage {

@@ -1,4 +1,4 @@
-//! What a thread says of its I/Os that are under way.
+//! A thread's list of its I/Os that are under way, for the watchdog.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the users of a thread wish for, and how that is begun.
+//! The wishes of a thread's users, and the I/Os that fulfil them.
 
 use engine::Op;
 
@@ -16,11 +16,11 @@ const WISHES_AT_ONCE: u32 = 64;
 const HELD_NS: u64 = 1_000_000;
 
 impl Site<'_> {
-    /// Asks every user that can go on what it wants, and does that, as long as there is room.
+    /// Asks every user that can continue what it wants, and does that, as long as there is room.
     pub(super) fn ask_users(&mut self, now: u64) {
         let seats = self.seats.len();
         if self.shared.plan.throttle.is_some() {
-            // Where one may go on and others wait, it is not always the same one.
+            // Where one may continue and others wait, it is not always the same one.
             self.turn = (self.turn + 1) % seats.max(1);
         }
         let mut asked = std::mem::take(&mut self.asked);
@@ -76,8 +76,8 @@ impl Site<'_> {
         true
     }
 
-    /// Has the wishes of those who are idle, and what is known of their pages on its way into the
-    /// cache, before the first of them is fulfilled: one after the other would wait for memory.
+    /// Collects the wishes of the idle users and prefetches what is known of their pages, before it
+    /// fulfils the first: one after the other, each would wait for memory.
     fn look_ahead(&mut self, asked: &[usize]) {
         for number in asked.iter().take(self.room()) {
             let seat = &mut self.seats[*number];
@@ -181,7 +181,8 @@ impl Site<'_> {
         }
     }
 
-    /// Keeps what is left of a write whose pages somebody else has, for those who want all of it.
+    /// Keeps the rest of a write whose pages another thread has, for phases that must write all of
+    /// it.
     fn keep_rest(&mut self, seat: usize, wish: Wish, claimed: usize) {
         let Wish::Write { from, pages } = wish else { return };
         let done = u32::try_from(claimed).unwrap_or(u32::MAX);

@@ -1,4 +1,4 @@
-//! What is written behind the users: the log, and changed pages once their records are on stable
+//! Writes that no user waits for: the log, and changed pages once their records are on stable
 //! media.
 
 use std::io;

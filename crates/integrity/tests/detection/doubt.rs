@@ -24,7 +24,7 @@ fn forgetful(align_bytes: u64) -> (Report, Shared) {
     (validate_on(&plan, &places, &storage, 3), storage)
 }
 
-/// The new version was read, and the old one behind it was taken for right, too, until the page was
+/// The new version was read, and the old one after it was taken for right, too, until the page was
 /// written again.
 #[test]
 fn a_version_that_was_read_after_a_failed_write_and_is_gone_is_found() {

@@ -76,7 +76,7 @@ fn the_area_comes_first() {
     storage.lock().unwrap().ordered = Some(2);
     let report = validate_on(&twice(1, Hardening::Flush), &area_places(1), &storage, 10);
     is_right(&report);
-    // What was done to targets, in order, behind the load: of data files, the area and its flushes.
+    // What was done to targets, in order, after the load: of data files, the area and its flushes.
     let steps = storage.lock().unwrap().steps.clone();
     let mut clean = true;
     let mut places = 0;

@@ -1,4 +1,4 @@
-//! A run that is killed at any moment goes on: no alarm for what was under way, and all that was
+//! A run that is killed at any moment continues: no alarm for what was under way, and all that was
 //! damaged meanwhile is found.
 
 use std::collections::BTreeSet;
@@ -88,7 +88,7 @@ proptest! {
     }
 }
 
-/// What was spoiled while nobody was there is found when the run goes on, all of it and nothing
+/// What was spoiled while nobody was there is found when the run continues, all of it and nothing
 /// else; only of a page that was being written both versions are right.
 #[test]
 fn damage_between_a_kill_and_the_rest_is_found() {
@@ -113,7 +113,7 @@ fn damage_between_a_kill_and_the_rest_is_found() {
     }
 }
 
-/// A block that was spoiled before the run went on was written over by it, and the run went on.
+/// A block that was spoiled before the run continued was written over by it, and the run continued.
 #[test]
 fn a_log_that_was_spoiled_meanwhile_ends_what_goes_on() {
     let spoilt = |storage: &Shared, _| {
@@ -132,7 +132,7 @@ fn a_log_that_was_spoiled_meanwhile_ends_what_goes_on() {
     }
 }
 
-/// A run that has come to its end is read again by whoever comes later.
+/// A finished run can be read again later.
 #[test]
 fn a_run_that_has_ended_can_be_read_again() {
     let spoilt = |storage: &Shared, phase: Option<Phase>| {
@@ -173,8 +173,8 @@ fn a_ledger_older_than_the_data_is_told() {
     }
 }
 
-/// Two runs on the same files, both killed; gives the places, the ledger of the first, and what
-/// lies in the storage behind each.
+/// Two runs on the same files, both killed; gives the places, the ledger of the first, and what the
+/// storage holds after each.
 fn two_runs(directory: &Path, seeds: [u64; 2]) -> (Vec<Place>, Shared, Vec<Vec<Vec<u8>>>) {
     let (places, storage) = (real_places(directory), empty());
     let mut left = Vec::new();
@@ -194,7 +194,7 @@ fn two_runs(directory: &Path, seeds: [u64; 2]) -> (Vec<Place>, Shared, Vec<Vec<V
 /// A ledger was resumed after another run had used the files again, which keep their names, sizes
 /// and inodes. Every block of the log was read again and again, each for a second, and in the end
 /// all of it was called foreign data: the storage was blamed for the wrong ledger. With
-/// `--continue` that went on page by page, for hours on a large file.
+/// `--continue` that continued page by page, for hours on a large file.
 #[test]
 fn a_ledger_and_files_of_two_runs_are_told_at_once() {
     for seeds in [[5, 6], [5, 5]] {
@@ -215,7 +215,7 @@ fn a_ledger_and_files_of_two_runs_are_told_at_once() {
                 assert!(error.to_string().contains(word), "{word}: {error}");
             }
         }
-        // The right one goes on.
+        // The right one continues.
         let plan = Plan { seed: seeds[1], ..plan() };
         let kept = KeptLedger::open(&directory.path().join("second")).unwrap();
         let report = one(&plan, &places, &storage, &kept).unwrap();

@@ -192,7 +192,7 @@ fn the_first_fault_ends_the_run_where_that_is_wanted() {
     assert_eq!((report.fault_count, report.audit), (1, None), "{:?}", report.faults);
 }
 
-/// An I/O that the system fails is no wrong data: the page may hold what it held, what it should
+/// An I/O that the system fails is not wrong data: the page may hold what it held, what it should
 /// have become, or sectors of both, however often the write is tried.
 #[test]
 fn failed_ios_are_told_apart_from_wrong_data() {
@@ -231,7 +231,7 @@ fn a_log_that_cannot_be_written_ends_the_run_and_keeps_what_was_found() {
     assert!(report.failures.iter().any(|f| f.target == 2 && f.op == "write"));
 }
 
-/// An acknowledged block of the log that did not arrive is told, and so is none of the pages.
+/// A lost block of the log is reported although it was acknowledged, and no page is.
 #[test]
 fn a_lost_log_block_is_found() {
     let storage = failing(Failure::LostWrite, 10);
@@ -263,7 +263,7 @@ fn an_end_is_heard_in_every_phase() {
     }
 }
 
-/// What is told while it goes on is what is in the report behind it.
+/// The events during a run agree with the report after it.
 #[test]
 fn glances_tell_what_the_report_says() {
     let (plan, storage) = (plan(), failing(Failure::LostWrite, 201));

@@ -59,8 +59,8 @@ fn the_queue_is_full_and_nothing_else_is_done() {
     }
 }
 
-/// Buffers of users who work with single pages were as large as what all pages are written with,
-/// and 256 KiB apart.
+/// Buffers of users of single pages were as large as what all pages are written with, and 256 KiB
+/// apart.
 #[test]
 fn buffers_are_as_large_as_what_is_done_in_them() {
     let sizes = |plan: &Plan, places: &[Place]| {
@@ -131,8 +131,8 @@ fn each_fault_is_found_and_named() {
     }
 }
 
-/// Pages of one I/O are read again each into its own place: what is behind a wrong page is looked
-/// at afterwards.
+/// Pages of one I/O are read again each into its own place: what follows a wrong page is checked
+/// afterwards.
 #[test]
 fn several_wrong_pages_of_one_read_are_all_found() {
     let storage = failing(Failure::ZeroRead, 101);
@@ -147,7 +147,7 @@ fn several_wrong_pages_of_one_read_are_all_found() {
     assert!(report.fault_count > 20);
 }
 
-/// More users than pages: those who find none free try again, and time goes on.
+/// More users than pages: those that find none free try again, and time goes by.
 #[test]
 fn more_users_than_pages_go_on() {
     let mut few = data_places();

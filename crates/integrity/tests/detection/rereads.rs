@@ -19,7 +19,7 @@ fn pages(rereads: u32) -> Plan {
     plan
 }
 
-/// What finished while a page was looked into was taken for what had finished behind that.
+/// What finished while a page was looked into was taken for what had finished after that.
 #[test]
 fn ios_that_finish_while_a_page_is_read_again_have_their_own_times() {
     let storage = failing(Failure::ZeroWrite, 201);

@@ -15,7 +15,7 @@ use crate::{DATA_PAGES, LOG_BYTES, empty, places, plan, validate_on};
 
 const STEP: usize = 40 * PAGE;
 
-/// The plan with somebody who changes sizes all the time.
+/// The plan with a thread that changes sizes all the time.
 fn restless(stamp: bool) -> Plan {
     let milliseconds = Duration::from_millis;
     let (pause_min, pause_max) = (milliseconds(20), milliseconds(200));

@@ -22,7 +22,7 @@ pub(crate) enum Failure {
     /// Only the sectors before this one of the write arrive.
     TornWrite(usize),
     MisdirectedWrite,
-    /// The write lands on the first target, a page behind where it belongs.
+    /// The write lands on the first target, one page after where it belongs.
     StrayWrite,
     MisdirectedRead,
     StaleRead,
@@ -66,7 +66,7 @@ pub(crate) struct Storage {
     /// What was done to targets other than this one, in order: which, and whether it was a flush.
     pub ordered: Option<u16>,
     pub steps: Vec<(u16, bool)>,
-    /// I/Os behind the end of a target.
+    /// I/Os after the end of a target.
     pub beyond: u32,
     /// What has arrived of a write that failed is there for so many reads of each page, and then
     /// gone.
@@ -79,8 +79,8 @@ pub(crate) struct Storage {
     pub wrong: Option<Arc<AtomicBool>>,
     /// I/Os move only a part at a time.
     pub short: bool,
-    /// After so many I/Os, whoever uses it is gone: of the writes under way, this many sectors
-    /// arrive.
+    /// After so many I/Os, the process that uses it is gone: of the writes under way, this many
+    /// sectors arrive.
     pub dies: Option<(u64, usize)>,
     /// I/Os since somebody new uses it.
     pub made: u64,
@@ -149,7 +149,7 @@ impl Storage {
         }
     }
 
-    /// Whether an I/O is behind the end of its target.
+    /// Whether an I/O is after the end of its target.
     fn is_beyond(&mut self, request: &Request) -> bool {
         let end = self.ends.get(&request.target);
         let beyond = end.is_some_and(|end| Self::part(request).end > *end);
@@ -289,7 +289,7 @@ impl Storage {
     }
 }
 
-/// A queue to the storage on a clock of its own: each I/O takes ten milliseconds.
+/// A queue to the storage on a separate clock: each I/O takes ten milliseconds.
 pub(crate) struct Memory {
     storage: Shared,
     now: Cell<u64>,
@@ -318,7 +318,7 @@ impl Memory {
         if !matches!(request.op, Op::Fsync | Op::Fdatasync) && storage.is_beyond(&request) {
             return 0;
         }
-        // Only what comes behind the first writing of all pages is told apart.
+        // Only what comes after the first writing of all pages is told apart.
         if storage.ordered.is_some_and(|except| except != request.target) && request.op != Op::Read
         {
             storage.made_ordered(&request);

@@ -198,7 +198,7 @@ impl Disk {
         if has >= write {
             return true;
         }
-        // The same bytes may have been written again behind a crash.
+        // The same bytes may have been written again after a crash.
         let content = self.content(at, has);
         let covers = |later: &usize| self.sectors(*later).any(|sector| sector == at);
         (write..=self.writes.len()).filter(covers).any(|later| self.content(at, later) == content)

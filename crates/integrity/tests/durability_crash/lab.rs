@@ -206,7 +206,7 @@ fn lost(header: &Header, shape: &Shape, disk: &Disk, witness: &Witness) -> (Unit
     let mut worst: BTreeMap<(u16, u64), bool> = BTreeMap::new();
     for (at, write) in &witness.guaranteed {
         let has = disk.stable_write(*at);
-        // Behind a crash, operations that were in doubt are made again from the first on. What a
+        // After a crash, operations that were in doubt are made again from the first on. What a
         // later one of them had brought before may be there still: that is newer, though it was
         // written earlier.
         let newer = has > 0 && version(*at, has) > version(*at, *write);

@@ -1,4 +1,4 @@
-//! A simulated database on a device that does what it is told to do wrong.
+//! A simulated database on a device with planned faults.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -42,7 +42,7 @@ pub(crate) struct Lab {
 }
 
 impl Lab {
-    /// Files on a fast device; none where it cannot be had, which is noted.
+    /// Files on a fast device; `None` if it cannot be had, which is noted.
     pub(crate) fn new(test: &str, plan: &Plan) -> Option<Self> {
         let time = Nanoseconds(1000);
         let model =
@@ -158,7 +158,7 @@ fn name(injected: &Injected, page: u64) -> (PageDamage, Persistence) {
         Fault::BitFlipRead => (bit, Persistence::Transient),
         Fault::BitFlipWrite => (bit, Persistence::Persistent),
         Fault::LostWrite => lost,
-        // Of a write of several pages, those behind the edge have lost all of it.
+        // Of a write of several pages, those after the edge have lost all of it.
         Fault::TornWrite(_) if wrong == PAGE => lost,
         Fault::TornWrite(_) => (PageDamage::TornPage, Persistence::Persistent),
         Fault::MisdirectedWrite if own.contains(&part.start) => lost,

@@ -80,7 +80,7 @@ fn writes_torn_at_every_edge_of_a_page() {
     assert!(found.iter().all(|(page, called)| called.iter().all(|c| names[page].contains(c))));
 }
 
-/// What the system says of an I/O, and what takes long, is no wrong data.
+/// What the system says of an I/O, and what takes long, is not wrong data.
 #[test]
 fn what_is_told_or_harmless_raises_no_alarm() {
     let test = "what_is_told_or_harmless_raises_no_alarm";

@@ -129,42 +129,63 @@ pub(crate) fn run(place: &Place, line: &str) -> std::process::Output {
     shell.output().unwrap()
 }
 
-/// Every page, by its name.
-fn pages() -> Vec<(String, String)> {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    let mut found = Vec::new();
-    for entry in fs::read_dir(docs).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if name.starts_with("coming-from-") && path.extension().is_some_and(|e| e == "md") {
-            found.push((name, fs::read_to_string(&path).unwrap()));
-        }
+/// A place for a page, with the files that its lines name.
+pub(crate) fn page_place() -> Place {
+    let place = Place::new(env!("CARGO_BIN_EXE_iosonde"));
+    fs::create_dir(place.path("path")).unwrap();
+    symlink(env!("CARGO_BIN_EXE_iosonde"), place.path("path/iosonde")).unwrap();
+    files(&place);
+    place
+}
+
+/// Runs a line of a page and compares its exit code with the one in its comment, else with 0. The
+/// answer is what went wrong. `shrink` makes the line small.
+pub(crate) fn failure(place: &Place, line: &str, shrink: fn(&str) -> String) -> Option<String> {
+    let (line, comment) = line.split_once(" # ").unwrap_or((line, ""));
+    let wanted = comment.trim_start().strip_prefix("exit ").map_or("0", |rest| &rest[..1]);
+    let line = shrink(line.trim_end());
+    let output = run(place, &line);
+    if code(&output).to_string() == wanted {
+        return None;
     }
+    let printed = stderr(&output) + &stdout(&output);
+    let printed: String = printed.chars().take(600).collect();
+    Some(format!("`{line}` ended with {}: {printed}\n", code(&output)))
+}
+
+/// The pages of docs/, by name.
+pub(crate) fn pages() -> Vec<(String, String)> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let paths = fs::read_dir(docs).unwrap().map(|entry| entry.unwrap().path());
+    let mut found: Vec<(String, String)> = paths
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .map(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            (name, fs::read_to_string(&path).unwrap())
+        })
+        .collect();
     found.sort();
     found
 }
 
+/// Whether a page is about another tool. The code of these pages is indented.
+pub(crate) fn is_for_newcomers(name: &str) -> bool {
+    name.starts_with("coming-from-")
+}
+
 #[test]
 fn every_line_of_the_pages_for_newcomers_runs() {
-    let pages = pages();
+    let mut pages = pages();
+    pages.retain(|(name, _)| is_for_newcomers(name));
     assert!(pages.len() >= 5, "{}", pages.len());
     let mut wrong = String::new();
     for (name, page) in &pages {
-        let place = Place::new(env!("CARGO_BIN_EXE_iosonde"));
-        fs::create_dir(place.path("path")).unwrap();
-        symlink(env!("CARGO_BIN_EXE_iosonde"), place.path("path/iosonde")).unwrap();
-        files(&place);
+        let place = page_place();
         let lines = lines(page);
         assert!(lines.len() >= 10, "{name} has {} lines of code", lines.len());
         for line in lines {
-            let (line, comment) = line.split_once(" # ").unwrap_or((line, ""));
-            let asked = comment.strip_prefix("exit ").map_or("0", |rest| &rest[..1]);
-            let line = tiny(line.trim_end());
-            let output = run(&place, &line);
-            if code(&output).to_string() != asked {
-                let said = stderr(&output) + &stdout(&output);
-                let said: String = said.chars().take(600).collect();
-                let _ = writeln!(wrong, "{name}: `{line}` ended with {}: {said}", code(&output));
+            if let Some(failure) = failure(&place, line, tiny) {
+                let _ = writeln!(wrong, "{name}: {failure}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What a device did, from the rates in a row of a table.
+//! Amounts that a device moved, from the rates in a row of a table.
 
 use counters::{Amount, CpuTally, DiskTally, Unreported};
 
@@ -8,7 +8,7 @@ const SECTOR: f64 = 512.0;
 const KIB: f64 = 1024.0;
 const MIB: f64 = 1_048_576.0;
 
-/// A number as a tool prints it, with a point or a comma; none where it is no number, or below 0.
+/// A number as a tool prints it, with a point or a comma; `None` if it is not a number, or below 0.
 pub(super) fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     let plain = text.starts_with(|c: char| c.is_ascii_digit() || c == '.');
@@ -148,7 +148,7 @@ pub(super) fn sysstat_rates(cell: impl Fn(&str) -> Option<f64>) -> Rates {
     }
 }
 
-/// What the processors did, from sysstat's shares in percent; none where they are not all there.
+/// What the processors did, from sysstat's shares in percent; `None` if they are not all there.
 /// Ticks are those of the kernel, 10 ms each.
 pub(super) fn sysstat_cpu(
     cell: impl Fn(&str) -> Option<f64>,

@@ -1,4 +1,4 @@
-//! Intervals as the document of a recording.
+//! Builds the document of a recording from intervals.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use super::Reading;
 use super::moments::rfc3339;
 use crate::series::Series;
 
-/// What is said of times without a zone.
+/// What to say about times without a zone.
 const LOCAL: &str =
     "Its times name no time zone: they are taken as those of the zone of this system.";
 /// Devices that stand for the targets, at most.
@@ -24,7 +24,7 @@ pub(super) struct Found {
     pub(super) tool: &'static str,
     /// The host, where it is named.
     pub(super) host: Option<String>,
-    /// When it began, in seconds since 1970; none where the file does not say.
+    /// When it began, in seconds since 1970; absent if the file does not say.
     pub(super) started: Option<f64>,
     /// Distance of two reports, in seconds, as most of them have it.
     pub(super) interval_seconds: f64,

@@ -198,7 +198,7 @@ fn time_line(words: &[&str], month_first: bool, reading: &Reading<'_>) -> Option
     }
 }
 
-/// The intervals; none where the only report is no interval.
+/// The intervals; `None` if the only report is not an interval.
 fn recording(session: Session<'_>, reading: &Reading<'_>) -> Result<Option<Found>, ForeignError> {
     let Session { host, cpus, reports, undated, local, .. } = session;
     if reports.len() < 2 {
@@ -239,7 +239,7 @@ fn recording(session: Session<'_>, reading: &Reading<'_>) -> Result<Option<Found
 /// the others.
 fn lengths(times: &[f64]) -> Vec<f64> {
     let apart = times.iter().zip(times.iter().skip(1)).map(|(begin, end)| end - begin);
-    // Behind midnight of a day that is not known, the clock begins anew.
+    // After midnight of a day that is not known, the clock begins anew.
     let apart: Vec<f64> =
         apart.map(|s| if (-DAY..0.0).contains(&s) { s + DAY } else { s }).collect();
     let usual = usual(apart.iter().copied());

@@ -90,7 +90,7 @@ pub static FORMATS: [Format; 3] = [
     Format { about: "sar -d's text", is_in: sar::is_in, read: sar::read },
 ];
 
-/// Reads the recordings of a text; none where it is of no tool that is known.
+/// Reads the recordings of a text; `None` if it is of no tool that is known.
 ///
 /// # Errors
 /// It is of such a tool, and cannot be read.

@@ -248,7 +248,7 @@ struct Disk<'a> {
 }
 
 impl Disk<'_> {
-    /// A counter; none where the file does not have it, or the row has no number.
+    /// A counter; `None` if the file does not have it, or the row has no number.
     fn take(&mut self, counter: &str) -> Option<f64> {
         let place = *self.counters.get(counter)?;
         if let Some(used) = self.used.get_mut(place) {
@@ -257,7 +257,7 @@ impl Disk<'_> {
         *self.row.cells.get(place)?
     }
 
-    /// What it did; none where a cell is empty: the disk came or went.
+    /// What it did; `None` if a cell is empty: the disk came or went.
     fn tally(mut self, seconds: f64) -> Option<DiskTally> {
         let of_disk = |place: &usize| self.row.cells.get(*place).copied().flatten();
         if self.counters.values().any(|place| of_disk(place).is_none()) {

@@ -21,7 +21,7 @@ pub(super) const ROWS_MIN: u16 = 16;
 /// Rows of the reads and the writes under their heading.
 const SIDES: u16 = 3;
 
-/// Colours help where there are any; nothing is said by colour alone.
+/// Colours help where the terminal has them; no meaning depends on colour alone.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Look {
     pub colour: bool,
@@ -58,7 +58,7 @@ impl Look {
 struct Rows {
     /// Scale and sparkline of IOPS and MiB/s.
     top: (u16, u16),
-    /// The same of the others; none where the workers take their place.
+    /// The same of the others; absent if the workers take their place.
     low: Option<(u16, u16)>,
     sides: u16,
     workers: u16,
@@ -79,8 +79,8 @@ impl Rows {
         let mut top = (1, take(2));
         let mut low = (1, take(1));
         log += take(1);
-        // A large screen shows the workers beside everything else, a small one instead of the lower
-        // figures.
+        // A large screen shows the workers next to everything else, a small one instead of the
+        // lower figures.
         let wanted = workers.map_or(0, |count| count.saturating_add(2));
         let beside = if left >= 12 { wanted.min(left - left / 3) } else { 0 };
         left -= beside;

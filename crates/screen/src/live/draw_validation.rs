@@ -1,4 +1,4 @@
-//! Draws what goes on in a validation: how far it is, what its users do, and every fault.
+//! Draws the progress of a validation: how far it is, what its users do, and every fault.
 
 use std::time::Duration;
 
@@ -156,7 +156,7 @@ fn paint_work(area: Rect, buffer: &mut Buffer, validated: &Validated) {
     let checked = whole(now.pages_checked);
     let (changes, commits) = (whole(now.changes), whole(now.commits));
     let checkpoints = whole(now.checkpoints);
-    // Who only reads and writes changes nothing in memory and commits nothing.
+    // A user that only reads and writes changes nothing in memory and commits nothing.
     let done = if now.changes == 0 {
         format!("{checked} pages checked")
     } else {

@@ -12,11 +12,11 @@ const SECOND: f64 = 0.95;
 /// A figure now, before, and at its highest.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Figure {
-    /// None where there is nothing to show.
+    /// Absent if there is nothing to show.
     pub now: Option<f64>,
     /// The highest seen since the screen began.
     pub highest: f64,
-    /// The latest last; none where nothing was measured.
+    /// The latest last; absent if nothing was measured.
     pub history: VecDeque<Option<f64>>,
 }
 
@@ -120,7 +120,7 @@ impl Span {
         both
     }
 
-    /// So many of something in it, for each second.
+    /// So many of something in it, per second.
     pub(super) fn rate(&self, count: f64) -> f64 {
         if self.seconds > 0.0 { count / self.seconds } else { 0.0 }
     }

@@ -1,7 +1,7 @@
 //! The live screen: what happens now as big figures, on demand for each worker. docs/live.md
 //! describes it.
 //!
-//! It is drawn by a thread of its own from what the display hears anyway. The thread that measures
+//! It is drawn by a separate thread from what the display hears anyway. The thread that measures
 //! only puts it into a channel, which drops it when it is full: a terminal that hangs costs a
 //! measurement nothing.
 
@@ -37,9 +37,9 @@ const WAITING: usize = 1024;
 /// The longest that the end of a command waits for a terminal to be clean.
 const END: Duration = Duration::from_secs(2);
 
-/// Who left the screen does not want it back for the next call of a script.
+/// A user who left the screen does not want it back for the next call of a script.
 static LEFT: AtomicBool = AtomicBool::new(false);
-/// Why there is none is said once.
+/// The reason for its absence is printed once.
 static EXPLAINED: AtomicBool = AtomicBool::new(false);
 
 /// The longest that the end of the program waits for a thread that hung, and may have come free.
@@ -58,7 +58,8 @@ pub fn leave() {
         let _ = done.recv_timeout(LAST);
     }
     terminal::give_back_without_waiting();
-    // Whoever ends it at once meanwhile is to be done with the terminal first, and ends this wait.
+    // A signal handler that ends the program at once must first restore the terminal; it ends this
+    // wait.
     #[cfg(target_os = "linux")]
     if linux::is_ending() {
         thread::sleep(LAST);
@@ -91,7 +92,7 @@ pub(crate) enum ScreenEvent {
     Message(String),
 }
 
-/// The screen, as whoever measures sees it.
+/// The screen, as the measuring thread sees it.
 pub(crate) struct Screen {
     sender: Option<SyncSender<ScreenEvent>>,
     up: Arc<AtomicBool>,
@@ -99,7 +100,7 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Opens the screen; none where the user has left it before. The error says why this terminal
+    /// Opens the screen; `None` if the user has left it before. The error says why this terminal
     /// cannot show it, once.
     pub(crate) fn open(about: About) -> Result<Option<Self>, String> {
         if LEFT.load(Ordering::Relaxed) {
@@ -136,8 +137,8 @@ impl Screen {
         }
     }
 
-    /// Ends it. Waits until the terminal is clean, and for no longer than two seconds; whoever
-    /// draws hangs then.
+    /// Ends it. Waits until the terminal is clean, and for no longer than two seconds: after that,
+    /// the drawing thread hangs.
     pub(crate) fn close(&mut self) {
         if self.sender.take().is_some()
             && self.done.recv_timeout(END) == Err(RecvTimeoutError::Timeout)

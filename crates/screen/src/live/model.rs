@@ -42,7 +42,7 @@ pub(super) enum Weight {
 /// What the processors do, percent of all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Cpu {
-    /// Everybody's work; none where the system does not tell.
+    /// Everybody's work; absent if the system does not tell.
     pub host: Option<f64>,
     /// This program's.
     pub own: Option<f64>,
@@ -182,7 +182,7 @@ impl Model {
                 self.workers = Some((Arc::clone(names), Arc::clone(points)));
             }
             Event::WindowEnded => {
-                // What is left of a window that is no whole number of seconds, where there is
+                // What is left of a window that is not a whole number of seconds, where there is
                 // nothing else.
                 if self.now.is_none() && self.gathered.seconds > 0.0 {
                     self.show_gathered();
@@ -250,7 +250,7 @@ impl Model {
             Phase::WarmingUp { seconds } => (0.0, *seconds),
             Phase::Window { done_s, left_s, .. } => (*done_s, *left_s),
         };
-        // Time goes on between two intervals, but no further than the next of them.
+        // Time continues between two intervals, but no further than the next of them.
         let ahead_s = match self.phase {
             Phase::Window { interval_s, .. } => since_s.min(interval_s),
             _ => since_s,

@@ -72,7 +72,7 @@ impl Signals {
         self.suspended.swap(false, Ordering::Relaxed)
     }
 
-    /// The program goes on after it was stopped.
+    /// The program continues after it was stopped.
     pub(super) fn continued(&self) -> bool {
         self.continued.swap(false, Ordering::Relaxed)
     }

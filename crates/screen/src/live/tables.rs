@@ -1,4 +1,4 @@
-//! What is shown on demand: the workers, and what the keys and figures are.
+//! Views on demand: the workers, and the help on keys and figures.
 
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ const HELP: [&str; 15] = [
     "time: it is drawn from what they report anyway.",
 ];
 
-/// One row for each worker.
+/// One row per worker.
 pub(super) fn workers(area: Rect, buffer: &mut Buffer, model: &Model, look: Look) {
     let Some((names, points)) = &model.workers else {
         rule(row(area, 0), buffer, "workers", "");

@@ -75,7 +75,7 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// Takes it. Whoever drops it gives it back.
+    /// Takes the terminal. Dropping the value gives it back.
     pub(crate) fn take() -> io::Result<Self> {
         restore_on_panic();
         #[cfg(target_os = "linux")]
@@ -99,12 +99,12 @@ impl Drop for Taken {
     }
 }
 
-/// The terminal is as it was, whoever says so first.
+/// The terminal is restored once, whichever thread asks first.
 fn give_back() {
     // First what never waits. Also where the terminal was given back without the library, which
     // remembers it as raw.
     let _ = disable_raw_mode();
-    // Taken until the screen is left: who is ended meanwhile leaves it.
+    // Held until the screen is left: a program that is ended meanwhile leaves it first.
     if TAKEN.load(Ordering::SeqCst) {
         // What cannot be put right cannot be said, either.
         let _ = execute!(io::stderr(), Show, LeaveAlternateScreen);
@@ -113,7 +113,7 @@ fn give_back() {
     }
 }
 
-/// The same where whoever draws hangs, and with it the lock of stderr.
+/// The same when the drawing thread hangs while it holds the lock of stderr.
 pub(super) fn give_back_without_waiting() {
     if !TAKEN.load(Ordering::SeqCst) {
         return;
@@ -125,7 +125,7 @@ pub(super) fn give_back_without_waiting() {
     }
 }
 
-/// Whatever goes wrong anywhere in the program is said on a clean terminal.
+/// A panic anywhere in the program prints on a clean terminal.
 fn restore_on_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -21,7 +21,7 @@ pub(super) struct Tile<'a> {
     pub figure: &'a Figure,
     /// The value in digits, and its unit.
     pub show: fn(f64) -> (String, String),
-    /// What fills the meter; the highest seen, if nothing is said.
+    /// What fills the meter; by default the highest value seen.
     pub full: Option<f64>,
 }
 
@@ -82,7 +82,7 @@ impl Tile<'_> {
         line(row(at, base), buffer, &unit, Look::strong());
     }
 
-    /// The value beside the highest, which stands at the end of the bar.
+    /// The value next to the highest, which stands at the end of the bar.
     fn meter(&self, area: Rect, buffer: &mut Buffer, look: Look) {
         let full = self.full.unwrap_or(self.figure.highest);
         let (digits, unit) = (self.show)(full);

@@ -23,7 +23,7 @@ impl Wrong {
     }
 }
 
-/// Everything that is shown of a validation.
+/// Everything that the screen shows about a validation.
 #[derive(Debug, Default)]
 pub(super) struct Validated {
     /// The phase and its cycle.
@@ -34,7 +34,7 @@ pub(super) struct Validated {
     pub write_iops: Figure,
     pub read_ns: Figure,
     pub write_ns: Figure,
-    /// Pages checked for each second.
+    /// Pages checked per second.
     pub checked: Figure,
     /// How often pages and blocks of the log were wrong in each way, as far as was heard.
     pub wrong: Vec<(Wrong, u64)>,

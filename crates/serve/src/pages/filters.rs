@@ -1,4 +1,4 @@
-//! What of the history is asked for: the fields of the form, and the filter that they come to.
+//! The filter of a page: the fields of its form, and the filter of the history that they make.
 
 use std::str::FromStr;
 

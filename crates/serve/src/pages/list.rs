@@ -12,7 +12,7 @@ use crate::store::Store;
 
 /// Results on a page.
 const ROWS: u64 = 50;
-/// The last page that is shown; whoever wants more narrows the list.
+/// The last page that is shown. To see more, narrow the list.
 const PAGES: u64 = 20_000;
 /// Tags that the form offers.
 const TAGS: usize = 200;
@@ -21,7 +21,7 @@ const TAGS: usize = 200;
 struct Column {
     key: &'static str,
     name: &'static str,
-    /// What the list is sorted by for it; none where it cannot be.
+    /// What the list is sorted by for it; absent if it cannot be.
     by: Option<By>,
     /// Figures are shown on the right, and the largest come first.
     figures: bool,

@@ -1,8 +1,8 @@
-//! A run that is under way, as it tells the history of itself (docs/live.md).
+//! A run that is under way, from the events that it writes into the history (docs/live.md).
 //!
 //! The page gets its figures over a stream of server-sent events, each under the number that it has
-//! in the history. A browser whose connection broke says which was the last that it got, and goes
-//! on from there.
+//! in the history. A browser whose connection broke says which was the last that it got, and
+//! continues from there.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -168,7 +168,7 @@ struct Watching {
     _seat: OwnedSemaphorePermit,
 }
 
-/// The last thing that a viewer is told.
+/// The last event that a viewer gets.
 #[derive(Serialize)]
 struct Over {
     sentence: &'static str,
@@ -179,7 +179,7 @@ struct Over {
 }
 
 impl Watching {
-    /// What is told, event by event. Nothing is fetched before the viewer has taken what was there.
+    /// The stream, event by event. Nothing is fetched before the viewer has taken what was there.
     fn stream(self) -> impl Stream<Item = Result<Event, Infallible>> {
         unfold(self, async |mut watching| {
             let event = watching.next().await?;
@@ -199,7 +199,7 @@ impl Watching {
                 return None;
             }
             match self.fetch().await {
-                // What came at the very end is told first.
+                // What came at the very end is sent first.
                 Ok(Some(_)) if !self.due.is_empty() => {}
                 Ok(Some(over)) if over.settled || self.patience == 0 => {
                     self.over = true;

@@ -1,4 +1,4 @@
-//! What is shown. Each module makes one page.
+//! The pages. Each module makes one.
 
 mod compare;
 mod downloads;

@@ -4,10 +4,10 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use results::Status;
 use workload::{Bytes, show_ns, show_number};
 
-/// What stands where there is no figure.
+/// What a cell without a figure shows.
 pub(super) const NONE: &str = "–";
 
-/// What may stand in a path as it is (RFC 3986, section 2.3).
+/// Characters that a path may contain unescaped (RFC 3986, section 2.3).
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// A text on one line without control characters and marks that turn the direction of writing.

@@ -1,5 +1,5 @@
-//! Who is answered: host names, methods, the token; the headers of every answer; assets and what is
-//! known of them.
+//! Which requests are answered: host names, methods, the token; the headers of every answer; assets
+//! and what is known of them.
 
 use crate::served::{Served, TOKEN, run};
 

@@ -1,5 +1,5 @@
 //! Requests that want more than there is: other files, other SQL, endless addresses, bytes that are
-//! no HTTP.
+//! not HTTP.
 
 use std::io::Write;
 

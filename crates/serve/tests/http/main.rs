@@ -1,4 +1,4 @@
-//! The server over HTTP: who is answered, what is refused, and that no request breaks anything.
+//! The server over HTTP: what it answers, what it refuses, and that no request breaks anything.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod access;

@@ -141,7 +141,7 @@ fn until(served: &Served, status: u16, words: &str) {
     served.get("/").is(status, words);
 }
 
-/// Whoever compared results typed their ids.
+/// To compare results, one had to type their ids.
 #[test]
 fn results_are_chosen_from_a_list() {
     let (first, second, third) = (run("db7", 8192), run("db7", 8192), run("db7", 8192));

@@ -1,5 +1,5 @@
-//! A history with results of virtual time, served on a port of its own, and a client that sends
-//! what no browser would.
+//! A history with results of virtual time, served on a separate port, and a client that sends what
+//! no browser would.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -1,5 +1,5 @@
-//! Loads beside each other, because a database does several things at once: commits during a
-//! checkpoint, users during a backup, reads beside writes.
+//! Loads next to each other, because a database does several things at once: commits during a
+//! checkpoint, users during a backup, reads next to writes.
 
 use analysis::verdict::{Level, Limits, capacities};
 use results::verdict::{Database, Role};
@@ -17,10 +17,10 @@ use crate::{Publish, lab};
 const CHECKPOINT_DEPTH: u32 = 64;
 /// I/Os in flight that find the highest rates of a grid, as `iosonde matrix` has them.
 const GRID_DEPTH: u32 = 32;
-/// Users beside a backup: this share of the load that fits without it.
+/// Users next to a backup: this share of the load that fits without it.
 const USERS: f64 = 0.5;
 
-/// How long loads are measured beside each other; none of it at the shorter paces.
+/// How long loads are measured next to each other; `None` of it at the shorter paces.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct SideTiming {
     /// Commits during a checkpoint.
@@ -48,9 +48,9 @@ impl SideTiming {
     }
 }
 
-/// What goes on beside a load.
+/// What continues next to a load.
 struct Companion {
-    /// As it stands in a sentence.
+    /// As it is in a sentence.
     word: &'static str,
     stream: Stream,
 }
@@ -78,7 +78,7 @@ impl Companion {
         Some(Self { word, stream: Stream { name: "beside".to_owned(), ..stream } })
     }
 
-    /// The largest reads in order; none where the database has none.
+    /// The largest reads in order; `None` if the database has none.
     fn of_users(database: Database, areas: &Areas) -> Option<Self> {
         let shape = databases::profile(database).scans.last()?;
         let stream = areas.data(shape.block, Pattern::Sequential, 0, shape.depth);
@@ -86,7 +86,7 @@ impl Companion {
     }
 }
 
-/// Single pages that are read beside those that are written in place, or whole files where none
+/// Single pages that are read next to those that are written in place, or whole files where none
 /// are.
 fn grid(
     database: Database,
@@ -153,7 +153,7 @@ pub(super) fn method(database: Database, timing: &Timing) -> Vec<String> {
     sentences
 }
 
-/// What is measured beside something else at this pace, in sentences; empty where nothing is.
+/// What is measured next to something else at this pace, in sentences; empty where nothing is.
 #[must_use]
 pub fn assess_sides(database: Database, pace: Pace) -> Vec<String> {
     let (sides, areas) = (Timing::of(pace).sides, Areas::of(plan::ANY_SIZE));
@@ -182,7 +182,7 @@ fn is_log(load: &Load) -> bool {
 }
 
 impl Session<'_, '_> {
-    /// Everything that is measured beside something else.
+    /// Everything that is measured next to something else.
     pub(super) fn sides(&mut self, loads: &[Load]) {
         let areas = Areas::of(self.lab.prepared().targets()[0].size_bytes());
         let database = self.options.database;
@@ -241,7 +241,7 @@ impl Session<'_, '_> {
         self.found.beside.push(found);
     }
 
-    /// How much of a load fits within the widest limit of its role; none where nothing does.
+    /// How much of a load fits within the widest limit of its role; `None` if nothing does.
     fn fitting(&self, load: &Load) -> Option<f64> {
         let limits = self.options.limits.iter().find(|limits| Some(limits.role) == load.role)?;
         let limits = Limits::from_published(limits.clone());

@@ -14,7 +14,7 @@ pub(crate) fn named_loads(database: Database) -> Vec<Setting> {
     loads.iter().map(|load| setting(&load.title, &load.stream, Vec::new())).collect()
 }
 
-/// What the claims ask for that the plan leaves out: a load at a depth of their own.
+/// What the claims ask for that the plan leaves out: a load at its own depth.
 pub(super) fn wanted<'a>(
     claims: &'a [Claim],
     loads: &'a [Load],

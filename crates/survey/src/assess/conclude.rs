@@ -1,4 +1,4 @@
-//! What follows from the measurements.
+//! The conclusion of an assessment, from its measurements.
 
 use analysis::alignment::{self, Alignment};
 use analysis::honesty::{self, Honesty};
@@ -43,7 +43,7 @@ impl Changed {
         self.loads.iter().find(|(load, ..)| load == name).map(|(_, change, _)| change)
     }
 
-    /// The measurement of a load that counts in place of the first, because less was left.
+    /// The measurement of a load that counts instead of the first, because less was left.
     pub(super) fn sustained(&self, name: &str) -> Option<&Measurement> {
         self.loads.iter().find(|(load, ..)| load == name)?.2.as_ref()
     }
@@ -85,7 +85,7 @@ pub(super) fn unseen(patterns: &[PatternResult]) -> Option<String> {
     extent.map(|extent| extent.unseen())
 }
 
-/// Whether durable writes can be where they claim to be: the log beside the same writes without
+/// Whether durable writes can be where they claim to be: the log next to the same writes without
 /// durability.
 pub(super) fn honesty(
     loads: &[Load],

@@ -1,5 +1,5 @@
-//! What each database does to its storage: the shapes of its I/O, by published facts. None of it is
-//! the database itself.
+//! What each database does to its storage: the shapes of its I/O, by published facts. A shape is
+//! not the database itself.
 //!
 //! | database | sources |
 //! |---|---|
@@ -32,7 +32,7 @@ const fn shape(block: u64, depth: u32, operation: &'static str) -> Shape {
 pub(super) struct Profile {
     /// Single pages at random places; the first is raised in depth.
     pub(super) page_reads: &'static [Shape],
-    /// Single pages written at random places, raised in depth; none where nothing is written in
+    /// Single pages written at random places, raised in depth; absent if nothing is written in
     /// place.
     pub(super) page_write: Option<Shape>,
     /// Long reads in order; the first is raised in depth.

@@ -1,4 +1,4 @@
-//! The verdicts: what was tried, what speaks against it, what is needed.
+//! The verdicts: what was tried, the reasons to doubt it, and what is needed.
 
 use analysis::honesty::Honesty;
 use analysis::levels::LevelChange;
@@ -35,13 +35,13 @@ pub(super) struct Judge<'a> {
     pub(super) honesty: Option<&'a Honesty>,
     /// The file may fit a cache.
     pub(super) size_warning: bool,
-    /// The log is judged beside a checkpoint.
+    /// The log is judged next to a checkpoint.
     pub(super) is_beside: bool,
     pub(super) environment: &'a Environment,
 }
 
 impl Judge<'_> {
-    /// One verdict for each role, in the order of the limits; a glance judges nothing.
+    /// One verdict per role, in the order of the limits; a glance judges nothing.
     pub(super) fn verdicts(&self) -> Vec<results::verdict::Verdict> {
         if self.options.pace == Pace::Glance {
             return Vec::new();
@@ -143,7 +143,7 @@ impl Judge<'_> {
         offer::beside(&label, &found.measurement, limits, commits as f64, known)
     }
 
-    /// Freezes of the loads of a role, in a sentence; none where there was one at most.
+    /// Freezes of the loads of a role, in a sentence; `None` if there was one at most.
     fn frozen(&self, limits: &Limits, loads: &[&Load]) -> Option<String> {
         let found = loads.iter().filter_map(|load| self.freezes(limits, load));
         let worst = found.max_by(|a, b| a.share.total_cmp(&b.share))?;
@@ -154,14 +154,14 @@ impl Judge<'_> {
         ))
     }
 
-    /// How a load froze, where that is no chance.
+    /// How a load froze, where that is not chance.
     fn freezes(&self, limits: &Limits, load: &Load) -> Option<Frozen> {
         let m = self.sustained(load)?;
         let found = Frozen::of(&m.total, m.in_flight as f64, m.seconds, limits);
         found.filter(Frozen::is_no_chance)
     }
 
-    /// A load that was measured to its end beside another.
+    /// A load that was measured to its end next to another.
     fn beside(&self, load: &Load) -> Option<&BesideLoad> {
         let mut all = self.found.beside.iter();
         all.find(|b| b.name == load.name).filter(|b| is_complete(&b.measurement))
@@ -230,8 +230,8 @@ impl Judge<'_> {
     }
 
     /// How far a run may be from another of the same load, in percent either way: every load that
-    /// was measured more than once at the same depth says something of it. A level that fell is no
-    /// variation.
+    /// was measured more than once at the same depth says something of it. A level that fell is not
+    /// a variation.
     fn run_percent(&self) -> Option<f64> {
         let runs = |pattern: &PatternResult| {
             let ramp = self.found.ramps.iter().filter(|r| r.name == pattern.name);
@@ -361,7 +361,7 @@ fn with_lead(mut verdict: Verdict, lead: String) -> Verdict {
     verdict
 }
 
-/// What went on beside a load, without its figures.
+/// What continued next to a load, without its figures.
 fn word(found: &BesideLoad) -> &str {
     found.beside.split_once(" (").map_or(&*found.beside, |(word, _)| word)
 }

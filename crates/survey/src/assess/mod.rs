@@ -54,9 +54,9 @@ pub struct AssessOptions {
     pub own_specs: Vec<OwnSpec>,
     /// How long each measurement is.
     pub pace: Pace,
-    /// What the verdicts are held against, one entry for each role.
+    /// What the verdicts are held against, one entry per role.
     pub limits: Vec<Limits>,
-    /// What the database needs, one entry for each role at most; without one, a role gets no grade.
+    /// What the database needs, one entry per role at most; without one, a role gets no grade.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<Need>,
     /// The class of the storage; found by what it says of itself where none is given.
@@ -65,7 +65,7 @@ pub struct AssessOptions {
     /// What is expected of it; the document says what became of that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claim>,
-    /// The path to the storage, where it is known: it may be what limits.
+    /// The path to the storage, where it is known: it may be the bottleneck.
     pub link: Option<Link>,
     /// What may be done to the target.
     #[serde(skip)]

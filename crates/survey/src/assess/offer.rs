@@ -21,7 +21,7 @@ const HOLDS: usize = 4;
 
 /// A freeze is so many times as long as is acceptable, and as is usual.
 const FREEZE_TIMES: f64 = 10.0;
-/// Freezes that are no chance, and the share of the time from which they matter.
+/// Freezes that are not chance, and the share of the time from which they matter.
 const FREEZES: f64 = 2.0;
 const LEAST_FROZEN: f64 = 0.001;
 
@@ -183,7 +183,7 @@ pub(super) fn of_role(
     with_freezes(trial, [frozen, known])
 }
 
-/// Commits that were made beside another load.
+/// Commits that were made next to another load.
 pub(super) fn beside(
     title: &str,
     measurement: &Measurement,
@@ -213,7 +213,7 @@ pub(super) struct Frozen {
 
 impl Frozen {
     /// I/Os that took so many times as long as is acceptable, and as is usual, were frozen, all
-    /// that were in flight at once; none where none was.
+    /// that were in flight at once; `None` if none was.
     pub(super) fn of(
         judged: &Statistics,
         in_flight: f64,

@@ -36,7 +36,7 @@ pub(super) struct Timing {
     pub(super) ramp: lab::Timing,
     /// How much fits within the limits.
     pub(super) offering: Offering,
-    /// Loads beside each other.
+    /// Loads next to each other.
     pub(super) sides: SideTiming,
     /// How often the first pattern is measured again at the end.
     pub(super) repeats: usize,
@@ -282,7 +282,7 @@ fn plain_write(areas: &Areas, shape: &Shape) -> Load {
     )
 }
 
-/// The same load with larger blocks and twice what saturates it in flight; none of more than one
+/// The same load with larger blocks and twice what saturates it in flight; `None` of more than one
 /// block size, and where blocks would be too large.
 pub(super) fn larger(stream: &Stream, operating_load: f64) -> Option<Stream> {
     let [Block { bytes, weight }] = stream.blocks.as_slice() else { return None };

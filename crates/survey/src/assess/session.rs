@@ -85,7 +85,7 @@ impl<'a, 'l> Session<'a, 'l> {
         Self { lab, timing: *timing, link, options, stop, found: Results::default() }
     }
 
-    /// Ramps and patterns in an order in which reads come before what writes leave behind.
+    /// Ramps and patterns, reads first: writes leave caches full.
     ///
     /// Whatever goes wrong, what was measured until then is found, and the lab knows what went
     /// wrong.
@@ -150,7 +150,7 @@ impl<'a, 'l> Session<'a, 'l> {
         }
     }
 
-    /// What this program reaches on this host when there is no I/O to do.
+    /// The tool ceiling: the rate of this program on this host when there is no I/O to do.
     fn tool_ceiling(&mut self) {
         if self.lab.setup().engine.is_artificial() || self.lab.is_over() {
             return;
@@ -208,7 +208,7 @@ impl<'a, 'l> Session<'a, 'l> {
             beside = larger;
         }
         self.pattern(load, depth, load.name.clone());
-        // Behind the load itself: the first of a kind is what stands for it in a report.
+        // After the load itself: the first of a kind is what stands for it in a report.
         self.found.patterns.extend(beside);
         if depth > 1 && !load.ramp && self.is_late(load) {
             self.pattern(load, 1, judge::at_one(&load.name));
@@ -262,7 +262,7 @@ impl<'a, 'l> Session<'a, 'l> {
             curve.push(load_point(&measurement));
             points.push(measurement);
         }
-        // Depths that were not needed are no steps any more.
+        // Depths that were not needed are not steps any more.
         self.lab.expect_fewer(search.at_most().saturating_sub(points.len()));
         points.sort_by_key(|m| m.in_flight);
         curve.sort_by(|a, b| a.in_flight.total_cmp(&b.in_flight));

@@ -14,7 +14,7 @@ use crate::measure::Site;
 
 /// Below this, a file holds too few blocks for a random load.
 const LEAST_BYTES: u64 = 1 << 30;
-/// Below this many times the memory, a size is said to be small.
+/// Below this many times the memory, a size counts as small.
 const SMALL_TIMES: u64 = 2;
 
 /// A size, and why it was chosen.

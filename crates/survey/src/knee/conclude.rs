@@ -13,7 +13,7 @@ use super::{KneeLab, KneeOptions};
 use crate::Publish;
 use crate::lab::Lab;
 
-/// More threads that bring this much more at the same number in flight have queues of their own.
+/// More threads that bring this much more at the same number in flight have separate queues.
 const MORE: f64 = 1.15;
 /// The first moments of a measurement: this share of it.
 const FIRST_SHARE: f64 = 0.05;
@@ -153,7 +153,7 @@ fn causes(
     })
 }
 
-/// What is known beside the points of a curve.
+/// What is known next to the points of a curve.
 #[derive(Clone, Copy)]
 pub(crate) struct Beside<'a> {
     /// The path to the storage.
@@ -164,7 +164,7 @@ pub(crate) struct Beside<'a> {
     pub(crate) larger: Option<&'a Measurement>,
 }
 
-/// Why a curve ends, from its points and what is known beside them; the likeliest cause first.
+/// Why a curve ends, from its points and what is known next to them; the likeliest cause first.
 pub(crate) fn causes_of(
     points: &[Measurement],
     knee: &Knee,

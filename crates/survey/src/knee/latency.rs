@@ -29,7 +29,7 @@ pub struct LatencyTarget {
     pub expected_iops: Option<f64>,
 }
 
-/// What is no latency target.
+/// What is not a latency target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a latency target; write a time and a statistic, such as 5ms@p99: mean, p50, p90, \
@@ -68,7 +68,7 @@ impl LatencyTarget {
         value.map(|ns| ns as f64)
     }
 
-    /// The statistic of a measurement; none where too few I/Os stand behind it.
+    /// The statistic of a measurement; `None` if too few I/Os lie above it.
     fn reached(&self, measurement: &Measurement) -> Option<f64> {
         measurement.total.latency_ns.as_ref().and_then(|latency| self.of(latency))
     }

@@ -2,8 +2,8 @@
 //! throughput from growing.
 //!
 //! The depth of the load is raised by the search of `analysis::knee`; what was measured is put
-//! before `analysis::cause`, with a few loads beside the curve that tell causes apart: as many I/Os
-//! in flight on more threads, and larger blocks.
+//! before `analysis::cause`, with a few loads next to the curve that tell causes apart: as many
+//! I/Os in flight on more threads, and larger blocks.
 
 pub(crate) mod conclude;
 mod latency;
@@ -32,7 +32,7 @@ const LARGER_MEMORY: u64 = 1 << 28;
 /// Which load, and how far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KneeOptions {
-    /// On what, and how.
+    /// Targets, engine, mode and timing.
     pub setup: Setup,
     /// The load; its depth is what is searched.
     pub stream: Stream,
@@ -105,7 +105,7 @@ struct KneeLab<'a> {
     /// What this program reaches on this host without any I/O.
     ceiling_iops: Option<f64>,
     measurements: Vec<Measurement>,
-    /// One for each measurement that came to its end.
+    /// One per measurement that came to its end.
     loads: Vec<CurveLoad>,
 }
 
@@ -169,7 +169,7 @@ impl KneeLab<'_> {
         }
     }
 
-    /// A load beside the curve: without it, less is known of the cause, and that is all.
+    /// A load next to the curve: without it, less is known of the cause, and that is all.
     fn measure_if_it_fits(&mut self, purpose: Purpose, stream: Stream) {
         if self.lab.unfit(std::slice::from_ref(&stream)).is_none() {
             self.measure(purpose, stream);
@@ -187,7 +187,7 @@ impl KneeLab<'_> {
         measurement.checks.tool_ceiling_iops = self.ceiling_iops;
         self.lab.keep(&measurement);
         let place = self.measurements.len();
-        // What a signal or an error cut short is no point of a curve, be it ever so short.
+        // What a signal or an error cut short is not a point of a curve, be it ever so short.
         let whole = measurement.status == Status::Complete;
         if whole {
             self.loads.push(conclude::load(place, purpose, depth, &measurement));

@@ -38,7 +38,7 @@ pub(super) fn conclude(
     }
 }
 
-/// What writes cost at one read rate, from its cells by rising write rate; none without a
+/// What writes cost at one read rate, from its cells by rising write rate; `None` without a
 /// percentile to compare with, or without writes.
 fn cost<'a>(mut row: impl Iterator<Item = &'a MatrixCell>) -> Option<WriteCost> {
     let alone = row.next().filter(|cell| cell.write_percent == 0)?;

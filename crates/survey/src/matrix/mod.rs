@@ -28,7 +28,7 @@ const DEVIATIONS: f64 = 3.0;
 /// What to measure, and at which rates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MatrixOptions {
-    /// On what, and how.
+    /// Targets, engine, mode and timing.
     pub setup: Setup,
     /// The load; its reads and its writes become two streams.
     pub stream: Stream,
@@ -123,7 +123,7 @@ pub fn matrix(
     Ok(lab.document(conclusion, measurements, method))
 }
 
-/// Reads and writes to offer beside each other, at shares of what each reaches alone.
+/// Reads and writes to offer next to each other, at shares of what each reaches alone.
 pub(crate) struct Grid {
     /// The reads, in a closed loop.
     pub(crate) reads: Stream,
@@ -172,8 +172,8 @@ impl Grid {
         (conclude::conclude(read, write, cells), found)
     }
 
-    /// The highest rate of a stream alone, in a closed loop. Where throughput fell for good, it is
-    /// the level that was left. None where it is not known.
+    /// The highest rate of a stream alone, in a closed loop. Where throughput fell and stayed low,
+    /// it is the level after the fall. `None` if it is not known.
     fn highest(
         &self,
         lab: &mut Lab<'_>,
@@ -189,7 +189,7 @@ impl Grid {
         (complete && iops > 0.0).then_some(iops)
     }
 
-    /// One cell; none where the experiment is over before it was measured whole.
+    /// One cell; `None` if the experiment is over before it was measured whole.
     fn cell(
         &self,
         lab: &mut Lab<'_>,

@@ -16,7 +16,7 @@ use crate::lab::{Lab, Progress, Setup};
 /// What to measure on which targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScaleOptions {
-    /// On what, and how.
+    /// Targets, engine, mode and timing.
     pub setup: Setup,
     /// The load on each target.
     pub stream: Stream,
@@ -84,7 +84,7 @@ pub fn scale(
     Ok(lab.document(Scale { unit, alone, doubled, together, scaling }, measurements, method))
 }
 
-/// The first target alone with twice as many I/Os in flight; none where it cannot have so many.
+/// The first target alone with twice as many I/Os in flight; `None` if it cannot have so many.
 fn twice(
     lab: &mut Lab<'_>,
     stream: &Stream,

@@ -1,7 +1,7 @@
-//! The same load over growing parts of one file: how large is the cache that answers in place of
-//! the storage?
+//! The same load over growing parts of one file: how large is the cache that answers instead of the
+//! storage?
 //!
-//! One file of the largest size is made; each smaller size is its first part. A file of its own for
+//! One file of the largest size is made; each smaller size is its first part. A separate file for
 //! every size would lie elsewhere on the medium, and its caches would have to be filled anew.
 
 mod choose;
@@ -42,7 +42,7 @@ const PASS_BEGIN_S: f64 = 0.5;
 /// What to measure, and on which sizes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SizesOptions {
-    /// On what, and how.
+    /// Targets, engine, mode and timing.
     pub setup: Setup,
     /// The load; its span is set to each size.
     pub stream: Stream,
@@ -54,8 +54,7 @@ pub struct SizesOptions {
     pub pass_seconds: f64,
 }
 
-/// What `sizes` would make ready, for those who only want to see it: the setup with the size of its
-/// file.
+/// What `sizes` would prepare, for `--dry-run`: the setup with the size of its file.
 pub fn sizes_setup(options: &SizesOptions) -> Result<Setup, PrepareError> {
     Ok(choose::by_space(options)?.setup)
 }
@@ -108,7 +107,7 @@ fn warm(lab: &mut Lab<'_>, options: &SizesOptions, size: Bytes) -> Option<Warmed
         return None;
     }
     let align = lab.prepared().facts().first().map_or(1, |f| f.direct_align_bytes);
-    // One thread that waits for each I/O has one in flight.
+    // One thread that waits per I/O has one in flight.
     let depth = if lab.setup().engine == EngineChoice::Sync { 1 } else { PASS_DEPTH };
     let mut warmed = Warmed { bytes: 0, seconds: 0.0, whole: false };
     while warmed.bytes < size.0 {

@@ -2,8 +2,8 @@
 //!
 //! Cells that differ only in block size, threads and depth are a *family*: one kind of I/O. Of each
 //! family, the largest and the smallest block are measured at rising loads until they saturate; of
-//! the blocks between, the least load and twice the knee, because service times are a time for each
-//! I/O and a time for each byte. A surface through all of these gives the rest.
+//! the blocks between, the least load and twice the knee, because service times are a time per I/O
+//! and a time per byte. A surface through all of these gives the rest.
 //!
 //! Some of these cells, drawn at random, are then measured again. How far a cell is from itself
 //! says what a single measurement is worth, and how far a cell may be from the surface before the
@@ -264,7 +264,7 @@ impl<'a> Family<'a> {
     }
 
     /// Where the surface describes all sizes but the largest or all but the smallest, that one gets
-    /// a curve of its own, and its neighbour is measured at rising loads instead.
+    /// a separate curve, and its neighbour is measured at rising loads instead.
     fn leave_out_an_end(&mut self, rounds: &Rounds, fitted: &mut Fitted) -> bool {
         let (first, last) = self.ends;
         // Of two sizes, either one is described without the other.

@@ -88,7 +88,7 @@ pub(super) struct Standing<'a> {
     /// Cells that have a window of their whole length.
     whole: Vec<u32>,
     checks: Vec<Check>,
-    /// How far cells that were measured twice are outside of their own intervals.
+    /// How far cells that were measured twice lie outside their own intervals.
     repeats: Vec<f64>,
     refinements: Vec<Refinement>,
 }
@@ -196,7 +196,7 @@ impl<'a> Standing<'a> {
             };
             let limit = WIDEST.max(SCATTERS * repeats.scatter);
             let off = candidates.len() > CHECKS && worst(|c| c.score) > limit;
-            // A wide interval is no excuse for windows that end too soon.
+            // A wide interval is not an excuse for windows that end too soon.
             let short = whole_from.is_none() && worst(|c| c.error.abs()) > limit;
             let changes = short && worst(|c| c.change) > CHANGED;
             if open && step.is_none() && (changes || off) {
@@ -224,13 +224,13 @@ impl<'a> Standing<'a> {
         Some(Inferred { error_percent, ..found })
     }
 
-    /// A half-width of the model, in percent, widened by the checks; none where they give none.
+    /// A half-width of the model, in percent, widened by the checks; `None` if they give none.
     pub(super) fn widened(&self, error_percent: f64) -> Option<f64> {
         wider(error_percent, MARGIN * quantile(&self.checks, |c| c.score))
     }
 
     /// The half-width of a measured cell, in percent: as wide as it takes to hold another
-    /// measurement of the same cell over its whole length; none where nothing was measured twice.
+    /// measurement of the same cell over its whole length; `None` if nothing was measured twice.
     pub(super) fn of_measured(&self, cell: &Cell, error_percent: f64) -> Option<f64> {
         let whole = self.whole.contains(&cell.number);
         let change = if whole { 0.0 } else { quantile(&self.checks, |c| c.change) };
@@ -249,7 +249,7 @@ impl<'a> Standing<'a> {
         !self.short_windows && !self.whole.contains(&cell.number)
     }
 
-    /// The checks, for the document; none where nothing was checked.
+    /// The checks, for the document; `None` if nothing was checked.
     pub(super) fn publish(&self) -> Option<SweptCheck> {
         let first = self.cells.first().filter(|_| !self.checks.is_empty())?;
         let size = format!("{} ", first.block_bytes);
@@ -369,7 +369,7 @@ fn check(design: &Design<'_>, cell: &Cell, records: &[Record]) -> Option<Check> 
 /// What cells that were measured twice say.
 #[derive(Debug, Clone)]
 struct Repeats {
-    /// How far each is outside of its own interval, in natural log units.
+    /// How far each lies outside its own interval, in natural log units.
     scores: Vec<f64>,
     /// Standard deviation of one measurement, in natural log units.
     scatter: f64,
@@ -403,7 +403,7 @@ fn quantile<T>(checks: &[T], value: impl Fn(&T) -> f64) -> f64 {
     values.get(place).copied().unwrap_or(0.0).max(0.0)
 }
 
-/// A half-width in percent with so many natural log units more; none where it has no end.
+/// A half-width in percent with so many natural log units more; `None` if it has no end.
 fn wider(error_percent: f64, more: f64) -> Option<f64> {
     let wide = 100.0 * ((error_percent / 100.0).ln_1p() + more).exp_m1();
     wide.is_finite().then_some(wide)

@@ -49,8 +49,8 @@ fn measure_noisy(
     records
 }
 
-/// Share of the inferred cells whose whole window is inside of their interval; none where nothing
-/// is inferred.
+/// Share of the inferred cells whose whole window is inside of their interval; `None` if nothing is
+/// inferred.
 fn coverage(standing: &Standing<'_>, records: &[Record], device: Device<'_>) -> Option<f64> {
     let inferred = |c: &&&Cell| records.iter().all(|r| r.cell != c.number);
     let inside = |c: &&Cell| {

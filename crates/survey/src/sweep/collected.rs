@@ -10,7 +10,7 @@ use workload::{EngineChoice, Mode, Stream};
 use super::conclude;
 use crate::doubts;
 
-/// Why measurements are no sweep.
+/// Why measurements do not make a sweep.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CollectError {
     /// Fewer than two.
@@ -28,8 +28,8 @@ pub enum CollectError {
     },
 }
 
-/// One sweep for each file and cache mode of these measurements, whose cells are in their order.
-/// `file` is the name of what they were read from.
+/// One sweep per file and cache mode of these measurements, whose cells are in their order. `file`
+/// is the name of what they were read from.
 pub fn collected_sweeps(
     measurements: Vec<Measurement>,
     file: &str,

@@ -21,7 +21,7 @@ pub(super) struct Figures {
     pub(super) error_percent: Option<f64>,
 }
 
-/// The figures of the measurements of one cell; none where nothing was done in any of them.
+/// The figures of the measurements of one cell; `None` if nothing was done in any of them.
 pub(super) fn figures(rounds: &[&Measurement]) -> Option<Figures> {
     let seconds: f64 = rounds.iter().map(|m| m.seconds).sum();
     let ios: u64 = rounds.iter().map(|m| m.total.ios).sum();

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use counters::{DiskCounters, Sampler, WriteBack};
 
-/// What a device writes from a cache of its own is in no counter, so that after writes the pause
-/// has at least this length.
+/// What a device writes from a separate cache is in no counter, so that after writes the pause has
+/// at least this length.
 pub(super) const AFTER_WRITES_S: f64 = 15.0;
 /// From one look at the counters to the next.
 const LOOK: Duration = Duration::from_millis(500);

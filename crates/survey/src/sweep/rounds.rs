@@ -10,8 +10,8 @@ use workload::{Block, Bytes, Mode, Pattern, Stream, Target};
 
 use crate::lab::{Lab, Timing};
 
-/// How long one window of the writing before the first round lasts at most: people see that it goes
-/// on.
+/// How long one window of the writing before the first round lasts at most: people see that it
+/// continues.
 const WINDOW_MAX_S: f64 = 10.0;
 /// The first window: how fast the target is, nobody knows yet.
 const WINDOW_MIN_S: f64 = 0.5;
@@ -23,9 +23,9 @@ const WINDOW_OF_SPECIFICATION_S: f64 = 60.0;
 /// What was done to the targets of a group before the first round.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Preparation {
-    /// Every target was discarded as a whole; none where an earlier session did it, or did not.
+    /// Every target was discarded as a whole; absent if an earlier session did it, or did not.
     pub(super) purged: Option<bool>,
-    /// What is said of it.
+    /// What to say about it.
     pub(super) method: Vec<String>,
     /// Bytes that were written.
     pub(super) written_bytes: u64,
@@ -126,7 +126,7 @@ fn write_all(
     Ok(written)
 }
 
-/// What is measured next in rounds; none where the storage is steady or all rounds are over.
+/// What is measured next in rounds; `None` if the storage is steady or all rounds are over.
 pub(super) fn next<'c>(
     plan: &Plan,
     cells: &[&'c Cell],

@@ -406,7 +406,7 @@ impl Session {
         if plan.adaptive {
             let used: f64 = self.done.values().map(device_seconds).sum();
             let left = forecast(plan).seconds - used - self.rested_s;
-            // Longer than was foreseen, it goes on until everything can be inferred.
+            // Longer than was foreseen, it continues until everything can be inferred.
             return if left > 0.0 {
                 format!("{title} (sweep: about {} left)", show_duration(left.ceil()))
             } else {

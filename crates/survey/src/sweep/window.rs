@@ -4,7 +4,7 @@
 use results::{Measurement, Status};
 
 /// Whether nothing failed but the last I/Os, which took longer than the end of the run waits: a
-/// thousand large ones before a slow link do. That is no reason to end a sweep.
+/// thousand large ones before a slow link do. That is not a reason to end a sweep.
 pub(super) fn is_slow(m: &Measurement) -> bool {
     m.status == Status::Failed
         && m.errors.is_empty()

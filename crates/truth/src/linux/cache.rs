@@ -37,11 +37,11 @@ impl Default for Cache {
 /// What a crash has taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lost {
-    /// The file.
+    /// Name of the file that lost something.
     pub file: String,
     /// The part of it that is not what was written last.
     pub span: Span,
-    /// The fault by which it had been acknowledged as stable; none where it never was, and might be
+    /// The fault by which it had been acknowledged as stable; absent if it never was, and might be
     /// lost.
     pub acknowledged: Option<usize>,
 }
@@ -128,7 +128,8 @@ impl Volatile {
         *self.lock() = State { cache: Some(cache), ..State::default() };
     }
 
-    /// Makes a write through the cache. `flush` says what becomes of a durable one; none of others.
+    /// Makes a write through the cache. `flush` says what becomes of a durable one; `None` of
+    /// others.
     pub(super) fn write(
         &self,
         (file, content): (u64, &File),
@@ -254,7 +255,7 @@ impl State {
         }
     }
 
-    /// Makes the oldest write stable. False where there is none.
+    /// Makes the oldest write stable. False if there is none.
     fn evict(&mut self) -> bool {
         let Some((number, file, part)) = self.writes.pop_front() else { return false };
         self.bytes -= (part.end - part.start) * SECTOR_BYTES;
@@ -394,7 +395,7 @@ mod tests {
                 let sector = usize::try_from(b.sector).unwrap();
                 prop_assert_eq!(b.right[0], device.acknowledged[sector]);
             }
-            // Behind a crash everything is stable.
+            // After a crash everything is stable.
             prop_assert!(device.crash().0.lost.is_empty());
         }
     }

@@ -46,7 +46,7 @@ pub struct Direction {
 }
 
 impl Direction {
-    /// Mean time from arrival to answer; none without I/Os.
+    /// Mean time from arrival to answer; `None` without I/Os.
     #[must_use]
     pub fn latency_mean_ns(&self) -> Option<f64> {
         (self.ios > 0).then(|| self.latency_sum_ns as f64 / self.ios as f64)
@@ -99,7 +99,7 @@ impl Delivered {
         }
     }
 
-    /// Mean time from arrival to answer of reads and writes; none without any.
+    /// Mean time from arrival to answer of reads and writes; `None` without any.
     #[must_use]
     pub fn latency_mean_ns(&self) -> Option<f64> {
         let ios = self.read.ios + self.write.ios;

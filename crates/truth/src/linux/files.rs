@@ -48,7 +48,7 @@ pub(super) type Named = RwLock<BTreeMap<u64, FileEntry>>;
 pub(super) struct FileEntry {
     /// None when it has been removed and is still open somewhere.
     name: Option<OsString>,
-    /// Which of the device's targets it lies on.
+    /// Which of the device's targets it is on.
     target: usize,
     /// Made by a user of the file system, and not there from the beginning.
     made: bool,
@@ -97,7 +97,7 @@ fn plain(number: u64, time: SystemTime) -> FileAttr {
     }
 }
 
-/// Name of the file that lies on a target from the beginning.
+/// Name of the file that is on a target from the beginning.
 pub(super) fn name_of(target: usize) -> String {
     format!("target-{target}.data")
 }
@@ -124,7 +124,7 @@ impl Files {
         Ok(Self { server, faults, cache, targets: sizes.len(), by_number })
     }
 
-    /// The files, for whoever owns the device.
+    /// The files, for the owner of the device.
     pub(super) fn named_files(&self) -> Arc<Named> {
         Arc::clone(&self.by_number)
     }
@@ -170,7 +170,7 @@ impl Files {
         Some(About { target: kept.target, file: number.0, content, drawn })
     }
 
-    /// A new file lies on the first target that no other new file lies on.
+    /// A new file is on the first target that no other new file is on.
     fn make(&self, name: &OsStr, mode: u32) -> Result<FileAttr, Errno> {
         if self.named(name).is_some() {
             return Err(Errno::EEXIST);

@@ -1,7 +1,7 @@
 //! Cleans up when its owner goes, whether it ends, panics or is killed.
 //!
 //! A process that is killed while it waits for its own file system would never end: its last thread
-//! waits for an answer that nobody can give any more. So a process of its own watches, and ends the
+//! waits for an answer that nobody can give any more. So a separate process watches, and ends the
 //! file system from outside.
 
 use std::ffi::OsStr;

@@ -86,7 +86,7 @@ impl Truth {
         Ok(truth)
     }
 
-    /// The directory.
+    /// The mount point.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory

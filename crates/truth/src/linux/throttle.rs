@@ -15,7 +15,7 @@ const WHAT: &str = "a control group that limits I/O";
 /// Somebody may still be leaving the group.
 const REMOVE: &str = r#"for _ in 1 2 3 4 5 6 7 8 9 10; do rmdir "$1" && break; sleep 0.1; done"#;
 
-/// What a device is limited to; none is no limit.
+/// What a device is limited to; `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Reads a second.

@@ -23,7 +23,7 @@ impl Watch {
         let stop = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&stop);
         let watching = thread::spawn(move || {
-            // What timers may be late to save power is no sign of a busy host.
+            // What timers may be late to save power is not a sign of a busy host.
             let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
             let (mut naps, mut late) = (0, Duration::ZERO);
             while !seen.load(Ordering::Relaxed) {

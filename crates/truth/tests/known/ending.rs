@@ -14,7 +14,7 @@ use workload::{Nanoseconds, SimDevice, SimStuck};
 use crate::load::{Block, open};
 use crate::{SIZE, mounted};
 
-/// Nothing here takes long; whoever waits longer hangs.
+/// Nothing here takes long; a wait longer than this hangs.
 const HANGS: Duration = Duration::from_secs(30);
 /// Tells the test that kills to be what is killed.
 const VICTIM: &str = "IOSONDE_TRUTH_VICTIM";

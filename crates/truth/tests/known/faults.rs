@@ -1,4 +1,4 @@
-//! What is told to go wrong does so for programs, too, and they are told what they should be.
+//! A planned fault reaches real programs, and they get the answer that the plan names.
 
 use std::fs::File;
 use std::io::ErrorKind;

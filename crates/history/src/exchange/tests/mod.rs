@@ -1,4 +1,4 @@
-//! What is written is read back, and what is not whole is told.
+//! What is written is read back, and what is not whole is reported.
 
 mod sample;
 mod store;
@@ -41,7 +41,7 @@ fn refused(bytes: &[u8]) -> String {
     read(bytes).unwrap_err().to_string()
 }
 
-/// The export with one text in place of another, which must be there.
+/// The export with one text instead of another, which must be there.
 #[track_caller]
 fn with(from: &str, to: &str) -> Vec<u8> {
     let text = String::from_utf8(whole()).unwrap();

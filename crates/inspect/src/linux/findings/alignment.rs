@@ -8,7 +8,7 @@ use crate::platform::chain::PlacedPartition;
 const USUAL_ALIGNMENT_BYTES: u64 = 1 << 20;
 /// The block of today's disks, whatever they say.
 const BLOCK_BYTES: u64 = 4096;
-/// What some bridges name as their preferred size is no stripe.
+/// What some bridges name as their preferred size is not a stripe.
 const STRIPE_BYTES_MAX: u64 = 64 << 20;
 const REMEDY: &str =
     "Make the partition anew, beginning at a multiple of 1 MiB; what is on it is lost by that.";

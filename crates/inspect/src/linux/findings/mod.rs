@@ -1,4 +1,4 @@
-//! When the rules apply by which a set-up is judged; [`crate::rules`] has why they matter.
+//! Decides when the rules for a set-up apply; [`crate::rules`] says why they matter.
 
 mod alignment;
 mod devices;

@@ -1,10 +1,10 @@
-//! What only an inspection asks for: the health of disks, where a file lies, interrupts, paths in
-//! use, swap.
+//! Findings that only an inspection asks for: the health of disks, where a file is, interrupts,
+//! paths in use, swap.
 
 use super::{INFO, SERIOUS, WARNING, in_block, quoted, size};
 use crate::{Device, Disk, Extents, Finding, Inspected, PlannedLoad, Storage};
 
-/// Used life from which a disk is said to be worn.
+/// Used life from which a disk counts as worn.
 const WORN_PERCENT: u64 = 90;
 /// Fewer pieces than this, or larger ones, do not show in figures.
 const PIECES_LEAST: u64 = 64;
@@ -80,7 +80,7 @@ fn interrupts(device: &Device, disk: &Disk) -> Option<Finding> {
     })
 }
 
-/// How a file lies on its file system.
+/// How a file is on its file system.
 pub(in super::super) fn of_extents(storage: &Storage, extents: &Extents) -> Vec<Finding> {
     let path = quoted(&storage.path);
     let shown = storage.path.to_string_lossy();
@@ -131,7 +131,7 @@ pub(in super::super) fn of_extents(storage: &Storage, extents: &Extents) -> Vec<
     findings
 }
 
-/// What was asked for, set beside the queues.
+/// What was asked for, set next to the queues.
 pub(in super::super) fn of_asked(storage: &Storage, asked: &PlannedLoad) -> Option<Finding> {
     let depth = asked.depth?;
     let limits: Vec<(&Device, u64)> = storage

@@ -57,7 +57,7 @@ impl Fixture {
         self.link(&format!("sys/class/block/{name}"), &dir);
     }
 
-    /// `upper` lies on `lower`; both are directories below sys/devices.
+    /// `upper` is on `lower`; both are directories below sys/devices.
     pub(super) fn slave(&self, upper: &str, lower: &str) {
         let name = lower.rsplit('/').next().unwrap_or_default();
         self.link(&format!("sys/devices/{upper}/slaves/{name}"), &format!("sys/devices/{lower}"));

@@ -1,4 +1,4 @@
-//! What is found worth knowing.
+//! Findings of the rules on made-up systems.
 
 use super::super::storage::Space;
 use super::fixture::{Fixture, codes};

@@ -1,4 +1,4 @@
-//! What is read of machines of many kinds.
+//! Set-ups of many machines are read as they are.
 
 use super::fixture::Fixture;
 use super::machines::{

@@ -74,10 +74,11 @@ pub(super) fn give_back_now() {
     }
 }
 
-/// What is said when a signal ends the program at once; null says nothing.
+/// Text to print when a signal ends the program at once; null prints nothing.
 static LAST_WORDS: AtomicPtr<Vec<u8>> = AtomicPtr::new(ptr::null_mut());
 
-/// Sets what is said on stderr when a second signal ends the program at once; none says nothing.
+/// Sets the text that goes to stderr when a second signal ends the program at once; `None` prints
+/// nothing.
 pub fn set_last_words(text: Option<&str>) {
     let bytes = |text: &str| Box::new(format!("\n{}\n", clean(text)).into_bytes());
     let words = text.map_or(ptr::null_mut(), |text| Box::into_raw(bytes(text)));

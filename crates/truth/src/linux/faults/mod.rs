@@ -103,7 +103,7 @@ impl Faults {
         Some(drawn)
     }
 
-    /// Stores what is written, or something else; gives the bytes that the writer is told.
+    /// Stores what is written, or something else; returns the number of bytes that the writer gets.
     pub(super) fn write(
         &self,
         place: Place<'_>,
@@ -119,7 +119,7 @@ impl Faults {
         }
     }
 
-    /// Reads what is stored, or something else; gives the bytes that the reader is told.
+    /// Reads what is stored, or something else; returns the number of bytes that the reader gets.
     pub(super) fn read(
         &self,
         place: Place<'_>,
@@ -152,7 +152,7 @@ impl Faults {
         }
     }
 
-    /// A file has become so long. What was behind that is gone.
+    /// A file has become so long. What was after that is gone.
     pub(super) fn cut(&self, file: u64, bytes: u64) {
         if let Some(mut state) = self.active() {
             state.sectors.cut(file, bytes);

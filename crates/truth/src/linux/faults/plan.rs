@@ -9,8 +9,7 @@ use workload::Nanoseconds;
 /// The smallest part that storage writes whole.
 pub const SECTOR_BYTES: u64 = 512;
 
-/// What goes wrong with a request. The reader or writer is told that all is well, unless the fault
-/// is an error.
+/// What goes wrong with a request. The reader or writer gets success, unless the fault is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
@@ -35,8 +34,8 @@ pub enum Fault {
     ZeroWrite,
     /// A reader is given fewer bytes than asked for, and told so; the first sector at least.
     ShortRead,
-    /// Fewer bytes are stored than asked for, and the writer is told so; the first sector at least.
-    /// Linux tells those who have several I/Os in flight that it failed (EIO) instead.
+    /// Fewer bytes are stored than asked for, at least the first sector, and the writer gets their
+    /// number. With several I/Os in flight, Linux reports a failure (EIO) instead.
     ShortWrite,
     /// A read fails with this number of the system, such as EIO.
     ReadError(i32),

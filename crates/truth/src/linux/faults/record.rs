@@ -149,7 +149,7 @@ impl Records {
     }
 }
 
-/// Puts sectors beside each other into one span. They are in order.
+/// Puts sectors next to each other into one span. They are in order.
 pub(in crate::linux) fn joined(parts: impl IntoIterator<Item = Span>) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     for part in parts {

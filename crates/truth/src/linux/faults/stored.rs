@@ -37,7 +37,7 @@ struct Wrong {
 /// What a write brings to storage: parts and where they go; and the bit that was flipped.
 type Pieces<'a> = (Vec<(u64, Cow<'a, [u8]>)>, Option<u64>);
 
-/// The sectors that a part of a file lies in.
+/// The sectors that a part of a file is in.
 fn sectors(offset: u64, bytes: usize) -> Range<u64> {
     offset / SECTOR_BYTES..(offset + bytes as u64).div_ceil(SECTOR_BYTES)
 }
@@ -46,7 +46,7 @@ fn sector_span(sector: u64) -> Span {
     Span { offset: sector * SECTOR_BYTES, bytes: SECTOR_BYTES }
 }
 
-/// What is stored, and zeros behind the end.
+/// What is stored, and zeros after the end.
 fn stored(content: &File, sectors: &Range<u64>) -> io::Result<Vec<u8>> {
     let bytes = usize::try_from((sectors.end - sectors.start) * SECTOR_BYTES).unwrap_or(0);
     let mut out = vec![0; bytes];
@@ -150,7 +150,7 @@ impl Sectors {
             Some(drawn) => drawn.pieces(place.offset, data),
             None => (vec![(place.offset, Cow::Borrowed(data))], None),
         };
-        // Nobody is told that the write did not arrive, so the file is as long as it should be.
+        // No caller learns that the write did not arrive, so the file is as long as it should be.
         let end = place.offset + moved as u64;
         if place.content.metadata()?.len() < end {
             place.content.set_len(end)?;
