@@ -65,7 +65,10 @@ mod tests {
         /// Of an interval longer than a second, several snapshots come.
         #[test]
         fn parts_add_up_to_the_spread_of_all(
-            parts in prop::collection::vec(prop::collection::vec(1_000_u64..1_000_000, 0..20), 1..6),
+            parts in prop::collection::vec(
+                prop::collection::vec(1_000_u64..1_000_000, 0..20),
+                1..6,
+            ),
         ) {
             let mut all = Histogram::new();
             let mut sum = Spread::default();

@@ -1,5 +1,5 @@
-//! The intervals (`-D`) in what `iosonde diskspd` writes: of the whole run and of every thread. They
-//! were those of all threads together, without latency, because nothing else was counted.
+//! The intervals (`-D`) in what `iosonde diskspd` writes: of the whole run and of each thread.
+//! They were those of all threads together, without latency, because nothing else was counted.
 
 use std::fs;
 
