@@ -124,10 +124,10 @@ pub struct Trust {
     pub runs: usize,
     /// Mean of the runs; 0 where there are none.
     pub mean: f64,
-    /// Coefficient of variation of the runs; absent of fewer than two.
+    /// Coefficient of variation of the runs; absent for fewer than two.
     pub cv_percent: Option<f64>,
     /// Half width of the 95 % interval of the mean of the runs (Student), in percent of the mean;
-    /// absent of fewer than two.
+    /// absent for fewer than two.
     pub half_width_percent: Option<f64>,
     /// Share of the device's I/O that was not the test's; absent where the device's counters were
     /// not read.

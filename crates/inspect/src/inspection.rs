@@ -71,7 +71,7 @@ pub struct Disk {
     pub name: String,
     /// All its partitions, in the order of the disk.
     pub partitions: Vec<Partition>,
-    /// What it says about its own state; absent if it is not told or must not be asked.
+    /// What it says about its own state; absent if it says nothing or must not be asked.
     pub health: Option<Health>,
     /// Interrupts since the machine was started, by processor; empty where they cannot be told
     /// apart.

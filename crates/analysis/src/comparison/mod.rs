@@ -76,7 +76,7 @@ pub struct Sample {
     pub runs: usize,
     /// Geometric mean of the runs, in the unit of the figure.
     pub mean: f64,
-    /// Standard deviation of the runs in percent of their mean; absent of one run.
+    /// Standard deviation of the runs in percent of their mean; absent for one run.
     pub cv_percent: Option<f64>,
 }
 
@@ -101,8 +101,8 @@ pub struct Compared {
     pub worse_p: Option<f64>,
     /// Chance of such runs if the second side were not better by more than the band.
     pub better_p: Option<f64>,
-    /// Chance that ranks separate so far where nothing changed (Mann-Whitney, two-sided); absent of
-    /// fewer than four runs on a side.
+    /// Chance that ranks separate so far where nothing changed (Mann-Whitney, two-sided); absent
+    /// for fewer than four runs on a side.
     pub rank_p: Option<f64>,
     /// The verdict in one sentence.
     pub explanation: String,
@@ -174,7 +174,7 @@ fn in_percent(change: f64) -> Option<f64> {
 struct Logs {
     values: Vec<f64>,
     mean: f64,
-    /// Their standard deviation; absent of one run.
+    /// Their standard deviation; absent for one run.
     spread: Option<f64>,
 }
 

@@ -203,7 +203,7 @@ struct Curve {
     reached: Reached,
     /// Standard deviation of a point, in natural log units.
     scatter: f64,
-    /// Ready for fits; Absent for fewer than three points.
+    /// Ready for fits; `None` for fewer than three points.
     loads: Option<Loads>,
     hinge: Option<SoftHinge>,
 }

@@ -40,7 +40,7 @@ pub struct Steady {
     /// Mean of the series without its warm-up, in the unit of the series; 0 of an empty one.
     pub mean: f64,
     /// Half width of the 95 % interval of the mean in percent of the mean, autocorrelation and
-    /// drift included; absent of fewer than ten values and where the mean is not positive.
+    /// drift included; absent for fewer than ten values and where the mean is not positive.
     pub half_width_percent: Option<f64>,
     /// Whether the interval is as narrow as asked, and neither a warm-up nor a drift is still going
     /// on.

@@ -90,7 +90,7 @@ pub enum Chosen {
 pub struct Exported {
     /// Results that were written.
     pub results: u64,
-    /// Rows of a table; absent of JSON lines.
+    /// Rows of a table; absent for JSON lines.
     pub rows: Option<u64>,
 }
 

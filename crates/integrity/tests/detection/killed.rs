@@ -194,7 +194,7 @@ fn two_runs(directory: &Path, seeds: [u64; 2]) -> (Vec<Place>, Shared, Vec<Vec<V
 /// A ledger was resumed after another run had used the files again, which keep their names, sizes
 /// and inodes. Every block of the log was read again and again, each for a second, and in the end
 /// all of it was called foreign data: the storage was blamed for the wrong ledger. With
-/// `--continue` that continued page by page, for hours on a large file.
+/// `--continue` it went page by page, for hours on a large file.
 #[test]
 fn a_ledger_and_files_of_two_runs_are_told_at_once() {
     for seeds in [[5, 6], [5, 5]] {

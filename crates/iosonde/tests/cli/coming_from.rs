@@ -27,10 +27,14 @@ const FLAGS: [(&str, &str); 8] = [
 ];
 /// Options of DiskSpd, whose value follows without a blank.
 const DISKSPD: [(&str, &str); 4] = [("-d", "-d1"), ("-W", "-W0"), ("-C", "-C0"), ("-c", "-c8M")];
+/// Experiments that wait before each measurement until the disk rests, which a busy host never
+/// does.
+const WAITING: [&str; 5] = ["sweep", "knee", "sizes", "scale", "matrix"];
 /// Directories of the pages, which are one in the place.
 const DIRECTORIES: [&str; 3] = ["/mnt/c", "/mnt/e", "/data"];
 
-/// A line with small sizes and lengths.
+/// A line with small sizes and lengths and without pauses. Of DiskSpd's, one with a duration loses
+/// its usual warm-up of 5 s.
 pub(crate) fn tiny(line: &str) -> String {
     let words: Vec<&str> = line.split(' ').collect();
     let is_diskspd = words.iter().take(2).any(|word| word.ends_with("diskspd"));
@@ -47,6 +51,15 @@ pub(crate) fn tiny(line: &str) -> String {
             (Some((_, value)), _) | (None, Some((_, value))) => (*value).to_owned(),
             (None, None) => (*word).to_owned(),
         });
+        let has = |option: &str| words.iter().any(|word| word.starts_with(option));
+        if word.ends_with("diskspd") && is_diskspd && has("-d") && !has("-W") {
+            out.push("-W0".to_owned());
+        }
+    }
+    let waits = words[0] == "iosonde" && words.get(1).is_some_and(|word| WAITING.contains(word));
+    let has_own = ["--settle", "--resume", "--help"].iter().any(|flag| words.contains(flag));
+    if waits && !has_own {
+        out.insert(2, "--settle 0".to_owned());
     }
     let mut line = out.join(" ");
     for directory in DIRECTORIES {
@@ -203,6 +216,10 @@ fn lines_are_made_small_and_stay_what_they_are() {
             "iosonde diskspd -b8K -d180 -W5 -c5G -r io.dat",
             "iosonde diskspd -b8K -d1 -W0 -c8M -r io.dat",
         ),
+        ("iosonde knee /data", "iosonde knee --settle 0 disk"),
+        ("iosonde sweep /data --settle 9", "iosonde sweep disk --settle 0"),
+        ("~/bin/diskspd -d60 x.dat", "~/bin/diskspd -W0 -d1 x.dat"),
+        ("iosonde diskspd -Xp.xml x.dat", "iosonde diskspd -Xp.xml x.dat"),
         ("iosonde sqlio -kR -dE x.dat", "iosonde sqlio -kR -dE x.dat --seconds 0.2"),
         ("iosonde sqlio parse a.txt", "iosonde sqlio parse a.txt"),
         ("iosonde history import -d5", "iosonde history import -d5"),

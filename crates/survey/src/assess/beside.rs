@@ -48,7 +48,7 @@ impl SideTiming {
     }
 }
 
-/// What continues next to a load.
+/// What runs alongside a load.
 struct Companion {
     /// As it is in a sentence.
     word: &'static str,

@@ -361,7 +361,7 @@ fn with_lead(mut verdict: Verdict, lead: String) -> Verdict {
     verdict
 }
 
-/// What continued next to a load, without its figures.
+/// What ran alongside a load, without its figures.
 fn word(found: &BesideLoad) -> &str {
     found.beside.split_once(" (").map_or(&*found.beside, |(word, _)| word)
 }
