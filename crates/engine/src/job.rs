@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 
 use workload::Buffers as Layout;
 
+use crate::begin::Begun;
 use crate::buffers::BufferPlan;
 use crate::clock::Clock;
 use crate::copied::CopiedQueue;
@@ -15,7 +16,6 @@ use crate::error::EngineError;
 use crate::platform;
 use crate::queue::Queue;
 use crate::run::{Backend, memory_error};
-use crate::shared::Begun;
 use crate::worker::{Message, Timeline};
 
 /// Makes a worker, or those of a pool's thread, in the thread that it will run in.

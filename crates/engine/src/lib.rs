@@ -5,6 +5,7 @@
 //! Between the start and the end of a run, workers allocate nothing, take no lock and print
 //! nothing.
 
+mod begin;
 mod buffers;
 mod checks;
 mod choices;

@@ -11,6 +11,7 @@ use device::Device;
 use results::{Measurement, Status};
 use workload::{Content, EngineChoice, OnError, PoolShare, Stream, Workload};
 
+use crate::begin::Beginning;
 use crate::buffers::BufferPlan;
 use crate::choices::Draws;
 use crate::clock::Clock;
@@ -18,7 +19,7 @@ use crate::collect::Collector;
 use crate::crew::{Crew, Machine};
 use crate::drive;
 use crate::error::EngineError;
-use crate::event::{Event, Go, Observer, Start};
+use crate::event::{Event, Go, Observer};
 use crate::glance::Glance;
 use crate::job::{Job, MakeCrew};
 use crate::memory;
@@ -31,7 +32,7 @@ use crate::pool::Pool;
 use crate::prepared::{Prepared, PreparedTarget};
 use crate::random::unrepeated;
 use crate::recorder::Snapshot;
-use crate::shared::{Begun, Ending, InFlight};
+use crate::shared::{Ending, InFlight};
 use crate::silent;
 use crate::sim::SimQueue;
 use crate::source;
@@ -92,7 +93,7 @@ pub fn run(
         run.perform(stop, observer)?
     };
     run.leave_out_warm_up(&mut facts, observer);
-    let started = run.started;
+    let started = run.beginning.started;
     Ok(outcome::measurement(workload, prepared, run.collector, &run.places, &facts, started))
 }
 
@@ -149,12 +150,7 @@ struct Run<'a> {
     /// CPU time of the process at the ends of the intervals, where the window may begin later in
     /// the end.
     cpu_at: Vec<(f64, f64)>,
-    started: jiff::Timestamp,
-    /// The threads that have begun.
-    begun: Arc<Begun>,
-    /// The moment that was named for the beginning and the one that it became, until their event
-    /// has been sent.
-    named_ns: Option<(u64, u64)>,
+    beginning: Beginning,
 }
 
 impl<'a> Run<'a> {
@@ -195,38 +191,7 @@ impl<'a> Run<'a> {
             watched,
             ending,
             cpu_at,
-            started: jiff::Timestamp::now(),
-            begun: Arc::default(),
-            named_ns: None,
-        }
-    }
-
-    /// Asks when to begin, once all is ready; `soon_ns` is the earliest moment.
-    fn begin(
-        &mut self,
-        observer: &mut dyn Observer,
-        soon_ns: fn() -> u64,
-    ) -> Result<u64, EngineError> {
-        let start = observer.start();
-        self.started = jiff::Timestamp::now();
-        match start {
-            Start::Now => Ok(soon_ns()),
-            Start::At(named) => {
-                let start_ns = soon_ns().max(named);
-                self.named_ns = Some((named, start_ns));
-                Ok(start_ns)
-            }
-            Start::Never => Err(EngineError::CalledOff),
-        }
-    }
-
-    /// Says how late the last thread began, once, where the beginning was named.
-    fn say_begun(&mut self, observer: &mut dyn Observer) {
-        let Some((named, start_ns)) = self.named_ns else { return };
-        if let Some(last) = self.begun.all(self.teams.len()) {
-            self.named_ns = None;
-            let (after_ns, late_ns) = (start_ns - named, last.saturating_sub(named));
-            observer.event(&Event::ThreadsStarted { after_ns, late_ns });
+            beginning: Beginning::new(),
         }
     }
 
@@ -428,7 +393,7 @@ impl<'a> Run<'a> {
         let device = Rc::new(RefCell::new(Device::new(&model, &sizes, self.workload.seed)));
         let clock = Rc::new(Cell::new(0));
         // The virtual clock starts at 1, so that a time of zero can mean "none".
-        self.begin(observer, || 1)?;
+        self.beginning.ask(observer, || 1)?;
         let timeline = self.timeline(1);
         clock.set(timeline.start_ns);
         self.end_window(timeline.window_ns + self.window_ns());
@@ -484,7 +449,7 @@ impl<'a> Run<'a> {
             let team = &self.teams[number];
             let (go, wait_for_go) = sync_channel(1);
             starts.push(go);
-            let (sender, begun) = (self.sender.clone(), Arc::clone(&self.begun));
+            let (sender, begun) = (self.sender.clone(), Arc::clone(&self.beginning.begun));
             let job = Job { make_crew, go: wait_for_go, sender, begun };
             let stream = &self.workload.streams[team.stream];
             let plan = team.plan(self.workload, &self.places);
@@ -493,7 +458,7 @@ impl<'a> Run<'a> {
         }
         let backends = self.wait_until_ready(starts.len())?;
         let clock = Clock::get();
-        let start_ns = self.begin(observer, || Clock::get().now() + START_NS)?;
+        let start_ns = self.beginning.ask(observer, || clock.now() + START_NS)?;
         let timeline = self.timeline(start_ns);
         self.end_window(timeline.window_ns + self.window_ns());
         for go in starts {
@@ -558,7 +523,7 @@ impl<'a> Run<'a> {
                 facts.status = Status::Interrupted;
             }
             let end = self.ending.ns();
-            self.say_begun(observer);
+            self.beginning.say(self.teams.len(), observer);
             if !began && now >= timeline.window_ns {
                 began = true;
                 facts.cpu_at_begin = platform::process_cpu();

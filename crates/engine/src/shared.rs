@@ -1,6 +1,6 @@
 //! The few words that a worker and the coordinator share while a run goes on.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Read by every worker in every step, written at most a few times in a run.
 #[derive(Debug)]
@@ -50,27 +50,6 @@ impl Ending {
     /// Whether an I/O error ended the run.
     pub(crate) fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
-    }
-}
-
-/// Which threads have begun, for a run whose beginning was named.
-#[derive(Debug, Default)]
-pub(crate) struct Begun {
-    threads: AtomicUsize,
-    last_ns: AtomicU64,
-}
-
-impl Begun {
-    /// Notes that a thread begins now.
-    pub(crate) fn note(&self, now_ns: u64) {
-        self.last_ns.fetch_max(now_ns, Ordering::Relaxed);
-        self.threads.fetch_add(1, Ordering::Release);
-    }
-
-    /// When the last of so many threads began; none before that.
-    pub(crate) fn all(&self, threads: usize) -> Option<u64> {
-        let begun = self.threads.load(Ordering::Acquire) >= threads;
-        begun.then(|| self.last_ns.load(Ordering::Relaxed))
     }
 }
 

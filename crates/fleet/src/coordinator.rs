@@ -2,6 +2,8 @@
 //!
 //! Nobody starts unless everybody is armed, and a host that is lost is noticed by its silence.
 
+use std::str::FromStr;
+
 use serde_json::Value;
 use thiserror::Error;
 
@@ -53,6 +55,23 @@ pub enum LossPolicy {
     Abort,
     /// The others continue.
     Continue,
+}
+
+/// A word that is not a policy.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("write `abort` or `continue`")]
+pub struct NotAPolicy;
+
+impl FromStr for LossPolicy {
+    type Err = NotAPolicy;
+
+    fn from_str(word: &str) -> Result<Self, NotAPolicy> {
+        match word {
+            "abort" => Ok(Self::Abort),
+            "continue" => Ok(Self::Continue),
+            _ => Err(NotAPolicy),
+        }
+    }
 }
 
 /// Hears what happens on the hosts, and says when to stop.
