@@ -169,7 +169,9 @@ mod tests {
 
     fn statistics(latencies: &[u64]) -> Statistics {
         let mut histogram = Histogram::new();
-        latencies.iter().for_each(|ns| histogram.record(*ns));
+        for ns in latencies {
+            histogram.record(*ns);
+        }
         Statistics {
             ios: latencies.len() as u64,
             latency_ns: Latency::of(&histogram),

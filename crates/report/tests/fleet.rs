@@ -1,5 +1,4 @@
 //! What a report says of many hosts.
-#![expect(clippy::unwrap_used, reason = "a test")]
 
 use results::{
     Document, Experiment, Fleet, FleetHost, FleetMerged, FleetWindow, Histogram, Latency, OnLoss,
@@ -9,7 +8,9 @@ use workload::{Stream, Target, Workload};
 
 fn statistics() -> Statistics {
     let mut histogram = Histogram::new();
-    (1..=5000).for_each(|us| histogram.record(us * 1000));
+    for us in 1..=5000 {
+        histogram.record(us * 1000);
+    }
     Statistics {
         ios: 5000,
         latency_ns: Latency::of(&histogram),
