@@ -81,6 +81,9 @@ pub enum EngineError {
         /// Memory that programs can have.
         free: Bytes,
     },
+    /// The observer did not let it begin.
+    #[error("the run was called off before its first I/O")]
+    CalledOff,
     /// Memory for the I/Os in flight cannot be had.
     #[error(
         "cannot get memory for {depth} I/Os of {bytes} bytes: {source}; use a smaller depth or \

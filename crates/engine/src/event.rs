@@ -27,6 +27,13 @@ pub enum Event {
         /// Length of the warm-up.
         seconds: f64,
     },
+    /// Every thread has begun its work. Comes only where [`Start::At`] named the moment.
+    ThreadsStarted {
+        /// How long after that moment the clock of the run began: 0 where all was ready in time.
+        after_ns: u64,
+        /// How long after that moment the last thread began.
+        late_ns: u64,
+    },
     /// The measured window has begun, just now.
     WindowBegan {
         /// Its planned length.
@@ -116,10 +123,28 @@ pub enum Go {
     Enough,
 }
 
+/// When a run that is ready begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// At once.
+    Now,
+    /// At this moment of [`Clock`](crate::Clock), or at once if it has passed. A run on a virtual
+    /// clock begins at once.
+    At(u64),
+    /// Not at all: no I/O is issued.
+    Never,
+}
+
 /// Whoever watches a run. Every `FnMut(&Event)` is one that lets it go on to its planned end.
 pub trait Observer {
     /// Something happened. Whether to go on is heard after [`Event::Interval`] only.
     fn event(&mut self, event: &Event) -> Go;
+
+    /// Asked once, when every thread has its queue and its buffers and nothing has been issued.
+    /// The answer may take its time.
+    fn start(&mut self) -> Start {
+        Start::Now
+    }
 
     /// Asked once, after the window: how many seconds at its beginning were still warm-up and are
     /// to be left out.

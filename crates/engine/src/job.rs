@@ -1,10 +1,12 @@
 //! What a thread is started with: everything of its worker but the queue, which the thread opens
 //! itself.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
 
 use workload::Buffers as Layout;
 
+use crate::begin::Begun;
 use crate::buffers::BufferPlan;
 use crate::clock::Clock;
 use crate::copied::CopiedQueue;
@@ -24,6 +26,7 @@ pub(crate) struct Job {
     pub make_crew: MakeCrew,
     pub go: Receiver<Timeline>,
     pub sender: SyncSender<Message>,
+    pub begun: Arc<Begun>,
 }
 
 impl Job {
@@ -61,7 +64,9 @@ impl Job {
         // No start comes when another worker could not open its queue.
         let Ok(timeline) = self.go.recv() else { return };
         crew.start_at(timeline);
-        drive::sleep_until(Clock::get(), timeline.start_ns);
+        let clock = Clock::get();
+        drive::sleep_until(clock, timeline.start_ns);
+        self.begun.note(clock.now());
         // What it is does not change, so that it need not be asked in every step.
         match crew {
             Crew::One(worker) => drive::drive(*worker, queue),
@@ -86,7 +91,6 @@ mod tests {
     use crate::shared::{Ending, InFlight};
     use crate::worker::{Worker, WorkerPlan};
     use std::io;
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::sync::mpsc::sync_channel;
     use workload::{OnError, Stream};
@@ -159,7 +163,7 @@ mod tests {
         let queue = Counting(NullQueue::new(plan).unwrap(), Arc::clone(&asked));
         let for_worker = sender.clone();
         let make_crew: MakeCrew = Box::new(move || Crew::One(Box::new(worker(for_worker))));
-        let job = Job { make_crew, go: wait_for_go, sender };
+        let job = Job { make_crew, go: wait_for_go, sender, begun: Arc::default() };
         let backend = Backend { name: "null", reason: String::new(), features: Vec::new() };
         let thread = std::thread::spawn(move || job.run(queue, plan, backend));
         let ready = messages.recv();

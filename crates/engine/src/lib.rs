@@ -5,6 +5,7 @@
 //! Between the start and the end of a run, workers allocate nothing, take no lock and print
 //! nothing.
 
+mod begin;
 mod buffers;
 mod checks;
 mod choices;
@@ -59,7 +60,7 @@ mod contract;
 
 pub use clock::Clock;
 pub use error::EngineError;
-pub use event::{Event, Go, Observer, WorkerNames, WorkerPoint};
+pub use event::{Event, Go, Observer, Start, WorkerNames, WorkerPoint};
 pub use lane::{open_queue, open_queue_for};
 pub use mark::{MARK_BYTES, Mark};
 pub use memory::{available as available_memory, check as check_memory};

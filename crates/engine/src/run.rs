@@ -11,6 +11,7 @@ use device::Device;
 use results::{Measurement, Status};
 use workload::{Content, EngineChoice, OnError, PoolShare, Stream, Workload};
 
+use crate::begin::Beginning;
 use crate::buffers::BufferPlan;
 use crate::choices::Draws;
 use crate::clock::Clock;
@@ -47,6 +48,8 @@ const SNAPSHOTS_COVER_NS: u64 = 64_000_000;
 const DRAIN_NS: u64 = 5_000_000_000;
 /// How long a worker may need beyond that to say that it is done.
 const LAST_WORDS_NS: u64 = 500_000_000;
+/// Threads are given this long to hear when the run begins.
+const START_NS: u64 = 1_000_000;
 /// An end that is decided on the way lies this much ahead, so that no worker has counted beyond it
 /// already.
 const SOON_NS: u64 = 1_000_000;
@@ -82,7 +85,6 @@ pub fn run(
         return Err(EngineError::Invalid(violations));
     }
     memory::check(workload)?;
-    let started = jiff::Timestamp::now();
     let sources = source::load(workload)?;
     let mut run = Run::new(workload, prepared, sources);
     let mut facts = if workload.engine == EngineChoice::Sim {
@@ -91,6 +93,7 @@ pub fn run(
         run.perform(stop, observer)?
     };
     run.leave_out_warm_up(&mut facts, observer);
+    let started = run.beginning.started;
     Ok(outcome::measurement(workload, prepared, run.collector, &run.places, &facts, started))
 }
 
@@ -147,6 +150,7 @@ struct Run<'a> {
     /// CPU time of the process at the ends of the intervals, where the window may begin later in
     /// the end.
     cpu_at: Vec<(f64, f64)>,
+    beginning: Beginning,
 }
 
 impl<'a> Run<'a> {
@@ -188,6 +192,7 @@ impl<'a> Run<'a> {
             watched,
             ending,
             cpu_at,
+            beginning: Beginning::new(),
         }
     }
 
@@ -389,6 +394,7 @@ impl<'a> Run<'a> {
         let device = Rc::new(RefCell::new(Device::new(&model, &sizes, self.workload.seed)));
         let clock = Rc::new(Cell::new(0));
         // The virtual clock starts at 1, so that a time of zero can mean "none".
+        self.beginning.ask(observer, || 1)?;
         let timeline = self.timeline(1);
         clock.set(timeline.start_ns);
         self.end_window(timeline.window_ns + self.window_ns());
@@ -444,7 +450,8 @@ impl<'a> Run<'a> {
             let team = &self.teams[number];
             let (go, wait_for_go) = sync_channel(1);
             starts.push(go);
-            let job = Job { make_crew, go: wait_for_go, sender: self.sender.clone() };
+            let (sender, begun) = (self.sender.clone(), Arc::clone(&self.beginning.begun));
+            let job = Job { make_crew, go: wait_for_go, sender, begun };
             let stream = &self.workload.streams[team.stream];
             let plan = team.plan(self.workload, &self.places);
             let (targets, choice) = (self.targets(team), choices[number].clone());
@@ -452,11 +459,13 @@ impl<'a> Run<'a> {
         }
         let backends = self.wait_until_ready(starts.len())?;
         let clock = Clock::get();
-        let timeline = self.timeline(clock.now() + 1_000_000);
+        let start_ns = self.beginning.ask(observer, || clock.now() + START_NS)?;
+        let timeline = self.timeline(start_ns);
         self.end_window(timeline.window_ns + self.window_ns());
         for go in starts {
             let _ = go.send(timeline);
         }
+        drive::sleep_until(clock, start_ns);
         observer.event(&Event::WarmingUp { seconds: self.workload.warmup_seconds });
         let facts = Facts::new(backends, clock.name(), timeline);
         Ok(self.watch(facts, stop, observer))
@@ -515,6 +524,7 @@ impl<'a> Run<'a> {
                 facts.status = Status::Interrupted;
             }
             let end = self.ending.ns();
+            self.beginning.say(self.teams.len(), observer);
             if !began && now >= timeline.window_ns {
                 began = true;
                 facts.cpu_at_begin = platform::process_cpu();

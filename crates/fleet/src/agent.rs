@@ -17,6 +17,8 @@ pub enum Action {
     Prepare {
         /// The run.
         run: String,
+        /// Test files stay after the run.
+        keep: bool,
         /// The plan.
         plan: Box<Value>,
     },
@@ -72,7 +74,9 @@ impl Agent {
         self.heard_ns = self.heard_ns.max(now_ns);
         let send = |message| vec![Action::Send(Box::new(message))];
         match message {
-            ToAgent::Prepare { protocol, run, plan } => self.prepare(&protocol, run, plan),
+            ToAgent::Prepare { protocol, run, keep, plan } => {
+                self.prepare(&protocol, run, keep, plan)
+            }
             ToAgent::Ping { number } => {
                 send(ToCoordinator::Pong { number, received_ns: now_ns, sent_ns: now_ns })
             }
@@ -102,7 +106,13 @@ impl Agent {
         }
     }
 
-    fn prepare(&mut self, protocol: &str, run: String, plan: Box<Value>) -> Vec<Action> {
+    fn prepare(
+        &mut self,
+        protocol: &str,
+        run: String,
+        keep: bool,
+        plan: Box<Value>,
+    ) -> Vec<Action> {
         let refuse =
             |run, reason| vec![Action::Send(Box::new(ToCoordinator::Refuse { run, reason }))];
         if protocol != PROTOCOL {
@@ -117,7 +127,7 @@ impl Agent {
             return refuse(run, reason);
         }
         self.state = State::Preparing(run.clone());
-        vec![Action::Prepare { run, plan }]
+        vec![Action::Prepare { run, keep, plan }]
     }
 
     fn end(&mut self, with: Action) -> Vec<Action> {

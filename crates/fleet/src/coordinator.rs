@@ -2,6 +2,8 @@
 //!
 //! Nobody starts unless everybody is armed, and a host that is lost is noticed by its silence.
 
+use std::str::FromStr;
+
 use serde_json::Value;
 use thiserror::Error;
 
@@ -24,14 +26,19 @@ const LOST_NS: u64 = 5 * SECOND_NS / 2;
 /// The confirmation has to arrive in that time.
 const MARGIN_NS: u64 = 100_000_000;
 
+/// The start is at least this far ahead when it is named.
+const START_NS: u64 = SECOND_NS;
+
 /// How long hosts have to send what they measured after ABORT.
 const ENDING_NS: u64 = 60 * SECOND_NS;
 
 /// What is to be done.
 #[derive(Debug, Clone, Copy)]
 pub struct Order<'a> {
-    /// The plan, the same for every host.
-    pub plan: &'a Value,
+    /// The plan of each host, in the order of `hosts`.
+    pub plans: &'a [Value],
+    /// Test files stay on the hosts.
+    pub keep: bool,
     /// The name of the run.
     pub run: &'a str,
     /// What the hosts are called.
@@ -48,6 +55,23 @@ pub enum LossPolicy {
     Abort,
     /// The others continue.
     Continue,
+}
+
+/// A word that is not a policy.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("write `abort` or `continue`")]
+pub struct NotAPolicy;
+
+impl FromStr for LossPolicy {
+    type Err = NotAPolicy;
+
+    fn from_str(word: &str) -> Result<Self, NotAPolicy> {
+        match word {
+            "abort" => Ok(Self::Abort),
+            "continue" => Ok(Self::Continue),
+            _ => Err(NotAPolicy),
+        }
+    }
 }
 
 /// Hears what happens on the hosts, and says when to stop.
@@ -153,7 +177,7 @@ pub fn conduct(
     watch: &mut dyn Watch,
 ) -> Result<FleetRun, FleetError> {
     let mut conductor = Conductor::new(transport, watch, order.run, order.hosts);
-    let begun = conductor.begin(order.plan);
+    let begun = conductor.begin(order.plans, order.keep);
     if let Err(error) = begun {
         conductor.send_all(&ToAgent::Cancel { run: order.run.to_owned() });
         conductor.send_all(&ToAgent::Bye);
@@ -189,13 +213,13 @@ impl<'a> Conductor<'a> {
         self.hosts.into_iter().map(|host| host.report).collect()
     }
 
-    fn begin(&mut self, plan: &Value) -> Result<(), FleetError> {
+    fn begin(&mut self, plans: &[Value], keep: bool) -> Result<(), FleetError> {
         self.greet()?;
-        self.send_all(&ToAgent::Prepare {
-            protocol: PROTOCOL.to_owned(),
-            run: self.run.to_owned(),
-            plan: Box::new(plan.clone()),
-        });
+        for (at, plan) in plans.iter().enumerate() {
+            let (protocol, run) = (PROTOCOL.to_owned(), self.run.to_owned());
+            let plan = Box::new(plan.clone());
+            self.transport.send(at, &ToAgent::Prepare { protocol, run, keep, plan });
+        }
         // Large files take long to write; silence is what ends this.
         self.all_reach(Phase::Ready, u64::MAX, "making the targets ready")?;
         self.clocks()?;
@@ -235,7 +259,7 @@ impl<'a> Conductor<'a> {
         let clocks: Vec<ClockEstimate> =
             self.hosts.iter().filter_map(|host| host.report.clock).collect();
         let slowest = clocks.iter().map(|clock| clock.bound_ns).max().unwrap_or(0);
-        let wait = slowest.saturating_mul(20).max(SECOND_NS / 2);
+        let wait = slowest.saturating_mul(20).max(START_NS);
         let start = self.transport.now_ns().saturating_add(wait);
         for (at, clock) in clocks.into_iter().enumerate() {
             let Some(start_ns) = clock.to_agent(start) else {
@@ -321,12 +345,16 @@ impl<'a> Conductor<'a> {
         }
         // Often enough to see that the user wants to stop.
         let soon = self.heartbeat_ns.min(until_ns).min(now.saturating_add(SECOND_NS / 10));
-        match self.transport.receive(soon) {
-            Some((at, came_ns, Arrival::Message(message))) => self.hear(at, came_ns, *message),
-            Some((at, _, Arrival::Gone(why))) => self.lose(at, &why),
-            None => {}
-        }
+        let mut next = self.transport.receive(soon);
         let now = self.transport.now_ns();
+        // All that has arrived is heard before anybody counts as silent.
+        while let Some((at, came_ns, arrival)) = next {
+            match arrival {
+                Arrival::Message(message) => self.hear(at, came_ns, *message),
+                Arrival::Gone(why) => self.lose(at, &why),
+            }
+            next = self.transport.receive(now);
+        }
         for at in 0..self.hosts.len() {
             let silent = self.hosts.get(at).is_some_and(|host| {
                 let here = host.phase > Phase::Absent && host.phase < Phase::Done;

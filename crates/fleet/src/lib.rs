@@ -5,8 +5,8 @@
 //! message is needed after that, so the precision comes from the clocks and not from the network.
 //!
 //! [`Agent`] and [`conduct`] decide; a [`Transport`] carries messages. Plans, events and results
-//! are JSON here: this crate does not look into them, makes no I/O and has no clock. No command
-//! uses it yet.
+//! are JSON here: this crate does not look into them, makes no I/O and has no clock. The processes
+//! around it are in `hosts`.
 
 mod agent;
 mod clock;
@@ -16,6 +16,8 @@ mod transport;
 
 pub use agent::{Action, Agent, SILENCE_NS};
 pub use clock::{ClockEstimate, PINGS, Ping};
-pub use coordinator::{FleetError, FleetRun, HostRun, LossPolicy, Order, Watch, conduct};
+pub use coordinator::{
+    FleetError, FleetRun, HostRun, LossPolicy, NotAPolicy, Order, Watch, conduct,
+};
 pub use message::{MESSAGE_BYTES, NotAMessage, PROTOCOL, ToAgent, ToCoordinator, parse, read_line};
 pub use transport::{Arrival, Transport};

@@ -24,6 +24,8 @@ pub enum ToAgent {
         protocol: String,
         /// The name of the run.
         run: String,
+        /// Test files stay after the run.
+        keep: bool,
         /// What is to be done.
         plan: Box<Value>,
     },
@@ -118,11 +120,11 @@ pub enum ToCoordinator {
         /// What.
         event: Box<Value>,
     },
-    /// The measured window has begun.
+    /// When the measured window begins.
     Window {
         /// The run.
         run: String,
-        /// How long after the moment that was named it began.
+        /// How long after the moment that was named.
         after_ns: u64,
     },
     /// The result.

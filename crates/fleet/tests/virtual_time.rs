@@ -241,7 +241,8 @@ impl Watch for Quiet {
 
 fn ran(world: &mut World, on_loss: LossPolicy) -> Result<FleetRun, FleetError> {
     let names: Vec<String> = (0..world.hosts.len()).map(|at| format!("h{at}")).collect();
-    let order = Order { plan: &json!({ "job": "run" }), run: "r", hosts: &names, on_loss };
+    let plans = vec![json!({ "job": "run" }); names.len()];
+    let order = Order { plans: &plans, keep: false, run: "r", hosts: &names, on_loss };
     conduct(world, order, &mut Quiet)
 }
 
@@ -279,6 +280,7 @@ fn an_agent_refuses_another_protocol_and_a_second_coordinator() {
     let prepare = |protocol: &str, run: &str| ToAgent::Prepare {
         protocol: protocol.to_owned(),
         run: run.to_owned(),
+        keep: false,
         plan: Box::new(json!({})),
     };
     let refused = |actions: &[Action]| {
@@ -304,7 +306,7 @@ fn an_agent_refuses_another_protocol_and_a_second_coordinator() {
 /// alone: found by the ledger below. Now it needs a confirmation.
 #[test]
 fn a_host_that_is_cut_off_after_arming_does_not_start_alone() {
-    let cut = Fault::Cable(481_580_461);
+    let cut = Fault::Cable(981_580_461);
     let mut world = World::new(&[(0, 10_000, cut), (0, 2_330_585, Fault::NotArmed)]);
     assert!(ran(&mut world, LossPolicy::Abort).is_err());
     world.pass(60 * SECOND);

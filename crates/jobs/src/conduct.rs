@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
 
-use engine::{EngineError, Permissions, PrepareError};
+use engine::{EngineError, Go, Observer, Permissions, PrepareError, Start};
 use history::HistoryError;
 use results::Document;
 use survey::Progress;
@@ -141,10 +141,6 @@ impl<'s> Relay<'s> {
         &self.recorder
     }
 
-    pub(crate) fn ready(&self) {
-        self.sink.borrow_mut().ready();
-    }
-
     /// Tells those who watch, and the sink.
     pub(crate) fn pass(&self, event: &Event) {
         self.recorder.borrow().tell(event);
@@ -193,6 +189,18 @@ impl<'s> Relay<'s> {
 
     pub(crate) fn give_up(&self) {
         self.recorder.borrow_mut().give_up();
+    }
+}
+
+/// What the engine does in a job of one measurement.
+impl Observer for &Relay<'_> {
+    fn event(&mut self, event: &engine::Event) -> Go {
+        self.hear(&Progress::Engine(event));
+        Go::On
+    }
+
+    fn start(&mut self) -> Start {
+        self.sink.borrow_mut().ready()
     }
 }
 

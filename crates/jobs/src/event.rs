@@ -2,6 +2,7 @@
 
 use std::io;
 
+use engine::Start;
 use results::{Document, Measurement};
 use serde::{Deserialize, Serialize};
 use survey::Progress;
@@ -87,9 +88,11 @@ pub trait Sink {
     /// Something happened. Called by the thread that conducts the job, between I/Os.
     fn hear(&mut self, event: &Event);
 
-    /// Everything is made ready, and I/O begins when this returns. A tool that waits for a signal
-    /// from outside waits here.
-    fn ready(&mut self) {}
+    /// Everything of a run of one workload is ready, threads and buffers too: when does its I/O
+    /// begin? A tool or a host that waits for a signal from outside waits here.
+    fn ready(&mut self) -> Start {
+        Start::Now
+    }
 
     /// Says what stays behind if the program is killed from now on, in words that follow "which";
     /// none from the moment on when nothing does.

@@ -6,6 +6,7 @@
 //! exit codes belong to the caller.
 
 mod again;
+mod asked;
 mod baseline;
 mod begun;
 mod conduct;
@@ -37,6 +38,7 @@ mod tool;
 mod validate;
 
 pub use again::{Again, AgainError, Original, again};
+pub use asked::{check_destroy, simulated_device};
 pub use baseline::{BASELINE_RESULTS, Baseline, compare_with_baseline, set_baseline};
 pub use begun::BegunFiles;
 pub use conduct::{Conducted, JobError, Session, conduct};

@@ -52,9 +52,8 @@ impl Job for Workload {
         let measured = engine::prepare(self, &permissions, stop, &mut observe)
             .map_err(JobError::from)
             .and_then(|prepared| {
-                relay.ready();
                 let site = Site::of(self);
-                let measurement = survey::measure(self, &prepared, &site, stop, &mut observe)?;
+                let measurement = survey::measure(self, &prepared, &site, stop, &mut &relay)?;
                 Ok((measurement, prepared))
             });
         let (mut measurement, prepared): (_, Prepared) =

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use engine::Permissions;
+use engine::{Permissions, Start};
 use results::{Document, Measurement, Status};
 use workload::Workload;
 
@@ -79,8 +79,9 @@ impl Sink for Viewer<'_> {
         self.display.hear(event);
     }
 
-    fn ready(&mut self) {
+    fn ready(&mut self) -> Start {
         self.view.ready(self.display.as_mut());
+        Start::Now
     }
 
     fn deliver(&mut self, document: &Document) -> Result<(), String> {

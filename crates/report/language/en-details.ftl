@@ -180,6 +180,31 @@ scale-together = together
 scale-sum = sum of each alone
 scale-sum-in = Sum alone, { $unit }
 
+## Many hosts
+
+kind-fleet = Many hosts, one load
+fleet-no-window = Nothing can be added up: there was no time in which every host ran.
+fleet-answer = { $hosts } hosts together: { $iops } IOPS, { $mib } MiB/s in the { $seconds } s in which all of them ran
+fleet-lost = Lost { $host }: { $reason }
+fleet-heading-together = All hosts together
+fleet-heading-hosts = The hosts
+fleet-heading-each = Each host, while all of them ran
+fleet-heading-merged = I/Os of all { $hosts } hosts with a result, from merged histograms
+fleet-start-skew = Start skew
+fleet-clocks = Clocks known to
+fleet-transport = Reached by
+fleet-late = Late
+fleet-from = Window from
+fleet-to = Window to
+fleet-clock = Clock ±
+fleet-hostname = Calls itself
+fleet-missing = Events missing
+fleet-why-lost = Lost because
+fleet-kind = I/O
+fleet-failed = Failed
+fleet-longest = Longest
+fleet-chart = I/Os per second of each host
+
 ## Repeated measurements
 
 runs-interval = {" "}± { $percent } % (95 % interval of the mean of the runs)

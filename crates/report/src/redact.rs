@@ -17,7 +17,7 @@ use crate::sections::in_utf8;
 
 /// What holds words of ours only: replacing in it could make the document unreadable or its figures
 /// others.
-const CLOSED: [&str; 52] = [
+const CLOSED: [&str; 54] = [
     "access",
     "arrival",
     "assignment",
@@ -43,6 +43,7 @@ const CLOSED: [&str; 52] = [
     "loss",
     "mode",
     "on_error",
+    "on_loss",
     "op",
     "order",
     "outcome",
@@ -68,6 +69,7 @@ const CLOSED: [&str; 52] = [
     "suspicion",
     "sync",
     "tool_version",
+    "transport",
     "unit",
     "verdict",
 ];
@@ -213,6 +215,12 @@ impl Secrets {
         }
         if let Document::Durability(check) = document {
             self.host(&check.conclusion.host);
+        }
+        if let Document::Fleet(fleet) = document {
+            for host in &fleet.conclusion.hosts {
+                self.host(&host.name);
+                self.host(&host.hostname);
+            }
         }
         if let Document::Recording(recording) = document {
             let recording = &recording.conclusion;

@@ -11,6 +11,7 @@ use crate::cycle::Cycle;
 use crate::document::{Body, Published};
 use crate::durability::Durability;
 use crate::experiment::Experiment;
+use crate::fleet::Fleet;
 use crate::matrix::ReadWriteMatrix;
 use crate::measurement::Measurement;
 use crate::recording::Recording;
@@ -124,6 +125,8 @@ kinds! {
         "`iosonde validate --durability --json` and `--verify --json`";
     /// Of `iosonde monitor`.
     Recording(Experiment<Recording>) "monitor", "`iosonde monitor --json`";
+    /// Of `iosonde fleet run`.
+    Fleet(Experiment<Fleet>) "fleet", "`iosonde fleet run --json`";
 }
 
 fn boxed<T: DeserializeOwned>(value: Value) -> Result<Box<T>, serde_json::Error> {
@@ -145,7 +148,7 @@ mod tests {
     #[test]
     fn every_word_is_offered_once_and_every_schema_is_read() {
         let all = ["run", "assess", "knee", "sweep", "sizes", "scale", "matrix", "iometer"];
-        assert_eq!(kind_words(), [&all[..], &["validate", "monitor"]].concat());
+        assert_eq!(kind_words(), [&all[..], &["validate", "monitor", "fleet"]].concat());
         let mut names: Vec<_> = KINDS.iter().map(Kind::name).collect();
         assert_eq!((names[0], names[11]), ("measurement", "recording"));
         names.sort_unstable();

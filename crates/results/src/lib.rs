@@ -15,6 +15,7 @@ mod document;
 mod durability;
 mod experiment;
 mod figures;
+mod fleet;
 mod histogram;
 mod kinds;
 mod matrix;
@@ -53,6 +54,7 @@ pub use figures::{
     FIGURES, FigureColumn, FigureField, FigureKind, FigureType, FigureValue, Load, PartOf, Unit,
     WrongFigure, figure,
 };
+pub use fleet::{Fleet, FleetHost, FleetMerged, FleetWindow, OnLoss};
 pub use histogram::{EncodingError, Histogram};
 pub use kinds::{KINDS, Kind, kind_words};
 pub use matrix::{CellOutcome, Interference, MatrixCell, ReadWriteMatrix, WriteCost, WriteLimit};

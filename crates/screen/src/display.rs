@@ -222,6 +222,7 @@ impl Display {
             }
             Event::Warning { text } => self.message(&format!("warning: {text}")),
             Event::WarmingUp { .. }
+            | Event::ThreadsStarted { .. }
             | Event::WindowBegan { .. }
             | Event::Workers { .. }
             | Event::WindowEnded => {}

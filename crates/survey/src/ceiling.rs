@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use engine::Permissions;
+use engine::{Event, Permissions};
 use results::Status;
 use workload::{EngineChoice, Stream, Target, Workload};
 
@@ -22,7 +22,8 @@ pub(crate) fn tool_ceiling(stop: &AtomicBool) -> Option<f64> {
     // It opens nothing, so there is nothing that could go wrong but threads, which would fail what
     // follows, too.
     let nothing = Permissions::default();
-    let prepared = engine::prepare(&workload, &nothing, stop, &mut |_| ()).ok()?;
-    let measured = measure(&workload, &prepared, &Site::of(&workload), stop, &mut |_| ()).ok()?;
+    let prepared = engine::prepare(&workload, &nothing, stop, &mut |_: &Event| ()).ok()?;
+    let measured =
+        measure(&workload, &prepared, &Site::of(&workload), stop, &mut |_: &Event| ()).ok()?;
     (measured.status == Status::Complete).then_some(measured.total.iops)
 }

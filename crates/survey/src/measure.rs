@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use analysis::agreement::{self, Agreement, DEFAULT_TOLERANCE_PERCENT, Flow, Observed};
 use analysis::noise::{self, Traffic};
 use counters::{DiskWindow, Sampler, Window};
-use engine::{EngineError, Event, Prepared};
+use engine::{EngineError, Observer, Prepared};
 use inspect::{Inspector, Storage};
 use results::{Environment, Kernel, Measurement, Statistics};
 use workload::Workload;
@@ -101,7 +101,7 @@ pub fn measure(
     prepared: &Prepared,
     site: &Site,
     stop: &AtomicBool,
-    observe: &mut dyn FnMut(&Event),
+    observer: &mut dyn Observer,
 ) -> Result<Measurement, EngineError> {
     let mut sampler = match site.no_counters {
         // Without devices, the sampler still gives the host's CPU.
@@ -111,7 +111,7 @@ pub fn measure(
     if workload.engine.is_artificial() {
         sampler = None;
     }
-    let mut watching = Watching::new(workload, sampler, observe);
+    let mut watching = Watching::new(workload, sampler, observer);
     let mut measurement = engine::run(workload, prepared, stop, &mut watching)?;
     measurement.environment = site.environment.clone();
     // A relative name would mean another place in another directory, and results on one target

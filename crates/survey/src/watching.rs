@@ -4,7 +4,7 @@
 use analysis::phases;
 use analysis::steady::{Rule, Steady, Watch};
 use counters::{Sample, Sampler};
-use engine::{Event, Go, Observer};
+use engine::{Event, Go, Observer, Start};
 use results::Point;
 use workload::{Precision, Workload};
 
@@ -14,7 +14,7 @@ const SAMPLES_MAX: usize = 128;
 
 /// Passes every event on, and notes what is needed of it.
 pub(crate) struct Watching<'a> {
-    pass_on: &'a mut dyn FnMut(&Event),
+    pass_on: &'a mut dyn Observer,
     sampler: Option<Sampler>,
     /// Time in the window, and what the counters were then; the first is of its beginning.
     samples: Vec<(f64, Sample)>,
@@ -39,7 +39,7 @@ impl<'a> Watching<'a> {
     pub(crate) fn new(
         workload: &Workload,
         sampler: Option<Sampler>,
-        pass_on: &'a mut dyn FnMut(&Event),
+        pass_on: &'a mut dyn Observer,
     ) -> Self {
         let bucket_s = workload.interval_ns.0 as f64 / 1e9;
         let rule = workload.precision.map(|precision| {
@@ -129,8 +129,12 @@ impl Observer for Watching<'_> {
             Event::Interval { point, .. } => self.interval(point),
             _ => Go::On,
         };
-        (self.pass_on)(event);
+        self.pass_on.event(event);
         go
+    }
+
+    fn start(&mut self) -> Start {
+        self.pass_on.start()
     }
 
     fn warm_up_s(&mut self) -> f64 {

@@ -4,6 +4,7 @@ mod assess;
 mod baseline;
 mod config;
 pub(crate) mod dialect;
+mod fleet;
 mod history;
 mod inspect;
 mod knee;
@@ -38,6 +39,7 @@ use crate::usage::{self, HelpArgs};
 use baseline::BaselineArgs;
 use config::ConfigArgs;
 use dialect::ToolCommand;
+use fleet::{AgentArgs, FleetCommand};
 use history::HistoryArgs;
 use inspect::InspectArgs;
 use knee::KneeArgs;
@@ -87,6 +89,11 @@ pub(crate) enum Command {
     /// Watch and record the system's counters: I/Os, bytes, latency and queues of devices, CPU,
     /// pressure
     Monitor(Box<MonitorArgs>),
+    /// Run one load on many hosts, started at the same moment
+    #[command(subcommand)]
+    Fleet(FleetCommand),
+    /// Carry out on this host what a coordinator sends, as far as the flags allow it
+    Agent(Box<AgentArgs>),
     /// Run a plan from a file, as `--print-plan` prints it
     Do(Box<DoArgs>),
     /// Repeat an earlier result exactly, and compare the new one with it
@@ -142,6 +149,7 @@ fn conduct(command: &Command) -> Option<&ConductArgs> {
 fn progress(command: &Command) -> Option<ProgressForm> {
     match command {
         Command::Monitor(args) => Some(args.progress),
+        Command::Fleet(FleetCommand::Run(args)) => Some(args.progress),
         other => conduct(other).map(|conduct| conduct.progress),
     }
 }
@@ -151,6 +159,7 @@ fn language(command: &Command) -> Language {
     let args = match command {
         Command::Report(args) => args.language,
         Command::Monitor(args) => args.language,
+        Command::Fleet(FleetCommand::Run(args)) => args.language,
         Command::History(args) => return history::language(&args.command),
         // Pages are made by threads that wait for questions.
         Command::Serve(_) => return Language::English,
@@ -209,6 +218,8 @@ fn carry_out(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failu
         Command::Matrix(args) => matrix::matrix(args, stop),
         Command::Validate(args) => validate::validate(args, stop),
         Command::Monitor(args) => monitor::monitor(args, stop),
+        Command::Fleet(command) => fleet::fleet(command, stop),
+        Command::Agent(args) => fleet::agent(args, stop),
         Command::Workload(args) => loads::workload(args),
         Command::Specs(args) => loads::specs(args),
         Command::Report(args) => report::report(args),

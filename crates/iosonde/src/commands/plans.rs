@@ -7,10 +7,10 @@ use clap::Args;
 use engine::Permissions;
 use history::History;
 use history::compare::{BAND_PERCENT, CompareOptions, KeptSide, compare_kept};
-use jobs::{Again, Original, Plan, PlanError, Recording, Session, again};
+use jobs::{Again, Original, Plan, PlanError, Recording, Session, again, check_destroy};
 use results::Document;
 
-use crate::commands::run::{check_destroy_of, json};
+use crate::commands::run::json;
 use crate::conducting::{Console, Manners, conduct, ended};
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::{HistoryPlace, RecordingArgs, failure, tag};
@@ -68,7 +68,7 @@ pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     let wrong = |e: String| Failure::WrongUsage(format!("`{}`: {e}", args.plan.display()));
     let plan = plan_in(&read_text(&args.plan)?).map_err(wrong)?;
     let permissions = args.conduct.permissions();
-    check_destroy_of(&plan.job().targets(), &permissions.destroy)?;
+    check_destroy(&plan.job().targets(), &permissions.destroy)?;
     if args.conduct.dry_run {
         print(&described(&plan.job().describe(&permissions)?))?;
         return Ok(Outcome::Done);
@@ -103,7 +103,7 @@ pub(crate) fn repeat(args: &AgainArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     let wanted = Again { selector: &args.result, anyway: args.anyway };
     let original = again(&history, wanted).map_err(|e| Failure::CannotRun(e.to_string()))?;
     let permissions = args.conduct.permissions();
-    check_destroy_of(&original.plan.job().targets(), &permissions.destroy)?;
+    check_destroy(&original.plan.job().targets(), &permissions.destroy)?;
     if args.conduct.dry_run {
         print(&described(&original.plan.job().describe(&permissions)?))?;
         return Ok(Outcome::Done);

@@ -1,13 +1,12 @@
 //! `iosonde run`: one workload from flags or a file.
 
-use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use jobs::Plan;
 use workload::{
     Arrival, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate,
-    RateLimit, SimDevice, Stream, SyncCall, SyncPolicy, Target, Think, ThinkFrom, Workload,
+    RateLimit, Stream, SyncCall, SyncPolicy, Target, Think, ThinkFrom, Workload,
 };
 
 use crate::args::{ArrivalArg, OnErrorArg, PatternArg, RunArgs, StreamArgs, SyncArg, WaitArg};
@@ -129,7 +128,7 @@ pub(crate) fn apply_targets(workload: &mut Workload, args: &TargetArgs) -> Resul
         workload.targets = vec![Target { path: "sim".into(), size_bytes: args.size }];
     }
     if let Some(sim) = &args.sim {
-        workload.sim = Some(simulated_device(sim)?);
+        workload.sim = Some(jobs::simulated_device(sim)?);
     }
     workload.seed = args.seed.unwrap_or(workload.seed);
     check_destroy(workload, &args.conduct.destroy)
@@ -141,43 +140,7 @@ pub(crate) fn check_destroy(
     all: &[std::path::PathBuf],
 ) -> Result<(), Failure> {
     let targets: Vec<&Path> = workload.targets.iter().map(|t| t.path.as_path()).collect();
-    check_destroy_of(&targets, all)
-}
-
-/// The same, for the targets of a plan.
-pub(crate) fn check_destroy_of(
-    targets: &[&Path],
-    all: &[std::path::PathBuf],
-) -> Result<(), Failure> {
-    for destroy in all {
-        if !targets.contains(&destroy.as_path()) {
-            let text = format!(
-                "--destroy {} names no target: it must repeat one exactly",
-                destroy.display()
-            );
-            return Err(Failure::WrongUsage(text));
-        }
-    }
-    Ok(())
-}
-
-/// A simulated device in a table of its own, as a workload file has it.
-#[derive(serde::Deserialize)]
-struct Wrapped {
-    sim: SimDevice,
-}
-
-pub(crate) fn simulated_device(text: &str) -> Result<SimDevice, Failure> {
-    let text = if text.contains('=') {
-        // A table on one line has commas where a file has line ends.
-        format!("sim = {{ {text} }}")
-    } else {
-        let read = fs::read_to_string(text);
-        let wrong = |e| Failure::WrongUsage(format!("--sim `{text}`: {e}"));
-        format!("[sim]\n{}", read.map_err(wrong)?)
-    };
-    let wrapped: Result<Wrapped, _> = toml::from_str(&text);
-    wrapped.map(|w| w.sim).map_err(|e| Failure::WrongUsage(format!("--sim: {e}")))
+    Ok(jobs::check_destroy(&targets, all)?)
 }
 
 /// What the flags say of a stream.

@@ -16,6 +16,7 @@ mod databases;
 mod durability;
 mod environment;
 mod faults;
+mod fleet;
 mod glance;
 mod glossary;
 mod grid;
@@ -135,6 +136,7 @@ fn own_sections(document: &Document) -> Vec<Section> {
         Document::Recording(d) => recording::sections(d),
         Document::Validation(d) => validation::sections(d),
         Document::Durability(d) => durability::sections(d),
+        Document::Fleet(d) => fleet::sections(d),
     }
 }
 
@@ -166,6 +168,7 @@ fn kind(document: &Document) -> String {
         Document::Recording(_) => say!("kind-recording"),
         Document::Validation(_) => say!("kind-validation"),
         Document::Durability(_) => say!("kind-durability"),
+        Document::Fleet(_) => say!("kind-fleet"),
     }
 }
 

@@ -190,7 +190,7 @@ impl Model {
                 self.enter(Phase::Ending, at);
             }
             // The display says warnings as messages.
-            Event::Warning { .. } => {}
+            Event::Warning { .. } | Event::ThreadsStarted { .. } => {}
         }
     }
 

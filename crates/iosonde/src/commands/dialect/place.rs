@@ -5,7 +5,6 @@ use dialects::drives::Drive;
 use jobs::Places;
 use workload::EngineChoice;
 
-use crate::commands::run::simulated_device;
 use crate::exit::Failure;
 use crate::targets::EngineArg;
 use screen::Manner;
@@ -60,7 +59,7 @@ impl PlaceFlags {
             destroy: self.destroy.clone(),
             overfill: self.overfill,
             engine: self.engine.map_or(EngineChoice::Auto, EngineChoice::from),
-            sim: self.sim.as_deref().map(simulated_device).transpose()?,
+            sim: self.sim.as_deref().map(jobs::simulated_device).transpose()?,
             seed: self.seed,
         })
     }

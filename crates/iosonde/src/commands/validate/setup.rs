@@ -9,7 +9,6 @@ use workload::{Bytes, EngineChoice, Mode};
 use super::args::{HardeningArg, ValidateArgs};
 use super::load::with_users;
 use super::said::TypedPlan;
-use crate::commands::run::check_destroy_of;
 use crate::exit::Failure;
 
 /// How long users work where nobody says it.
@@ -29,7 +28,7 @@ pub(super) fn plan_of(args: &ValidateArgs) -> Result<ValidatePlan, Failure> {
         files: places(args).files(&database)?,
         database,
     };
-    check_destroy_of(&plan.targets(), &args.target.conduct.destroy)?;
+    jobs::check_destroy(&plan.targets(), &args.target.conduct.destroy)?;
     said.check_workload(&plan.workload())?;
     check_log_size(args, &plan.database)?;
     Ok(plan.shaped(args.load.sparse, &args.target.permissions())?)

@@ -13,7 +13,6 @@ use workload::{Bytes, EngineChoice, Mode};
 
 use super::load::WorkArg;
 use super::{ValidateArgs, manners};
-use crate::commands::run::check_destroy_of;
 use crate::conducting::{Console, Rehearsal, conduct, ended, rehearse};
 use crate::exit::{Failure, Outcome};
 pub(crate) use args::DurabilityArgs;
@@ -69,7 +68,7 @@ fn verify_later(args: &ValidateArgs, witness: &str, stop: &AtomicBool) -> Result
 /// `--durability`.
 fn test(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let plan = plan_of(args);
-    check_destroy_of(&plan.targets(), &args.target.conduct.destroy)?;
+    jobs::check_destroy(&plan.targets(), &args.target.conduct.destroy)?;
     let plan = Plan::Durability(Box::new(plan));
     let permissions = args.target.permissions();
     let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run: args.target.conduct.dry_run };

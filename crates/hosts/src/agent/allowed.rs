@@ -1,0 +1,228 @@
+//! What a plan may do on this host. The coordinator's word counts for nothing here: only what the
+//! agent was started with does.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use engine::Permissions;
+use jobs::Plan;
+use serde_json::Value;
+use workload::{EngineChoice, Workload};
+
+/// What the user of this host allows.
+#[derive(Debug, Clone, Default)]
+pub struct Allowed {
+    /// Directories, files and devices that a plan may name, with all that is in the directories.
+    pub paths: Vec<PathBuf>,
+    /// Files and devices whose content a plan may overwrite, each named exactly.
+    pub destroy: Vec<PathBuf>,
+}
+
+impl Allowed {
+    /// Everything that is allowed, as the coordinator shows it.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let both = self.paths.iter().chain(&self.destroy);
+        both.map(|path| path.display().to_string()).collect()
+    }
+
+    /// The workload of a plan, with the names of its targets resolved, and what may be done.
+    ///
+    /// # Errors
+    /// The plan is not one that this agent carries out; a sentence with the remedy.
+    pub(crate) fn check(&self, plan: Value, keep: bool) -> Result<(Workload, Permissions), String> {
+        let plan: Plan = serde_json::from_value(plan).map_err(|error| {
+            format!(
+                "this is not a plan of iosonde {}: {error}. Install the same version of iosonde \
+                 on all hosts",
+                env!("CARGO_PKG_VERSION")
+            )
+        })?;
+        let Plan::Run(workload) = plan else {
+            return Err(format!(
+                "an agent runs one workload, and the plan is one of `iosonde {}`. Send a plan of \
+                 `iosonde run`",
+                plan.kind()
+            ));
+        };
+        let mut workload = *workload;
+        if workload.engine == EngineChoice::Sim {
+            let text = "a simulated device has its own clock, so hosts cannot start together \
+                        on it. Leave out `--engine sim`";
+            return Err(text.to_owned());
+        }
+        if workload.precision.is_some() {
+            let text = "with a precision, each host would end at another time. Leave out the \
+                        precision and name the seconds";
+            return Err(text.to_owned());
+        }
+        let mut permissions = Permissions { keep, ..Permissions::default() };
+        if workload.engine.is_artificial() {
+            return Ok((workload, permissions));
+        }
+        let writes = workload.streams.iter().any(workload::Stream::writes);
+        for target in &mut workload.targets {
+            target.path = self.resolved(&target.path)?;
+            let named = |path: &PathBuf| path.canonicalize().is_ok_and(|real| real == target.path);
+            if writes && self.destroy.iter().any(named) {
+                permissions.destroy.push(target.path.clone());
+            }
+        }
+        for stream in &mut workload.streams {
+            if let Some(file) = &mut stream.content_file {
+                *file = self.resolved(file)?;
+            }
+        }
+        Ok((workload, permissions))
+    }
+
+    /// The path without links, where it is allowed.
+    fn resolved(&self, path: &Path) -> Result<PathBuf, String> {
+        let real = real(path).ok_or_else(|| {
+            format!(
+                "cannot find `{}`. Name a target by its whole path, in a directory that exists on \
+                 this host",
+                path.display()
+            )
+        })?;
+        let all = self.paths.iter().chain(&self.destroy);
+        let holds = |allowed: &PathBuf| {
+            self::real(allowed).is_some_and(|allowed| real.starts_with(allowed))
+        };
+        if all.into_iter().any(holds) {
+            return Ok(real);
+        }
+        Err(format!(
+            "this host does not allow `{}`; it allows {}. Start its agent with `--allow {}`",
+            path.display(),
+            self.list(),
+            path.display()
+        ))
+    }
+
+    fn list(&self) -> String {
+        let names: Vec<String> = self.names().iter().map(|name| format!("`{name}`")).collect();
+        if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+    }
+}
+
+/// A whole path without links; its last part need not exist.
+fn real(path: &Path) -> Option<PathBuf> {
+    if !path.is_absolute() {
+        return None;
+    }
+    // A link to nowhere is there, and says nothing of where a file would be made.
+    if fs::symlink_metadata(path).is_ok() {
+        return path.canonicalize().ok();
+    }
+    Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::os::unix::fs::symlink;
+    use workload::{Precision, Stream, Target};
+
+    fn workload(path: &Path, write_percent: u8) -> Workload {
+        let target = Target { path: path.to_owned(), size_bytes: None };
+        Workload::single(target, Stream { write_percent, ..Stream::default() })
+    }
+
+    fn plan(workload: Workload) -> Value {
+        serde_json::to_value(Plan::Run(Box::new(workload))).unwrap()
+    }
+
+    /// Whatever leads out of what is allowed is refused: other places, `..`, links, names that only
+    /// begin alike.
+    #[test]
+    fn only_what_is_allowed_is_touched() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        for name in ["in", "in/deep", "in-other", "out"] {
+            fs::create_dir(root.join(name)).unwrap();
+        }
+        symlink(root.join("out"), root.join("in/link")).unwrap();
+        symlink(root.join("out/none"), root.join("in/dangling")).unwrap();
+        symlink(root.join("in"), root.join("alias")).unwrap();
+        let allowed = Allowed { paths: vec![root.join("alias")], destroy: Vec::new() };
+        let checked = |name: &str| allowed.check(plan(workload(&root.join(name), 50)), false);
+        for name in ["in", "in/deep", "in/new.test", "alias/deep", "in/deep/../new.test"] {
+            let (workload, permissions) = checked(name).unwrap();
+            assert!(workload.targets[0].path.starts_with(root.join("in")), "{workload:?}");
+            assert_eq!(permissions, Permissions::default());
+        }
+        for name in
+            ["out", "in/../out", "in/link", "in/link/x", "in/dangling", "in-other", "in/no/x"]
+        {
+            let refused = checked(name).unwrap_err();
+            assert!(refused.contains(&format!("`{}", root.display())), "{name}: {refused}");
+        }
+        let relative = allowed.check(plan(workload(Path::new("in"), 0)), false);
+        assert!(relative.unwrap_err().contains("whole path"));
+    }
+
+    #[test]
+    fn a_file_that_is_yet_to_be_made_can_be_allowed() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("new.test");
+        let allowed = Allowed { paths: vec![file.clone()], destroy: Vec::new() };
+        assert!(allowed.check(plan(workload(&file, 50)), false).is_ok());
+        assert!(allowed.check(plan(workload(place.path(), 50)), false).is_err());
+    }
+
+    #[test]
+    fn bytes_to_write_come_only_from_what_is_allowed() {
+        let place = tempfile::tempdir().unwrap();
+        let mut asked = workload(place.path(), 100);
+        asked.streams[0].content_file = Some("/etc/hostname".into());
+        let allowed = Allowed { paths: vec![place.path().to_owned()], destroy: Vec::new() };
+        let refused = allowed.check(plan(asked), false).unwrap_err();
+        assert!(refused.contains("`/etc/hostname`"), "{refused}");
+    }
+
+    #[test]
+    fn content_is_overwritten_only_where_the_host_says_so() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("data");
+        fs::write(&file, "x").unwrap();
+        let checked = |allowed: &Allowed, percent| {
+            allowed.check(plan(workload(&file, percent)), true).unwrap().1
+        };
+        let directory = Allowed { paths: vec![place.path().to_owned()], destroy: Vec::new() };
+        assert_eq!(checked(&directory, 50).destroy, Vec::<PathBuf>::new());
+        let named = Allowed { paths: Vec::new(), destroy: vec![file.clone()] };
+        assert_eq!(checked(&named, 50).destroy, [file.canonicalize().unwrap()]);
+        assert_eq!(checked(&named, 0).destroy, Vec::<PathBuf>::new(), "it only reads");
+        assert!(checked(&named, 0).keep);
+        // What may be destroyed is named exactly: its directory is not enough.
+        let above = Allowed { paths: Vec::new(), destroy: vec![place.path().to_owned()] };
+        assert_eq!(checked(&above, 50).destroy, Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn plans_that_hosts_cannot_do_together_are_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let allowed = Allowed { paths: vec![place.path().to_owned()], destroy: Vec::new() };
+        let refused = |plan: Value| allowed.check(plan, false).unwrap_err();
+        let sim = Workload { engine: EngineChoice::Sim, ..workload(place.path(), 0) };
+        assert!(refused(plan(sim)).contains("simulated"));
+        let precision = Some(Precision::default());
+        let ends = Workload { precision, ..workload(place.path(), 0) };
+        assert!(refused(plan(ends)).contains("precision"));
+        let mut newer = plan(workload(place.path(), 0));
+        newer["of_a_later_version"] = json!(1);
+        let text = refused(newer);
+        assert!(text.contains("of_a_later_version") && text.contains("same version"), "{text}");
+        for other in [json!(null), json!({}), json!({ "job": "exec", "command": "id" })] {
+            assert!(refused(other).contains("not a plan"));
+        }
+        let runs = jobs::RunsPlan {
+            workloads: vec![workload(place.path(), 0)],
+            repeat: 2,
+            settle_seconds: 0.0,
+        };
+        let runs = serde_json::to_value(Plan::Runs(runs)).unwrap();
+        assert!(refused(runs).contains("one workload"));
+    }
+}

@@ -1,0 +1,105 @@
+//! The load of one run, in its own thread.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread;
+use std::time::Duration;
+
+use engine::{Clock, Permissions, Start};
+use jobs::{Event, Plan, Recording, Session, Sink};
+use results::{Document, Measurement};
+use workload::Workload;
+
+use super::Input;
+
+/// A load that has been told when to begin looks this often whether it may still do so.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// The engine gets its moment so long before it: enough to wake threads, too short to miss a stop.
+const HAND_OVER_NS: u64 = 30_000_000;
+
+/// A load, from its preparation to its result.
+pub(crate) struct Load {
+    gate: Sender<Start>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Load {
+    /// Makes the targets ready, and begins when [`Load::start`] says so. What happens goes to
+    /// `inputs`.
+    pub(crate) fn prepare(
+        workload: Workload,
+        permissions: Permissions,
+        recording: Option<Recording>,
+        inputs: Sender<Input>,
+    ) -> Self {
+        let (gate, opened) = channel();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (stopped, plan) = (Arc::clone(&stop), Plan::Run(Box::new(workload)));
+        thread::spawn(move || {
+            let mut sink = Relay { inputs: inputs.clone(), opened, stop: Arc::clone(&stopped) };
+            let mut session = Session {
+                permissions,
+                recording: recording.as_ref(),
+                sink: &mut sink,
+                stop: &stopped,
+            };
+            let ended = jobs::conduct(&plan, &mut session);
+            let ended = ended.map_err(|error| error.to_string());
+            let _ = inputs.send(Input::Ended(ended.and_then(|conducted| conducted.kept)));
+        });
+        Self { gate, stop }
+    }
+
+    /// Begins at this moment of the engine's clock.
+    pub(crate) fn start(&self, at_ns: u64) {
+        let _ = self.gate.send(Start::At(at_ns));
+    }
+
+    /// Issues no more I/O, or never any.
+    pub(crate) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let _ = self.gate.send(Start::Never);
+    }
+}
+
+/// Passes on what the coordinator wants to know.
+struct Relay {
+    inputs: Sender<Input>,
+    opened: Receiver<Start>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Relay {
+    fn may_start(&self) -> bool {
+        !self.stop.load(Ordering::Relaxed)
+            && matches!(self.opened.try_recv(), Err(TryRecvError::Empty))
+    }
+}
+
+impl Sink for Relay {
+    fn hear(&mut self, event: &Event) {
+        let _ = self.inputs.send(Input::Event(Box::new(event.clone())));
+    }
+
+    fn ready(&mut self) -> Start {
+        let _ = self.inputs.send(Input::Prepared);
+        let Ok(Start::At(at_ns)) = self.opened.recv() else { return Start::Never };
+        while Clock::get().now().saturating_add(HAND_OVER_NS) < at_ns {
+            if !self.may_start() {
+                return Start::Never;
+            }
+            thread::sleep(LOOK);
+        }
+        if self.may_start() { Start::At(at_ns) } else { Start::Never }
+    }
+
+    fn deliver(&mut self, document: &Document) -> Result<(), String> {
+        if let Document::Measurement(measurement) = document {
+            let measurement: Box<Measurement> = measurement.clone();
+            let _ = self.inputs.send(Input::Measured(measurement));
+        }
+        Ok(())
+    }
+}

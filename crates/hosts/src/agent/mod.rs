@@ -1,0 +1,299 @@
+//! The agent: carries out what a coordinator sends, as far as its host allows it.
+
+mod allowed;
+mod audit;
+mod job;
+mod outbox;
+
+use std::io::{BufReader, Read, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use engine::Clock;
+use fleet::{Action, Agent, PROTOCOL, ToAgent, ToCoordinator, parse, read_line};
+use history::{HistoryError, Place, check_tag};
+use jobs::{Event, JobError, Recording};
+use results::Measurement;
+use serde_json::Value;
+use workload::Nanoseconds;
+
+pub use allowed::Allowed;
+use audit::Audit;
+use job::Load;
+use outbox::Outbox;
+
+/// The agent looks at its clock this often.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Between two signs of life.
+const HEARTBEAT_NS: u64 = 1_000_000_000;
+
+/// What the user of a host says when the agent is started.
+#[derive(Debug, Clone)]
+pub struct AgentOptions {
+    /// What plans may do.
+    pub allowed: Allowed,
+    /// Where each command is noted; none notes it in `agent.log` in the user's data directory.
+    pub audit: Option<PathBuf>,
+    /// Where results are kept on this host, whatever becomes of the coordinator; none keeps them
+    /// nowhere.
+    pub recording: Option<Recording>,
+}
+
+/// What the main thread waits for.
+enum Input {
+    /// A message, and when it came.
+    Message(u64, ToAgent),
+    /// The coordinator's end of the pipe is closed, or what comes from it is not a message.
+    Closed(String),
+    /// Everything of the load is ready.
+    Prepared,
+    /// Something happened in the load.
+    Event(Box<Event>),
+    /// The result, before it is kept.
+    Measured(Box<Measurement>),
+    /// The load has ended; why there is no result, or why it is not kept.
+    Ended(Result<(), String>),
+}
+
+/// Serves a coordinator on these pipes until it leaves. `stop` ends it early.
+///
+/// # Errors
+/// The file of commands cannot be written.
+pub fn serve(
+    options: AgentOptions,
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+    stop: &AtomicBool,
+) -> Result<(), JobError> {
+    let path = options.audit.clone().map_or_else(usual_audit, Ok)?;
+    let audit = Audit::open(&path).map_err(|error| JobError::CannotRun(error.to_string()))?;
+    let (sender, inputs) = channel();
+    let read = sender.clone();
+    // It may wait for its input for ever, so nobody waits for it.
+    thread::spawn(move || listen(input, &read));
+    let server = Server {
+        agent: Agent::new(Clock::get().now()),
+        outbox: Outbox::new(output),
+        options,
+        audit,
+        sender,
+        run: String::new(),
+        load: None,
+        events: 0,
+        warmup_ns: 0,
+        measured: false,
+        leaving: false,
+    };
+    server.serve(&inputs, stop);
+    Ok(())
+}
+
+/// Passes on what comes from the coordinator.
+fn listen(input: impl Read, sender: &Sender<Input>) {
+    let mut input = BufReader::new(input);
+    let why = loop {
+        let line = match read_line(&mut input) {
+            Ok(Some(line)) => line,
+            Ok(None) => break "the connection ended".to_owned(),
+            Err(error) => break error.to_string(),
+        };
+        match parse(&line) {
+            Ok(message) => {
+                if sender.send(Input::Message(Clock::get().now(), message)).is_err() {
+                    return;
+                }
+            }
+            Err(error) => break error.to_string(),
+        }
+    };
+    let _ = sender.send(Input::Closed(why));
+}
+
+struct Server {
+    agent: Agent,
+    outbox: Outbox,
+    options: AgentOptions,
+    audit: Audit,
+    sender: Sender<Input>,
+    /// The run of the load.
+    run: String,
+    load: Option<Load>,
+    /// Events of the run so far.
+    events: u64,
+    /// How long the load runs before its window begins.
+    warmup_ns: u64,
+    measured: bool,
+    leaving: bool,
+}
+
+impl Server {
+    fn serve(mut self, inputs: &Receiver<Input>, stop: &AtomicBool) {
+        self.hello();
+        let mut heartbeat_ns = 0;
+        while !self.leaving || self.load.is_some() {
+            if let Ok(input) = inputs.recv_timeout(TICK) {
+                let actions = self.take(input);
+                self.act(actions);
+            }
+            let now = Clock::get().now();
+            let actions = self.agent.tick(now);
+            self.act(actions);
+            if now >= heartbeat_ns {
+                heartbeat_ns = now + HEARTBEAT_NS;
+                self.outbox.offer(&ToCoordinator::Heartbeat);
+            }
+            if stop.load(Ordering::Relaxed) && !self.leaving {
+                self.leave("a signal");
+            }
+        }
+        self.outbox.close();
+    }
+
+    fn hello(&self) {
+        self.outbox.send(&ToCoordinator::Hello {
+            protocol: PROTOCOL.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            hostname: inspect::Inspector::new().host().hostname,
+            allowed: self.options.allowed.names(),
+        });
+    }
+
+    fn take(&mut self, input: Input) -> Vec<Action> {
+        match input {
+            Input::Message(came_ns, message) => self.agent.hear(came_ns, message),
+            Input::Closed(why) => {
+                self.leave(&why);
+                Vec::new()
+            }
+            Input::Prepared => self.agent.ready(),
+            Input::Event(event) => {
+                self.happened(&event);
+                Vec::new()
+            }
+            Input::Measured(measurement) => {
+                self.measured = true;
+                if let Ok(measurement) = serde_json::to_value(measurement) {
+                    let (run, events) = (self.run.clone(), self.events);
+                    let measurement = Box::new(measurement);
+                    self.outbox.send(&ToCoordinator::Result { run, events, measurement });
+                }
+                Vec::new()
+            }
+            Input::Ended(ended) => {
+                self.ended(ended);
+                Vec::new()
+            }
+        }
+    }
+
+    fn act(&mut self, actions: Vec<Action>) {
+        for action in actions {
+            match action {
+                Action::Send(message) => self.answer(&message),
+                Action::Prepare { run, keep, plan } => self.prepare(run, keep, *plan),
+                Action::Start(at_ns) => {
+                    self.audit.note(&self.run, "start", "");
+                    self.load.iter().for_each(|load| load.start(at_ns));
+                }
+                Action::CallOff => self.stop("cancel"),
+                Action::Stop => self.stop("stop"),
+                Action::Leave => self.leave("the coordinator left"),
+            }
+        }
+    }
+
+    fn answer(&mut self, message: &ToCoordinator) {
+        if let ToCoordinator::Refuse { run, reason } = message {
+            self.audit.note(run, "refuse", reason);
+        }
+        self.outbox.send(message);
+    }
+
+    fn prepare(&mut self, run: String, keep: bool, plan: Value) {
+        match self.options.allowed.check(plan, keep) {
+            Err(reason) => {
+                self.agent.ended();
+                self.answer(&ToCoordinator::Refuse { run, reason });
+            }
+            Ok((workload, permissions)) => {
+                let paths = workload.targets.iter().map(|t| t.path.display().to_string());
+                let paths: Vec<String> = paths.collect();
+                let about = format!("{} on {}", workload.title(), paths.join(", "));
+                self.audit.note(&run, "prepare", &about);
+                let warmup = Nanoseconds::from_seconds(workload.warmup_seconds);
+                self.warmup_ns = warmup.0;
+                (self.run, self.events, self.measured) = (run, 0, false);
+                let mut recording = self.options.recording.clone();
+                let tag = format!("fleet-{}", self.run);
+                if let Some(recording) = recording.as_mut().filter(|_| check_tag(&tag).is_ok()) {
+                    recording.tags.push(tag);
+                }
+                let sender = self.sender.clone();
+                self.load = Some(Load::prepare(workload, permissions, recording, sender));
+            }
+        }
+    }
+
+    fn stop(&mut self, command: &str) {
+        self.audit.note(&self.run, command, "");
+        self.load.iter().for_each(Load::stop);
+    }
+
+    /// Serves nobody any more once the load has ended.
+    fn leave(&mut self, why: &str) {
+        self.audit.note(&self.run, "leave", why);
+        self.leaving = true;
+        self.load.iter().for_each(Load::stop);
+    }
+
+    fn happened(&mut self, event: &Event) {
+        use engine::Event as Engine;
+        match event {
+            // A document that nobody waits for, and figures for a screen of this host.
+            Event::Began { .. } | Event::Engine(Engine::Workers { .. }) => return,
+            Event::Engine(Engine::ThreadsStarted { after_ns, late_ns }) => {
+                let (after_ns, late_ns) = (after_ns.saturating_add(self.warmup_ns), *late_ns);
+                self.outbox.send(&ToCoordinator::Started { run: self.run.clone(), late_ns });
+                self.outbox.send(&ToCoordinator::Window { run: self.run.clone(), after_ns });
+                return;
+            }
+            _ => {}
+        }
+        let Ok(event) = serde_json::to_value(event) else { return };
+        let (number, event) = (self.events, Box::new(event));
+        self.events += 1;
+        self.outbox.offer(&ToCoordinator::Happened { run: self.run.clone(), number, event });
+    }
+
+    fn ended(&mut self, ended: Result<(), String>) {
+        self.load = None;
+        self.agent.ended();
+        let about = ended.as_ref().err().map_or("", String::as_str);
+        self.audit.note(&self.run, "end", about);
+        match ended {
+            Err(reason) if !self.measured => {
+                self.outbox.send(&ToCoordinator::Failed { run: self.run.clone(), reason });
+            }
+            // The coordinator has the result. That this host could not keep it, too, is a notice.
+            Err(text) => {
+                let event = serde_json::to_value(Event::Error { text }).unwrap_or_default();
+                let (run, number) = (self.run.clone(), self.events);
+                let event = Box::new(event);
+                self.outbox.offer(&ToCoordinator::Happened { run, number, event });
+            }
+            Ok(()) => {}
+        }
+    }
+}
+
+/// Where commands are noted unless the user names a file. The directory is made.
+fn usual_audit() -> Result<PathBuf, HistoryError> {
+    Ok(match history::place(None)? {
+        Place::File(path) => path.with_file_name("agent.log"),
+        Place::Postgres(_) => PathBuf::from("agent.log"),
+    })
+}

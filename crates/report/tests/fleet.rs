@@ -1,0 +1,104 @@
+//! What a report says of many hosts.
+
+use results::{
+    Document, Experiment, Fleet, FleetHost, FleetMerged, FleetWindow, Histogram, Latency, OnLoss,
+    Statistics,
+};
+use workload::{Stream, Target, Workload};
+
+fn statistics() -> Statistics {
+    let mut histogram = Histogram::new();
+    for us in 1..=5000 {
+        histogram.record(us * 1000);
+    }
+    Statistics {
+        ios: 5000,
+        latency_ns: Latency::of(&histogram),
+        histogram: Some(histogram.encode()),
+        ..Statistics::default()
+    }
+}
+
+fn host(name: &str, lost: Option<&str>) -> FleetHost {
+    FleetHost {
+        name: name.to_owned(),
+        hostname: format!("{name}.example.org"),
+        version: "0.2.0".to_owned(),
+        measurement: lost.is_none().then_some(0),
+        clock_bound_ns: Some(80_000),
+        late_ns: Some(150_000),
+        from_s: Some(3.0),
+        to_s: Some(13.0),
+        iops: Some(2500.0),
+        mib_per_s: Some(19.5),
+        lost: lost.map(str::to_owned),
+        missing_events: 0,
+        series: Vec::new(),
+    }
+}
+
+fn document(hosts: Vec<FleetHost>, window: Option<FleetWindow>) -> Document {
+    let conclusion = Fleet {
+        transport: "ssh".to_owned(),
+        on_loss: OnLoss::Continue,
+        start_skew_ns: Some(1_200_000),
+        clock_bound_ns: Some(80_000),
+        window,
+        merged: Some(FleetMerged {
+            hosts: 1,
+            total: statistics(),
+            read: statistics(),
+            write: Statistics::default(),
+            sync: Statistics::default(),
+        }),
+        hosts,
+    };
+    let target = Target { path: "/data".into(), size_bytes: None };
+    let workload = Workload::single(target, Stream::default());
+    let measurements = vec![testing::measurement("m", workload)];
+    let experiment = testing::experiment("f", "2026-11-25T12:00:00Z", conclusion);
+    Document::Fleet(Box::new(Experiment { measurements, ..experiment }))
+}
+
+fn window() -> FleetWindow {
+    FleetWindow {
+        from_s: 3.0,
+        seconds: 10.0,
+        read_iops: 5000.0,
+        write_iops: 0.0,
+        read_mib_per_s: 39.0,
+        write_mib_per_s: 0.0,
+    }
+}
+
+#[test]
+fn the_total_says_of_which_time_it_is_and_every_host_has_a_row() {
+    let text = report::text::document(&document(
+        vec![host("alpha7", None), host("beta7", None)],
+        Some(window()),
+    ));
+    assert!(text.contains("2 hosts together: 5000 IOPS, 39 MiB/s in the 10 s"), "{text}");
+    for words in ["Start skew", "1.2 ms", "alpha7", "beta7", "p99"] {
+        assert!(text.contains(words), "no `{words}` in {text}");
+    }
+}
+
+#[test]
+fn a_host_that_was_lost_is_named_with_its_reason() {
+    let hosts = vec![host("alpha7", None), host("beta7", Some("it was silent"))];
+    let text = report::text::document(&document(hosts.clone(), Some(window())));
+    assert!(text.contains("Lost beta7: it was silent"), "{text}");
+    let text = report::text::document(&document(hosts, None));
+    assert!(text.contains("Nothing can be added up"), "{text}");
+}
+
+/// The vendor's copy does not say whose hosts they are.
+#[test]
+fn names_of_hosts_are_taken_out() {
+    let hosts = vec![host("alpha7", None), host("beta7", Some("lost beta7.example.org"))];
+    let mut documents = vec![document(hosts, Some(window()))];
+    report::redact::redact(&mut documents).unwrap();
+    let text = serde_json::to_string(&documents[0]).unwrap();
+    assert!(!text.contains("alpha7") && !text.contains("beta7"), "{text}");
+    assert!(text.contains("\"on_loss\":\"continue\""), "{text}");
+}
