@@ -6,9 +6,19 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Which directory or device stands for which drive letter, physical disk or path prefix.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Drives(Vec<Drive>);
+/// Which directory or device stands for which drive letter, physical disk or path prefix. On
+/// Windows, those that are not in the table stand for themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drives {
+    lines: Vec<Drive>,
+    on_windows: bool,
+}
+
+impl Default for Drives {
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
+}
 
 /// One line of the table: `E=/mnt/e`, `3=/dev/sdb`, `\\server\share=/mnt/share`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,14 +79,36 @@ impl Drives {
     /// A table; of two lines for one name, the later counts.
     #[must_use]
     pub fn new(drives: Vec<Drive>) -> Self {
-        Self(drives)
+        Self { lines: drives, on_windows: cfg!(windows) }
+    }
+
+    /// The same table on Windows, or elsewhere.
+    #[cfg(test)]
+    pub(crate) fn on_windows(self, on_windows: bool) -> Self {
+        Self { on_windows, ..self }
+    }
+
+    /// Whether drives and disks that are not in the table stand for themselves.
+    pub(crate) fn are_windows(&self) -> bool {
+        self.on_windows
     }
 
     /// The place of a drive letter, disk number or share; none where the table has none.
     #[must_use]
     pub fn place(&self, name: &str) -> Option<&Path> {
-        let found = self.0.iter().rev().find(|d| d.name.eq_ignore_ascii_case(name));
+        let found = self.lines.iter().rev().find(|d| d.name.eq_ignore_ascii_case(name));
         found.map(|d| d.place.as_path())
+    }
+
+    /// The same, and on Windows the disk of a number or the root of a drive.
+    pub(crate) fn standing_for(&self, name: &str) -> Option<PathBuf> {
+        let own = || match name {
+            _ if !self.on_windows || name.is_empty() => None,
+            disk if disk.bytes().all(|b| b.is_ascii_digit()) => Some(physical_drive(disk)),
+            drive if drive.len() == 1 => Some(PathBuf::from(format!("{drive}:\\"))),
+            _ => None,
+        };
+        self.place(name).map(Path::to_owned).or_else(own)
     }
 
     /// Where a path of Windows is on this system. A path without a drive, a disk or a share stays
@@ -88,12 +120,15 @@ impl Drives {
             && !disk.is_empty()
             && disk.bytes().all(|b| b.is_ascii_digit())
         {
-            return self.place(disk).map(Path::to_owned).ok_or_else(|| unknown(disk));
+            return self.standing_for(disk).ok_or_else(|| unknown(disk));
         }
         if let Some(share) = written.strip_prefix(r"\\") {
             let share = share.split('\\').take(2).collect::<Vec<_>>().join("\\");
             let name = format!(r"\\{share}");
-            let place = self.place(&name).ok_or_else(|| unknown(&name))?;
+            let Some(place) = self.place(&name) else {
+                let own = self.on_windows.then(|| PathBuf::from(written));
+                return own.ok_or_else(|| unknown(&name));
+            };
             return Ok(below(place, written.get(name.len()..).unwrap_or_default()));
         }
         let (drive, rest) = match written.split_once(':') {
@@ -102,15 +137,27 @@ impl Drives {
             {
                 (drive, rest)
             }
+            _ if self.on_windows => return Ok(PathBuf::from(written)),
             // A path of Windows without a drive: the current directory.
             _ if written.contains('\\') && !written.contains('/') => {
                 return Ok(below(Path::new(""), written));
             }
             _ => return Ok(PathBuf::from(written)),
         };
-        let place = self.place(drive).ok_or_else(|| unknown(drive))?;
-        Ok(below(place, rest))
+        match self.place(drive) {
+            Some(place) => Ok(below(place, rest)),
+            None if !self.on_windows => Err(unknown(drive)),
+            None if drive.bytes().all(|b| b.is_ascii_digit()) => Ok(physical_drive(drive)),
+            // The bare drive is the volume itself, as for DiskSpd.
+            None if rest.is_empty() => Ok(PathBuf::from(format!(r"\\.\{drive}:"))),
+            None => Ok(PathBuf::from(written)),
+        }
     }
+}
+
+/// A whole disk of Windows.
+fn physical_drive(number: &str) -> PathBuf {
+    PathBuf::from(format!(r"\\.\PhysicalDrive{number}"))
 }
 
 /// A place and the rest of a path with backslashes.
@@ -126,7 +173,28 @@ mod tests {
     use proptest::prelude::*;
 
     fn drives(lines: &[&str]) -> Drives {
-        Drives::new(lines.iter().map(|line| line.parse().unwrap()).collect())
+        let lines = lines.iter().map(|line| line.parse().unwrap()).collect();
+        Drives::new(lines).on_windows(false)
+    }
+
+    /// On Windows, `E:\x` and `#1` "did not exist here" unless `--drive` said what they were.
+    #[test]
+    fn on_windows_drives_stand_for_themselves_unless_the_table_has_them() {
+        let drives = drives(&["F=/mnt/f"]).on_windows(true);
+        let path = |text: &str| drives.path(text).unwrap();
+        for own in
+            [r"E:\dir\x.dat", r"E:x.dat", r"\\nas\sql\x.dat", r"dir\x.dat", "x.dat", r"\\.\E:"]
+        {
+            assert_eq!(path(own), Path::new(own));
+        }
+        assert_eq!(path("#1"), Path::new(r"\\.\PhysicalDrive1"));
+        assert_eq!(path("3:"), Path::new(r"\\.\PhysicalDrive3"));
+        assert_eq!(path("E:"), Path::new(r"\\.\E:"));
+        assert_eq!(path(r"f:\a"), Path::new("/mnt/f").join("a"));
+        assert_eq!(drives.standing_for("E").as_deref(), Some(Path::new(r"E:\")));
+        assert_eq!(drives.standing_for("1").as_deref(), Some(Path::new(r"\\.\PhysicalDrive1")));
+        assert_eq!(drives.standing_for("TEST"), None);
+        assert_eq!(drives.clone().on_windows(false).standing_for("E"), None);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::buffers::BufferPlan;
 use crate::choices::Draws;
 use crate::copied::CopiedQueue;
 use crate::drive;
+use crate::error::DEVICE_FAILED;
 use crate::null::NullQueue;
 use crate::offsets::Offsets;
 use crate::pace::Pace;
@@ -274,11 +275,10 @@ fn the_null_queue_keeps_the_contract() {
 #[test]
 fn the_simulated_queue_keeps_the_contract() {
     keeps_the_contract(&mut simulated(&SimDevice::default()), DEPTH, Keeps::Nothing);
-    let eio = 5;
     let failing = SimDevice { fail_every: Some(1), ..SimDevice::default() };
     let mut queue = simulated(&failing);
     let mut checked = Checked { queue: &mut queue, last_ns: 0, finished: Vec::new() };
-    assert_eq!(checked.perform(&[request(3, Op::Read, 0)]), [(3, -eio)]);
+    assert_eq!(checked.perform(&[request(3, Op::Read, 0)]), [(3, -DEVICE_FAILED)]);
     let slow = SimDevice { read_ns: Nanoseconds(60_000_000_000), ..SimDevice::default() };
     gives_up_waiting(&mut simulated(&slow));
 }

@@ -110,9 +110,10 @@ pub(crate) fn kind_of(errno: i32) -> ErrorKind {
     if errno == 0 {
         return ErrorKind::ShortTransfer;
     }
+    if let Some(kind) = kind_by_number(errno, cfg!(windows)) {
+        return kind;
+    }
     match (errno, io::Error::from_raw_os_error(errno).kind()) {
-        (5, _) => ErrorKind::Io,
-        (6 | 19, _) => ErrorKind::NoDevice,
         (_, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => ErrorKind::NoSpace,
         (_, io::ErrorKind::InvalidInput) => ErrorKind::Invalid,
         (_, io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied) => {
@@ -123,6 +124,29 @@ pub(crate) fn kind_of(errno: i32) -> ErrorKind {
     }
 }
 
+/// The error number of a device that failed: `EIO`, and on Windows `ERROR_IO_DEVICE`, since 5 is
+/// "access denied" there.
+pub(crate) const DEVICE_FAILED: i32 = if cfg!(windows) { 1117 } else { 5 };
+
+/// The kinds of numbers for which the standard library has no kind. The same number means
+/// something else on Windows, so the numbers of both systems are here, named as the systems do.
+fn kind_by_number(number: i32, on_windows: bool) -> Option<ErrorKind> {
+    match (number, on_windows) {
+        // EIO. ERROR_CRC, ERROR_DISK_OPERATION_FAILED, ERROR_IO_DEVICE and, for a request that the
+        // device refused, ERROR_DEVICE_HARDWARE_ERROR.
+        (5, false) | (23 | 1127 | 1117 | 483, true) => Some(ErrorKind::Io),
+        // ENXIO, ENODEV. ERROR_DEV_NOT_EXIST, ERROR_NO_SUCH_DEVICE, ERROR_DEVICE_NOT_CONNECTED.
+        (6 | 19, false) | (55 | 433 | 1167, true) => Some(ErrorKind::NoDevice),
+        // ERROR_ACCESS_DENIED, ERROR_WRITE_PROTECT.
+        (5 | 19, true) => Some(ErrorKind::ReadOnly),
+        // ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER.
+        (6 | 87, true) => Some(ErrorKind::Invalid),
+        // ERROR_SEM_TIMEOUT.
+        (121, true) => Some(ErrorKind::TimedOut),
+        _ => None,
+    }
+}
+
 /// What the system says of an error number; 0 stands for a short transfer.
 #[must_use]
 pub(crate) fn message_of(errno: i32) -> String {
@@ -130,4 +154,28 @@ pub(crate) fn message_of(errno: i32) -> String {
         return "fewer bytes than asked, and no more to come".to_owned();
     }
     io::Error::from_raw_os_error(errno).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of Linux were read on Windows: "access denied" passed for a broken device, a closed
+    /// handle and a write-protected disk for one that had gone.
+    #[test]
+    fn error_numbers_mean_what_they_mean_on_their_system() {
+        let linux = |number| kind_by_number(number, false);
+        let windows = |number| kind_by_number(number, true);
+        assert_eq!(
+            [5, 6, 19].map(linux),
+            [ErrorKind::Io, ErrorKind::NoDevice, ErrorKind::NoDevice].map(Some)
+        );
+        assert_eq!([23, 483, 1117].map(windows), [Some(ErrorKind::Io); 3]);
+        assert_eq!([55, 433, 1167].map(windows), [Some(ErrorKind::NoDevice); 3]);
+        assert_eq!([5, 19].map(windows), [Some(ErrorKind::ReadOnly); 2]);
+        assert_eq!([6, 87].map(windows), [Some(ErrorKind::Invalid); 2]);
+        assert_eq!((linux(1117), windows(2)), (None, None));
+        assert_eq!(kind_of(DEVICE_FAILED), ErrorKind::Io);
+        assert_eq!(kind_of(0), ErrorKind::ShortTransfer);
+    }
 }

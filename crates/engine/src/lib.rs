@@ -14,11 +14,14 @@ mod collect;
 mod content;
 mod copied;
 mod crew;
+mod databases;
 mod diskspd;
 mod drive;
 mod error;
 mod event;
+mod fill;
 mod glance;
+mod inline;
 mod job;
 mod lane;
 mod mark;
@@ -27,6 +30,7 @@ mod memory;
 mod mix;
 mod null;
 mod offsets;
+mod opened;
 mod outcome;
 mod pace;
 mod pool;
@@ -34,7 +38,9 @@ mod prepare;
 mod prepared;
 mod queue;
 mod random;
+mod ready;
 mod recorder;
+mod resize;
 mod resizer;
 mod run;
 mod shared;
@@ -42,6 +48,7 @@ mod silent;
 mod sim;
 mod source;
 mod spread;
+mod targets;
 mod teams;
 mod timeline;
 mod watch;
@@ -51,9 +58,17 @@ mod worker;
 #[path = "linux/mod.rs"]
 mod platform;
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
 #[path = "windows/mod.rs"]
 mod platform;
+
+// Functions of names and numbers, which are tested on every system.
+#[cfg(any(windows, test))]
+#[path = "windows/names.rs"]
+mod windows_names;
+#[cfg(any(windows, test))]
+#[path = "windows/outcome.rs"]
+mod windows_outcome;
 
 #[cfg(test)]
 mod contract;

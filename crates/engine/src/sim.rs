@@ -13,10 +13,8 @@ use std::rc::Rc;
 use device::{Device, Outcome};
 
 use crate::buffers::{BufferPlan, Buffers};
+use crate::error::DEVICE_FAILED;
 use crate::queue::{Finished, Op, Queue, Request};
-
-/// The error number that an injected failure carries (EIO everywhere).
-const EIO: i32 = 5;
 
 /// One worker's queue to a simulated device; all queues of a run share the device and the clock.
 pub(crate) struct SimQueue {
@@ -78,7 +76,7 @@ impl Queue for SimQueue {
             let reply = device.serve(&self.to_device(request), now);
             let result = match reply.outcome {
                 Outcome::Done { bytes } => i32::try_from(bytes).unwrap_or(i32::MAX),
-                Outcome::Failed => -EIO,
+                Outcome::Failed => -DEVICE_FAILED,
             };
             self.sequence += 1;
             self.pending.push(Reverse((reply.done_ns, self.sequence, request.slot, result)));

@@ -76,7 +76,7 @@ const CLOSED: [&str; 54] = [
 /// Words of ours under keys that hold free text elsewhere.
 const OURS: [(&str, &[&str]); 4] = [
     ("content", &["random", "zero", "counting"]),
-    ("engine", &["auto", "uring", "aio", "sync", "mmap", "null", "sim"]),
+    ("engine", &["auto", "uring", "aio", "iocp", "sync", "mmap", "null", "sim"]),
     ("method", &["neighbours", "fast_share", "mean_latency"]),
     ("source", &["measured", "left_out", "missing", "inferred"]),
 ];
@@ -177,7 +177,7 @@ fn without_origin(value: &mut Value) {
             if let Some(Value::Array(line)) = object.get_mut("line") {
                 line.truncate(1);
                 for word in line {
-                    let name = word.as_str().and_then(|w| w.rsplit('/').next());
+                    let name = word.as_str().and_then(|w| w.rsplit(['/', '\\']).next());
                     *word = name.unwrap_or_default().into();
                 }
             }
@@ -349,6 +349,9 @@ impl Secrets {
             return;
         }
         let path = path.trim_end_matches(['/', '\\']);
+        if let Some(user) = windows_user(path) {
+            self.add("user", user);
+        }
         let Some(word) = self.add(kind, path) else { return };
         if let Some(name) = path.rsplit(['/', '\\']).next() {
             self.add_as(name, &word);
@@ -357,14 +360,14 @@ impl Secrets {
 
     /// What is mounted, where that is not a device: an export of a server, a pool.
     fn source(&mut self, source: &str) {
-        if is_device(source) || !source.contains(['/', ':']) {
+        if is_device(source) || !source.contains(['/', ':', '\\']) {
             return;
         }
         if source.starts_with("/dev/") {
             return self.path("source", source);
         }
         let Some(word) = self.add("source", source) else { return };
-        let server = source.trim_start_matches('/').split(['/', ':']).next();
+        let server = source.trim_start_matches(['/', '\\']).split(['/', ':', '\\']).next();
         if let Some(server) = server.filter(|s| s.contains('.')) {
             self.host(server);
         }
@@ -459,9 +462,27 @@ fn is_word(name: &str) -> bool {
 
 /// Whether a path is that of a device by its name in the kernel (`/dev/vda1`). Those below
 /// directories have names that people gave them (`/dev/mapper/accounts-data`), or that tell serial
-/// numbers (`/dev/disk/by-id/…`).
+/// numbers (`/dev/disk/by-id/…`). On Windows they are `\\.\PhysicalDrive1` and drives such as `C:`.
 fn is_device(path: &str) -> bool {
+    let bare = path.strip_prefix(r"\\.\").unwrap_or(path);
+    let drive = bare.trim_end_matches('\\').strip_suffix(':');
     path.strip_prefix("/dev/").is_some_and(|name| !name.contains('/'))
+        || drive.is_some_and(|letter| letter.len() == 1)
+        || bare
+            .to_ascii_lowercase()
+            .strip_prefix("physicaldrive")
+            .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Whose directory a path of Windows is in: `anna` of `C:\Users\anna\data`.
+fn windows_user(path: &str) -> Option<&str> {
+    let (drive, rest) = path.split_once(':')?;
+    let mut parts = rest.split(['\\', '/']).filter(|part| !part.is_empty());
+    let is_profile = drive.chars().last().is_some_and(|c| c.is_ascii_alphabetic())
+        && parts.next().is_some_and(|part| part.eq_ignore_ascii_case("users"));
+    let user = parts.next().filter(|_| is_profile)?;
+    (!["public", "default", "all users"].contains(&user.to_ascii_lowercase().as_str()))
+        .then_some(user)
 }
 
 /// Whether a name says whose storage it is.
@@ -533,6 +554,27 @@ mod tests {
         secrets.finish();
         let text = "/dev/vda1, /dev/mapper/acme-erp (acme-erp), /dev/disk/by-label/payroll";
         assert_eq!(secrets.replaced(text), "/dev/vda1, source-1 (source-1), target-1");
+    }
+
+    /// Only `/` parted names: the program of a recorded command kept the whole of
+    /// `C:\Users\anna\tool.exe`, and a share the name of its server.
+    #[test]
+    fn places_of_windows_lose_their_names() {
+        let mut secrets = Secrets::default();
+        secrets.path("target", r"C:\Users\anna\payroll.dat");
+        secrets.path("target", r"\\.\PhysicalDrive3");
+        secrets.path("target", r"D:\");
+        secrets.source(r"\\filer.bank.example\erp");
+        secrets.finish();
+        let text =
+            r"C:\Users\anna\payroll.dat; C:\Users\anna\x; payroll.dat; D:\; \\.\PhysicalDrive3";
+        let shown = r"target-1; C:\Users\user-1\x; target-1; D:\; \\.\PhysicalDrive3";
+        assert_eq!(secrets.replaced(text), shown);
+        assert_eq!(secrets.replaced(r"\\filer.bank.example\erp on filer"), "source-1 on host-1");
+        assert_eq!(windows_user(r"C:\Users\Public\x"), None);
+        let mut value = serde_json::json!({ "line": [r"C:\Users\anna\tool.exe", "--now"] });
+        without_origin(&mut value);
+        assert_eq!(value, serde_json::json!({ "line": ["tool.exe"] }));
     }
 
     #[test]

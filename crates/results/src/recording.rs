@@ -363,8 +363,9 @@ impl RecordedCommand {
     /// The name of the program, and its first words.
     #[must_use]
     pub fn title(&self) -> String {
-        let program = self.line.first().map_or("", |p| p.rsplit('/').next().unwrap_or(p));
-        let first = self.line.get(1).filter(|word| !word.starts_with('-') && !word.contains('/'));
+        let program = self.line.first().map_or("", |p| p.rsplit(['/', '\\']).next().unwrap_or(p));
+        let is_word = |word: &&String| !word.starts_with('-') && !word.contains(['/', '\\']);
+        let first = self.line.get(1).filter(is_word);
         first.map_or_else(|| program.to_owned(), |word| format!("{program} {word}"))
     }
 }

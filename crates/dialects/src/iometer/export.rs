@@ -191,11 +191,17 @@ impl ConfigBuilder {
         }
     }
 
-    /// A path as IOMeter names it on Linux, and the size of its sectors.
+    /// A path as IOMeter names it on its system, and the size of its sectors.
     fn target(&mut self, path: &str) -> (String, u64) {
+        if let Some(drive) = path.strip_suffix(FILE).and_then(|place| place.strip_suffix(":\\")) {
+            return (format!("{drive}:"), SECTOR_BYTES);
+        }
         if let Some(mount) = path.strip_suffix(FILE) {
             let mount = if mount.is_empty() { "/" } else { mount };
             return (format!("{mount} [ext4]"), FILE_SYSTEM_SECTOR_BYTES);
+        }
+        if let Some(disk) = path.strip_prefix(r"\\.\PhysicalDrive") {
+            return (format!("PHYSICALDRIVE:{disk}"), SECTOR_BYTES);
         }
         match path.strip_prefix("/dev/") {
             Some(device) if !device.contains('/') => (device.to_owned(), SECTOR_BYTES),

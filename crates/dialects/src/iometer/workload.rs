@@ -96,10 +96,10 @@ impl Target {
         }
         let known = |drive: &str| {
             let unknown = || DriveError::Unknown { path: name.to_owned(), drive: drive.to_owned() };
-            drives.place(drive).ok_or_else(unknown)
+            drives.standing_for(drive).ok_or_else(unknown)
         };
         if let Some(disk) = physical_disk(name) {
-            return at(known(disk)?.to_owned(), SECTOR_BYTES);
+            return at(known(disk)?, SECTOR_BYTES);
         }
         if let Some(place) = drives.place(name) {
             return at(place.to_owned(), SECTOR_BYTES);
@@ -108,8 +108,11 @@ impl Target {
         match name.split_once([':', ' ', '\\']) {
             Some((word, _)) if !word.is_empty() => {
                 let place = known(word)?;
-                let is_device = place.starts_with("/dev");
-                at(if is_device { place.to_owned() } else { place.join(FILE) }, SECTOR_BYTES)
+                at(if is_device(&place) { place } else { place.join(FILE) }, SECTOR_BYTES)
+            }
+            // There is no directory of devices there.
+            None if drives.are_windows() => {
+                Err(DriveError::Unknown { path: name.to_owned(), drive: name.to_owned() })
             }
             Some(_) => Err(DriveError::Unknown { path: name.to_owned(), drive: name.to_owned() }),
             None => at(Path::new("/dev").join(name), SECTOR_BYTES),
@@ -121,6 +124,11 @@ impl Target {
     pub fn is_physical_disk(&self) -> bool {
         physical_disk(self.name.trim()).is_some()
     }
+}
+
+/// Whether what stands for a drive is a device, of Linux or of Windows.
+fn is_device(place: &Path) -> bool {
+    place.starts_with("/dev") || place.to_str().is_some_and(|p| p.starts_with(r"\\.\"))
 }
 
 /// The number of a disk of Windows: `1: "VENDOR`, `PHYSICALDRIVE:1`, `PHYSICALDRIVE1`.
@@ -354,7 +362,25 @@ mod tests {
     use workload::Mode;
 
     fn drives(lines: &[&str]) -> Drives {
-        Drives::new(lines.iter().map(|line| line.parse().unwrap()).collect())
+        let lines = lines.iter().map(|line| line.parse().unwrap()).collect();
+        Drives::new(lines).on_windows(false)
+    }
+
+    /// What was on no drive was looked for in /dev, also where there is none.
+    #[test]
+    fn on_windows_targets_are_where_their_names_say() {
+        let drives = drives(&[]).on_windows(true);
+        for (name, path) in [
+            ("E: \"SQL data\"", r"E:\iobw.tst"),
+            ("PHYSICALDRIVE:1", r"\\.\PhysicalDrive1"),
+            ("1: \"ACME FLASH (8", r"\\.\PhysicalDrive1"),
+        ] {
+            let place = target(name).place(&drives).unwrap();
+            // Paths are joined as the system does that runs the test.
+            let shown = place.path.to_string_lossy().replace(r"\/", r"\");
+            assert_eq!((shown.as_str(), place.sector_bytes), (path, 512), "{name}");
+        }
+        assert!(target("sda").place(&drives).is_err());
     }
 
     fn target(name: &str) -> Target {

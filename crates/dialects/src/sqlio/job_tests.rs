@@ -76,8 +76,8 @@ fn sequential_has_one_cursor_for_each_file_and_a_base() {
     let stream = &workload.streams[0];
     assert_eq!((stream.pattern, stream.offset_bytes.0), (Pattern::SequentialShared, 640 << 10));
     assert_eq!(
-        (workload.targets[0].path.to_str(), workload.targets[0].size_bytes),
-        (Some("/mnt/e/x.dat"), None)
+        (workload.targets[0].path.as_path(), workload.targets[0].size_bytes),
+        (std::path::Path::new("/mnt/e/x.dat"), None)
     );
     assert_eq!((head.sizes[0].mib, head.sizes[0].specified), (1024, false));
     assert_eq!(head.sizes[0].file, "E:x.dat", "as it was written");

@@ -22,7 +22,7 @@ pub(super) enum Source {
 
 /// Splits `HOST:FILE`; an IPv6 address is in brackets. No host begins with a dash: ssh would take
 /// it for an option.
-fn split(text: &str) -> Result<(String, Option<String>), JobError> {
+fn split(text: &str, on_windows: bool) -> Result<(String, Option<String>), JobError> {
     let end = match text.find(']').filter(|_| text.starts_with('[')) {
         Some(bracket) => text[bracket..].find(':').map(|at| at + bracket),
         None => text.find(':'),
@@ -33,7 +33,7 @@ fn split(text: &str) -> Result<(String, Option<String>), JobError> {
         let text = format!("`{text}` names no host; write HOST or HOST:FILE");
         return Err(JobError::Usage(text));
     }
-    if host.contains('/') {
+    if host.contains('/') || is_windows_path(text, on_windows) {
         let text = format!(
             "`{text}` is a path and names no host; write HOST or HOST:FILE, or `--witness-file \
              {text}` for a file of this host"
@@ -41,6 +41,16 @@ fn split(text: &str) -> Result<(String, Option<String>), JobError> {
         return Err(JobError::Usage(text));
     }
     Ok((host.to_owned(), file.map(str::to_owned)))
+}
+
+/// Whether a text is a path by the rules of Windows: `E:\w`, `E:w`, `\\server\share\w`. Elsewhere
+/// a host may have a name of one letter, so that only the form with a backslash is no host's.
+fn is_windows_path(text: &str, on_windows: bool) -> bool {
+    let mut letters = text.chars();
+    let drive = letters.next().is_some_and(|c| c.is_ascii_alphabetic())
+        && letters.next() == Some(':')
+        && (on_windows || letters.next() == Some('\\'));
+    drive || text.starts_with(r"\\")
 }
 
 /// A word that a shell takes as it is.
@@ -52,11 +62,15 @@ impl Source {
     /// What `--verify` names: a file of this host if there is one of that name, or if no host is
     /// before a colon.
     pub(super) fn parse(text: &str) -> Result<Self, JobError> {
+        Self::parse_on(text, cfg!(windows))
+    }
+
+    fn parse_on(text: &str, on_windows: bool) -> Result<Self, JobError> {
         let host = text.split_once(':').is_some_and(|(host, _)| !host.contains('/'));
-        if !host || Path::new(text).exists() {
+        if !host || is_windows_path(text, on_windows) || Path::new(text).exists() {
             return Ok(Self::Here(text.into(), false));
         }
-        match split(text)? {
+        match split(text, on_windows)? {
             (host, Some(file)) => Ok(Self::There { host, file }),
             _ => Ok(Self::Here(text.into(), false)),
         }
@@ -71,7 +85,7 @@ impl Source {
                 Err(JobError::Usage(text.to_owned()))
             }
             (Some(witness), None) => {
-                let (host, file) = split(witness)?;
+                let (host, file) = split(witness, cfg!(windows))?;
                 Ok(Self::There { host, file: file.unwrap_or(name) })
             }
             (None, Some(file)) => Ok(Self::Here(absolute(file)?, false)),
@@ -117,10 +131,17 @@ impl Source {
         header.targets.iter().any(|t| here.is_some() && directory(&t.path).and_then(device) == here)
     }
 
-    /// Nobody writes there yet.
+    /// The same by the drive or the share; a volume that is mounted in a directory of another is
+    /// not told apart.
     #[cfg(not(unix))]
-    fn is_beside(&self, _: &Header) -> bool {
-        false
+    fn is_beside(&self, header: &Header) -> bool {
+        let drive = |path: &Path| {
+            let directory = path.parent()?.canonicalize().ok()?;
+            directory.components().next().map(|first| first.as_os_str().to_ascii_lowercase())
+        };
+        let Self::Here(file, _) = self else { return false };
+        let here = drive(file);
+        header.targets.iter().any(|t| here.is_some() && drive(&t.path) == here)
     }
 
     /// The program that is the witness.
@@ -191,7 +212,7 @@ mod tests {
     fn hosts_and_files_are_told_apart() {
         let there =
             |host: &str, file: &str| Source::There { host: host.to_owned(), file: file.to_owned() };
-        let parsed = |text: &str| Source::parse(text).unwrap();
+        let parsed = |text: &str| Source::parse_on(text, false).unwrap();
         assert_eq!(parsed("db2:/var/w"), there("db2", "/var/w"));
         assert_eq!(parsed("root@db2:w x"), there("root@db2", "w x"));
         assert_eq!(parsed("[fe80::1]:w"), there("fe80::1", "w"));
@@ -201,7 +222,7 @@ mod tests {
         for wrong in ["-oProxyCommand=x:w", ":w", "host:"] {
             assert!(Source::parse(wrong).is_err(), "{wrong}");
         }
-        assert!(split("-oProxyCommand=x").is_err());
+        assert!(split("-oProxyCommand=x", false).is_err());
         assert_eq!(quoted("it's; rm *"), r"'it'\''s; rm *'");
     }
 
@@ -209,9 +230,24 @@ mod tests {
     /// files.
     #[test]
     fn a_path_is_no_host() {
-        for path in ["/var/w", "./w:x"] {
-            let Err(JobError::Usage(text)) = split(path) else { panic!("{path} is no host") };
+        for path in ["/var/w", "./w:x", r"E:\w", r"\\nas\w"] {
+            let Err(JobError::Usage(text)) = split(path, false) else {
+                panic!("{path} is no host")
+            };
             assert!(text.contains(&format!("--witness-file {path}")), "{text}");
         }
+    }
+
+    /// `E:\w` was taken for the file `\w` on the host `E`, and given to ssh.
+    #[test]
+    fn a_drive_is_no_host() {
+        let here = |text: &str| Source::Here(text.into(), false);
+        for (text, on_windows) in
+            [(r"E:\w", true), (r"E:\w", false), ("e:w", true), ("E:/w", true), (r"\\nas\a:b", true)]
+        {
+            assert_eq!(Source::parse_on(text, on_windows).unwrap(), here(text), "{text}");
+        }
+        let there = Source::There { host: "e".to_owned(), file: "/w".to_owned() };
+        assert_eq!(Source::parse_on("e:/w", false).unwrap(), there, "a host of one letter");
     }
 }
