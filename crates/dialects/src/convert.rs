@@ -117,7 +117,7 @@ impl Parts {
         self.len
     }
 
-    /// One of them, from 0; none behind the last. An error is why a run is no workload.
+    /// One of them, from 0; none after the last. An error is why a run is not a workload.
     #[must_use]
     pub fn part(&self, index: usize) -> Option<Result<Part, String>> {
         (index < self.len).then(|| (self.make)(index))

@@ -52,7 +52,7 @@ pub struct WorkloadFile {
     pub read: fn(&[u8], &Drives, Environment<'_>) -> Result<Parts, String>,
     /// Writes a workload; also what of it is lost.
     pub write: fn(&Workload) -> WrittenFile,
-    /// What such a file calls the test file in a directory; none where iosonde chooses.
+    /// What such a file calls the test file in a directory; `None` if iosonde chooses.
     pub test_file: Option<&'static str>,
 }
 

@@ -31,7 +31,7 @@ pub struct Drive {
 /// Why a mapping cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DriveError {
-    /// The text is no mapping.
+    /// The text is not a mapping.
     #[error("`{0}` is not a mapping; write NAME=PLACE, for example `E=/mnt/e`, `3=/dev/sdb`")]
     Form(String),
     /// A path begins with a drive that nothing stands for.
@@ -93,7 +93,7 @@ impl Drives {
         self.on_windows
     }
 
-    /// The place of a drive letter, disk number or share; none where the table has none.
+    /// The place of a drive letter, disk number or share; `None` if the table has none.
     #[must_use]
     pub fn place(&self, name: &str) -> Option<&Path> {
         let found = self.lines.iter().rev().find(|d| d.name.eq_ignore_ascii_case(name));

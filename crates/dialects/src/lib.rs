@@ -1,4 +1,4 @@
-//! The tools people come from: their command lines, files and outputs, each in a module of its own.
+//! The tools people come from: their command lines, files and outputs, each in its own module.
 //!
 //! A dialect turns what people have (a command line, a parameter file, a profile, a result) into
 //! iosonde's words, and iosonde's results into the text that their scripts read. Nothing here

@@ -3,7 +3,7 @@
 use crate::foreign::{ForeignRuns, ReadError};
 use crate::{DIALECTS, text};
 
-/// Reads every run of a file of another tool; none where no tool is recognised. `file` is the name
+/// Reads every run of a file of another tool; `None` if no tool is recognised. `file` is the name
 /// of the file, `read` the moment, UTC and RFC 3339, that stands for the start of runs of which
 /// nobody knows it.
 pub fn recognise(bytes: &[u8], file: &str, read: &str) -> Result<Option<ForeignRuns>, ReadError> {

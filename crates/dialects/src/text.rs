@@ -1,5 +1,5 @@
 //! Bytes of unknown encoding, as text: what redirections, consoles and editors of Windows leave
-//! behind.
+//! after.
 
 /// The text of a file in UTF-8, UTF-16 with a byte order mark or without one, or, where it is
 /// neither, Windows-1252's ASCII part with `?` for the rest. Line ends stay as they are.

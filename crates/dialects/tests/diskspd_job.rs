@@ -99,7 +99,7 @@ fn contents() {
     assert_eq!(content("-Z -Z1M f"), (Content::Source { bytes: Bytes(1 << 20) }, None));
     let source = (Content::Source { bytes: Bytes(1 << 20) }, Some("/mnt/c/x.bin".into()));
     assert_eq!(content(r"-Z1M,C:\x.bin f"), source);
-    // Nothing after the comma is no file; that was refused.
+    // Nothing after the comma is not a file; that was refused.
     assert_eq!(content("-Z1M, f"), (Content::Source { bytes: Bytes(1 << 20) }, None));
 }
 

@@ -71,7 +71,7 @@ fn json_of(text: &str, pointer: &str) -> serde_json::Value {
 
 #[test]
 fn groups_stand_for_all_of_their_jobs() {
-    // With the text for people before and behind the JSON.
+    // With the text for people before and after the JSON.
     let found = found(GROUP).unwrap();
     let [readers, log] = found.measurements.as_slice() else { panic!("two groups") };
     assert_eq!((readers.threads, log.threads), (3, 1));

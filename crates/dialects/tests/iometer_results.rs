@@ -282,7 +282,7 @@ proptest! {
         let found = import(&file.to_csv(), "f", READ);
         for measurement in &found.measurements {
             let json = serde_json::to_string(measurement).unwrap();
-            // What is no number would be null there, and not be read.
+            // What is not a number would be null there, and not be read.
             prop_assert!(serde_json::from_str::<Measurement>(&json).is_ok(), "{}", json);
         }
     }

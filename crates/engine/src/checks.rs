@@ -50,8 +50,8 @@ fn service(tally: &Tally) -> &Histogram {
 /// Time in flight of every I/O, flushes too, against the integral of what was in flight.
 fn littles_law(judged: &RunEvidence<'_>) -> Option<f64> {
     let completed = |t: &Tally| service(t).mean().unwrap_or(0.0) * t.ios as f64;
-    // Thread by thread: in a sum of open and closed loops, only some I/Os have a service time of
-    // their own. I/Os that failed or never returned were in flight as well.
+    // Thread by thread: in a sum of open and closed loops, only some I/Os have their own service
+    // time. I/Os that failed or never returned were in flight as well.
     let each = |w: &WorkerTotals| {
         let never = w.end.as_ref().map_or(0.0, |e| e.unfinished.in_window_ns);
         w.counts.tallies.iter().map(completed).sum::<f64>() + w.counts.failed_ns + never

@@ -56,8 +56,8 @@ enum Direction {
 }
 
 impl Choices {
-    /// The choices of a stream's worker. The same `draws` choose the same again; content has a seed
-    /// of its own.
+    /// The choices of a stream's worker. The same `draws` choose the same again; content has its
+    /// own seed.
     pub(crate) fn new(
         stream: &Stream,
         mut offsets: Offsets,

@@ -63,7 +63,7 @@ impl Counts {
 pub(crate) struct WorkerTotals {
     /// In the whole window; complete after [`Collector::finish`].
     pub counts: Counts,
-    /// The same in parts, while the run goes on.
+    /// The same in parts, while the run continues.
     parts: Vec<Counts>,
     /// The thread's CPU time at the beginning of the window.
     cpu_begin_ns: Option<u64>,
@@ -140,7 +140,7 @@ pub(crate) struct Collector {
     open: BTreeMap<u64, Interval>,
     closed: Vec<Closed>,
     interval_ns: u64,
-    /// Intervals in a part; none where there is one part only.
+    /// Intervals in a part; `None` if there is one part only.
     part_intervals: Option<u64>,
     /// Whether the series of each worker is kept, too.
     keeps_workers: bool,

@@ -35,7 +35,7 @@ pub(crate) fn prepare(content: Content, buffer: &mut [u8], random: &mut Random) 
 /// What is written from a `source` comes from another place of it each time instead.
 ///
 /// All words are combined with one number that is never the same. Filling 8 KiB afresh costs half a
-/// microsecond; this is one pass of a few instructions for each cache line.
+/// microsecond; this is one pass of a few instructions per cache line.
 #[inline]
 pub(crate) fn freshen(
     content: Content,

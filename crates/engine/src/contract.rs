@@ -30,12 +30,12 @@ use crate::worker::{Message, Timeline, Worker, WorkerPlan};
 pub(crate) const DEPTH: u32 = 8;
 /// Size of one I/O.
 pub(crate) const BLOCK: u32 = 8192;
-/// Size of the target behind the queue: three times the depth.
+/// Size of the target after the queue: three times the depth.
 pub(crate) const SIZE: u64 = 3 * DEPTH as u64 * BLOCK as u64;
 /// Nothing here takes long; whoever waits longer hangs.
 const HANGS: Duration = Duration::from_secs(20);
 
-/// What can be expected of the target behind a queue.
+/// What can be expected of the target after a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keeps {
     /// What was written is read back, and there is an end.
@@ -181,7 +181,7 @@ fn continues_in_the_middle<Q: Queue>(checked: &mut Checked<'_, Q>) {
     assert!(read[half as usize..].iter().all(|b| *b == 0x22), "the second half is another");
 }
 
-/// Behind the end there is nothing: fewer bytes or none, but an answer.
+/// After the end there is nothing: fewer bytes or none, but an answer.
 fn reads_at_the_end<Q: Queue>(checked: &mut Checked<'_, Q>) {
     let half = u64::from(BLOCK / 2);
     let results = checked.perform(&[request(0, Op::Read, SIZE - half)]);
@@ -229,7 +229,7 @@ fn partial_batches<Q: Queue>(checked: &mut Checked<'_, Q>, depth: u32) {
     assert_eq!(free.len(), depth as usize);
 }
 
-/// A failed I/O comes back with the negative error number, and the queue goes on.
+/// A failed I/O comes back with the negative error number, and the queue continues.
 pub(crate) fn tells_errors<Q: Queue>(queue: &mut Q, failing: Op, errno: i32) {
     let mut checked = Checked { queue, last_ns: 0, finished: Vec::new() };
     let results = checked.perform(&[request(0, failing, 0), request(1, failing, 0)]);

@@ -36,7 +36,7 @@ const DATABASE_EXTENSIONS: [&str; 28] = [
 /// Beginnings of names of files that belong to a database and may have no extension of their own.
 const DATABASE_NAMES: [&str; 6] =
     ["ibdata", "ib_logfile", "ibtmp", "#ib_redo", "undo_0", "pg_control"];
-/// A file with this name lies in every directory of a PostgreSQL database; its data files have bare
+/// A file with this name is in every directory of a PostgreSQL database; its data files have bare
 /// numbers.
 const DATABASE_NEIGHBOUR: &str = "PG_VERSION";
 

@@ -1,4 +1,4 @@
-//! What can go wrong before and beside the I/O itself.
+//! What can go wrong before and next to the I/O itself.
 
 use std::io;
 use std::path::PathBuf;

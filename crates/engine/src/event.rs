@@ -19,7 +19,7 @@ pub enum Event {
         done_bytes: u64,
         /// Bytes to write.
         total_bytes: u64,
-        /// Speed so far, bytes for each second.
+        /// Speed so far, bytes per second.
         bytes_per_s: f64,
     },
     /// I/O has begun; it does not count yet.
@@ -106,15 +106,15 @@ pub struct WorkerPoint {
     pub iops: f64,
     /// MiB read and written a second.
     pub mib_per_s: f64,
-    /// Mean latency in nanoseconds; none where nothing completed.
+    /// Mean latency in nanoseconds; `None` if nothing completed.
     pub mean_ns: Option<f64>,
-    /// Longest latency in nanoseconds; none where nothing completed.
+    /// Longest latency in nanoseconds; `None` if nothing completed.
     pub max_ns: Option<u64>,
     /// I/Os that failed.
     pub errors: u64,
 }
 
-/// Whether a run goes on.
+/// Whether a run continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Go {
     /// To its planned end.
@@ -135,9 +135,9 @@ pub enum Start {
     Never,
 }
 
-/// Whoever watches a run. Every `FnMut(&Event)` is one that lets it go on to its planned end.
+/// Whoever watches a run. Every `FnMut(&Event)` is one that lets it continue to its planned end.
 pub trait Observer {
-    /// Something happened. Whether to go on is heard after [`Event::Interval`] only.
+    /// Something happened. Whether to continue is heard after [`Event::Interval`] only.
     fn event(&mut self, event: &Event) -> Go;
 
     /// Asked once, when every thread has its queue and its buffers and nothing has been issued.

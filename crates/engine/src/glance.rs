@@ -71,7 +71,7 @@ impl Glance {
         recent.until_ns = snapshot.until_ns;
         self.past += usize::from(!was_past && recent.until_ns >= self.due_ns);
         self.newest_ns = self.newest_ns.max(snapshot.until_ns);
-        // Reads and writes; a flush is no I/O of the workload.
+        // Reads and writes; a flush is not an I/O of the workload.
         for tally in snapshot.tallies.iter().take(2) {
             recent.ios += tally.ios;
             recent.bytes += tally.bytes;

@@ -16,7 +16,7 @@ pub(crate) trait Perform {
     fn perform(&mut self, buffers: &mut Buffers, request: &Request) -> io::Result<usize>;
 }
 
-/// The queue. What is outstanding beside the I/O at hand waits for its turn, and that is part of
+/// The queue. What is outstanding next to the I/O at hand waits for its turn, and that is part of
 /// its latency.
 pub(crate) struct InlineQueue<P> {
     targets: P,

@@ -24,7 +24,7 @@ pub fn open_queue(
     open_queue_for(workload, prepared, stream, u32::MAX)
 }
 
-/// The same for I/Os of at most so many bytes, if the stream has larger ones: buffers that are no
+/// The same for I/Os of at most so many bytes, if the stream has larger ones: buffers that are not
 /// larger than what is done in them lie close together.
 pub fn open_queue_for(
     workload: &Workload,

@@ -14,7 +14,7 @@ use crate::teams::{buffer_plan, joined_plan};
 /// The share of the free memory that buffers may take: one part of so many.
 const SHARE: u64 = 4;
 
-/// Memory in bytes that programs can still have; none where the system does not tell.
+/// Memory in bytes that programs can still have; `None` if the system does not tell.
 #[must_use]
 pub fn available() -> Option<u64> {
     platform::available_memory()

@@ -61,7 +61,7 @@ pub(crate) struct Mixed {
     pub answered_by: u8,
 }
 
-/// Where the I/Os of a thread go on one target.
+/// Where the I/Os of a thread continue one target.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seek {
     start: u64,

@@ -1,4 +1,4 @@
-//! Shares, bursts, pauses, places and answers of a mix, on a device that takes a set time for each
+//! Shares, bursts, pauses, places and answers of a mix, on a device that takes one set time per
 //! I/O.
 
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ const MS: u64 = 1_000_000;
 /// An I/O that was made, and when.
 type TimedRequest = (u64, Request);
 
-/// A queue on a clock of its own, on which each I/O takes the same time.
+/// A queue on its own clock, on which each I/O takes the same time.
 struct ClockedQueue {
     now: u64,
     service_ns: u64,
@@ -195,7 +195,7 @@ fn bursts_and_delays_are_exact() {
     assert!([0, 1, 2].into_iter().all(|target| on(target).abs_diff(333) <= 2));
 }
 
-/// A pause holds back all targets of a thread, while what is under way goes on; without room a
+/// A pause holds back all targets of a thread, while what is under way continues; without room a
 /// burst waits for it.
 #[test]
 fn a_burst_larger_than_the_depth_waits_for_room() {

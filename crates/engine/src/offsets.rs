@@ -247,8 +247,8 @@ mod tests {
         assert_eq!(places, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]);
     }
 
-    /// Each block size had a lap of its own, so that in a mix of sizes every lap after the first
-    /// jumped back and forth between the places of one and of the other.
+    /// Each block size had its own lap, so that in a mix of sizes every lap after the first jumped
+    /// back and forth between the places of one and of the other.
     #[test]
     fn a_shared_cursor_goes_on_in_order_over_laps_of_mixed_blocks() {
         let sizes = [8192, 65536];

@@ -20,7 +20,7 @@ use crate::shared::Ending;
 use crate::teams::Place;
 use crate::worker::Timeline;
 
-/// What the coordinator learnt beside the counts.
+/// What the coordinator learnt next to the counts.
 pub(crate) struct Facts {
     pub backends: Vec<Backend>,
     pub clock: &'static str,

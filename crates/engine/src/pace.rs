@@ -36,7 +36,7 @@ enum Gap {
 #[derive(Debug)]
 pub(crate) struct Cap {
     start_ns: u64,
-    /// How far the thread's first I/O is behind that of the first thread.
+    /// How far the thread's first I/O is after that of the first thread.
     shift_ns: f64,
     gap: Gap,
     /// I/Os that have started, or their bytes.

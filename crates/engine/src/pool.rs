@@ -77,7 +77,7 @@ enum Turns {
     Cycle {
         last: usize,
     },
-    /// The sums of the weights up to each worker; none where all weigh the same.
+    /// The sums of the weights up to each worker; `None` if all weigh the same.
     Drawn {
         sums: Vec<u64>,
         by_diskspd: bool,
@@ -129,7 +129,7 @@ fn after(worker: usize, workers: usize) -> usize {
     if worker + 1 < workers { worker + 1 } else { 0 }
 }
 
-/// A pool's queue as one of its workers sees it: a queue of its own to its own target.
+/// A pool's queue as one of its workers sees it: its own queue to its own target.
 struct View<'a, Q> {
     queue: &'a mut Q,
     target: u16,
@@ -182,8 +182,7 @@ impl<Q: Queue> Queue for View<'_, Q> {
 }
 
 impl Pool {
-    /// A pool of workers, one for each target of the stream in their order, that all draw from
-    /// `draws`.
+    /// A pool of workers, one per target of the stream in their order, that all draw from `draws`.
     ///
     /// Where it hands out, the first of them brings the thread's pace, the others none. `seeks` are
     /// the places of each worker.

@@ -113,7 +113,7 @@ pub struct PreparedTarget {
     pub(crate) size_bytes: u64,
     pub(crate) direct_align_bytes: u64,
     pub(crate) content: String,
-    /// The open target; none where the engine has no real one.
+    /// The open target; `None` if the engine has no real one.
     pub(crate) file: Option<File>,
     pub(crate) warnings: Vec<String>,
     /// What a test file says of itself by now.

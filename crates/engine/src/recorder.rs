@@ -1,9 +1,9 @@
 //! What one worker has counted since it last published.
 //!
 //! A worker counts into a [`Snapshot`] that is its own. At every boundary of the series, and in
-//! long intervals every second, it sends the snapshot to the coordinator and goes on with an empty
-//! one, so that totals are the sum of the intervals by construction and the hot path has neither a
-//! lock nor a shared cache line.
+//! long intervals every second, it sends the snapshot to the coordinator and continues with an
+//! empty one, so that totals are the sum of the intervals by construction and the hot path has
+//! neither a lock nor a shared cache line.
 
 use results::Histogram;
 

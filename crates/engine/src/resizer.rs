@@ -20,7 +20,7 @@ pub struct Resizer {
 }
 
 impl PreparedTarget {
-    /// What changes the size of this target; none if it is no test file.
+    /// What changes the size of this target; none if it is not a test file.
     pub fn resizer(&self) -> io::Result<Option<Resizer>> {
         let (Some(file), Some(mark)) = (&self.file, self.mark) else { return Ok(None) };
         Ok(Some(Resizer { file: file.try_clone()?, mark: Mutex::new(mark) }))

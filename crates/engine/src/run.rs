@@ -317,7 +317,7 @@ impl<'a> Run<'a> {
         makers
     }
 
-    /// How often a worker's target is drawn, beside the others of its thread.
+    /// How often a worker's target is drawn, next to the others of its thread.
     fn weight(&self, number: usize) -> u32 {
         let place = self.places[number];
         let stream = &self.workload.streams[place.stream];
@@ -438,7 +438,7 @@ impl<'a> Run<'a> {
         Ok(facts)
     }
 
-    /// Each worker in a thread of its own.
+    /// Each worker in its own thread.
     fn perform(
         &mut self,
         stop: &AtomicBool,

@@ -1,4 +1,4 @@
-//! The few words that a worker and the coordinator share while a run goes on.
+//! The few words that a worker and the coordinator share while a run continues.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -23,8 +23,8 @@ impl Ending {
         self.end_ns.load(Ordering::Relaxed)
     }
 
-    /// The moment from which on no I/O starts: the end of the window, or of what goes on uncounted
-    /// after it.
+    /// The moment from which on no I/O starts: the end of the window, or of what continues
+    /// uncounted after it.
     #[inline]
     pub(crate) fn stop_ns(&self) -> u64 {
         self.stop_ns.load(Ordering::Relaxed)

@@ -118,7 +118,7 @@ mod tests {
     }
 
     proptest! {
-        /// A file longer than the buffer filled what was behind it in DiskSpd.
+        /// A file longer than the buffer filled what was after it in DiskSpd.
         #[test]
         fn the_bytes_of_a_file_are_repeated_or_cut(
             bytes in prop::collection::vec(any::<u8>(), 1..300), length in 1usize..1000,

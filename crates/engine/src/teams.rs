@@ -1,7 +1,7 @@
 //! Who does the work of a run: its threads, and the workers of each.
 //!
 //! A worker has one target, and its figures are counted apart. An ordinary thread is one worker; a
-//! thread of a pool is one worker for each target of the stream, all on one queue.
+//! thread of a pool is one worker per target of the stream, all on one queue.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -69,8 +69,8 @@ pub(crate) fn teams(workload: &Workload) -> (Vec<Place>, Vec<Team>) {
     (places, teams)
 }
 
-/// A cursor for each stream and target, for those who share it: the threads of the stream, and
-/// those of streams that make the same I/Os in the same order.
+/// One cursor per stream and target, for those who share it: the threads of the stream, and those
+/// of streams that make the same I/Os in the same order.
 pub(crate) fn cursors(workload: &Workload) -> Vec<Vec<Arc<AtomicU64>>> {
     let mut all: Vec<Vec<Arc<AtomicU64>>> = Vec::new();
     for stream in &workload.streams {
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(rows[4..], [(1, 1, 0, 0, 1), (1, 1, 1, 1, 1)]);
     }
 
-    /// SQLIO has one position for each file, however many lines of its parameter file name it.
+    /// SQLIO has one position per file, however many lines of its parameter file name it.
     #[test]
     fn streams_that_do_the_same_share_their_cursor() {
         let stream = Stream { pattern: Pattern::SequentialShared, ..Stream::default() };

@@ -284,7 +284,7 @@ impl Worker {
     /// Ends the worker: what it knows beyond its snapshots. `now` is the time on its queue's clock.
     pub(crate) fn finish(mut self, now: u64, queue_error: Option<String>) {
         if queue_error.is_some() {
-            // Without this the others would go on, and the run would pass for complete.
+            // Without this the others would continue, and the run would pass for complete.
             self.ending.fail(now);
             self.end.queue_error = queue_error;
         }
@@ -319,7 +319,7 @@ impl Worker {
         let flush = slot.op.kind() == 2;
         let complete = finished.result >= 0 && (flush || slot.done_bytes >= slot.bytes);
         if !complete && transferred > 0 {
-            // A short transfer is no error: the rest is asked for, and the I/O is one I/O.
+            // A short transfer is not an error: the rest is asked for, and the I/O is one I/O.
             let rest = Request {
                 slot: finished.slot,
                 op: slot.op,
@@ -546,10 +546,10 @@ impl Worker {
         self.busy_since_ns = now;
     }
 
-    /// Sends the counts up to a boundary and goes on with empty ones that belong to `next`.
+    /// Sends the counts up to a boundary and continues with empty ones that belong to `next`.
     fn publish(&mut self, next: Span, boundary: u64) {
         let Ok(mut empty) = self.empties.try_recv() else {
-            // The coordinator is behind; in the window the counts simply stay in this interval.
+            // The coordinator lags; in the window the counts simply stay in this interval.
             if self.counts.span == Span::WarmUp {
                 self.counts.clear();
                 self.counts.span = next;

@@ -7,7 +7,7 @@ use workload::SimDevice;
 
 use crate::conduct::JobError;
 
-/// A simulated device in a table of its own, as a workload file has it.
+/// A simulated device in its own table, as a workload file has it.
 #[derive(serde::Deserialize)]
 struct Wrapped {
     sim: SimDevice,

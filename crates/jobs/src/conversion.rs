@@ -42,7 +42,7 @@ pub struct Conversion {
 /// Workloads in another form.
 #[derive(Debug)]
 pub struct Converted {
-    /// A text for each run that was asked for.
+    /// One text per run that was asked for.
     pub texts: Vec<ConvertedText>,
     /// What is lost, a line each.
     pub lost: Vec<String>,
@@ -238,7 +238,7 @@ fn converted(part: &Part, from: Kind, to: Kind) -> Result<(String, Vec<String>),
     if *from == TOML
         && let Some(name) = to.test_file
     {
-        // In a directory iosonde makes a file of its own; other tools must be told one.
+        // In a directory iosonde makes its own file; other tools must be told one.
         for target in workload.targets.iter_mut().filter(|t| t.path.is_dir()) {
             target.path.push(name);
         }

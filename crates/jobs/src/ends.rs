@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Zoned};
 
-/// `2026-11-20 11:12 CET`; none where no calendar has it.
+/// `2026-11-20 11:12 CET`; `None` if no calendar has it.
 pub(crate) fn ends(seconds: f64) -> Option<String> {
     ends_from(&Zoned::now(), seconds)
 }

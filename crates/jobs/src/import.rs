@@ -180,7 +180,7 @@ impl Importer {
         Ok((imported.map_err(|error| unknown(error, &mut file))?, Vec::new()))
     }
 
-    /// Imports a file of another tool; none where it is of no tool that is known.
+    /// Imports a file of another tool; `None` if it is of no tool that is known.
     fn foreign(
         &mut self,
         path: &Path,
@@ -207,7 +207,7 @@ impl Importer {
         Ok(Some((imported, notes)))
     }
 
-    /// Keeps a sweep for each target.
+    /// Keeps one sweep per target.
     fn sweeps(
         &mut self,
         measurements: Vec<Measurement>,
@@ -225,7 +225,7 @@ impl Importer {
         Ok(imported)
     }
 
-    /// Imports the recordings of another tool; none where the text has none that is known.
+    /// Imports the recordings of another tool; `None` if the text has none that is known.
     fn recordings(
         &mut self,
         text: &str,

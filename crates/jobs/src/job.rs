@@ -66,7 +66,7 @@ pub struct Description {
 pub struct Steps {
     /// The columns; the first two hold text, the others numbers.
     pub heads: Vec<&'static str>,
-    /// A row for each step.
+    /// One row per step.
     pub rows: Vec<Vec<String>>,
     /// How many there are and how long they take, in a sentence.
     pub summary: String,

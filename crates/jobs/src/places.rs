@@ -21,7 +21,7 @@ pub struct Places {
     pub engine: EngineChoice,
     /// The simulated device of the engine `sim`.
     pub sim: Option<SimDevice>,
-    /// Seed of every random choice; none where the tool decides.
+    /// Seed of every random choice; `None` if the tool decides.
     pub seed: Option<u64>,
 }
 

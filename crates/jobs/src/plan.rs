@@ -50,7 +50,7 @@ pub enum Plan {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunsPlan {
-    /// What is run in turn; each gives a document of its own.
+    /// What is run in turn; each gives its own document.
     pub workloads: Vec<Workload>,
     /// Runs of each, 1 to 100.
     pub repeat: u32,
@@ -70,7 +70,7 @@ pub enum PlanError {
     /// A value is out of its range.
     #[error("{0}")]
     Invalid(String),
-    /// A path in it is no UTF-8.
+    /// A path in it is not UTF-8.
     #[error(
         "results and plans are text, and the name of a target or file is not UTF-8: give it \
          another name, or a link to it"
@@ -127,7 +127,7 @@ impl Plan {
         toml::to_string_pretty(self).map_err(|e| PlanError::Toml(e.to_string()))
     }
 
-    /// What a document carries; none where it cannot be written as JSON. A plan that runs a command
+    /// What a document carries; `None` if it cannot be written as JSON. A plan that runs a command
     /// is not carried either: nobody expects `iosonde do` on a result to start a program.
     pub(crate) fn to_json(&self) -> Option<serde_json::Value> {
         if self.runs_a_command() { None } else { serde_json::to_value(self).ok() }
@@ -137,7 +137,7 @@ impl Plan {
         matches!(self, Self::Monitor(plan) if !plan.command.is_empty())
     }
 
-    /// The plan that a result carries; none where it carries none.
+    /// The plan that a result carries; `None` if it carries none.
     ///
     /// # Errors
     /// It is of another version of iosonde.

@@ -19,7 +19,7 @@ pub struct Recording {
     pub place: Place,
     /// Names under which the result is found again.
     pub tags: Vec<String>,
-    /// The place as the user has to type it to find the result again; none where it is the usual
+    /// The place as the user has to type it to find the result again; `None` if it is the usual
     /// one.
     pub named: Option<String>,
 }
@@ -71,7 +71,7 @@ impl Recorder {
         &self.subject
     }
 
-    /// The history; none where nothing is recorded.
+    /// The history; `None` if nothing is recorded.
     #[must_use]
     pub fn history(&self) -> Option<&History> {
         self.history.as_ref()
@@ -233,7 +233,7 @@ impl Recorder {
         }
     }
 
-    /// That the document is in the history, and how it is found there; none where it is not.
+    /// That the document is in the history, and how it is found there; `None` if it is not.
     #[must_use]
     pub fn kept_event(&self) -> Option<Event> {
         self.begun.then(|| Event::Kept { id: self.id.clone(), history: self.named.clone() })

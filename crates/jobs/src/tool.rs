@@ -48,7 +48,7 @@ pub struct ToolSession<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// What a tool does next to a run of its own.
+/// What a tool does next to its own run.
 pub(crate) trait RunView {
     /// Something happens in the engine; it is shown after this.
     fn hear(&mut self, event: &engine::Event, display: &mut dyn Terminal) {

@@ -73,7 +73,7 @@ pub struct XmlCall {
     overrides: Overrides,
 }
 
-/// What the command line says beside a profile.
+/// What the command line says next to a profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Overrides {
     command_line: String,
@@ -109,7 +109,7 @@ impl fmt::Display for WrongWord {
 /// Why a command line asks for nothing that can be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandError {
-    /// Words that are no options.
+    /// Words that are not options.
     Words(Vec<WrongWord>),
     /// Options that are not for one another.
     Rules(Vec<At<Rule>>),
@@ -140,7 +140,7 @@ impl std::error::Error for CommandError {}
 /// Dashes that texts have instead of a minus.
 const DASHES: [char; 3] = ['\u{2013}', '\u{2212}', '\u{2014}'];
 
-/// Reads the words behind the program's name.
+/// Reads the words after the program's name.
 pub fn parse(words: &[String], reading: Reading) -> Result<Call, CommandError> {
     let mut notes = Vec::new();
     let (options, targets, mut wrong) = split(words, &mut notes);

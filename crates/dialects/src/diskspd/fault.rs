@@ -10,7 +10,7 @@ pub enum Fault {
     /// DiskSpd has no such option.
     #[error("there is no such option")]
     UnknownOption,
-    /// An option behind a target.
+    /// An option after a target.
     #[error("options stand before all targets")]
     OptionAfterTarget,
     /// Nothing receives I/O.
@@ -115,7 +115,7 @@ pub enum Fault {
     /// A part of no length.
     #[error("a part of the target must be longer than 0")]
     DistributionZero,
-    /// Something behind a pair.
+    /// Something after a pair.
     #[error("after a pair comes a colon or nothing, not `{0}`")]
     DistributionTrailing(String),
     /// A format that does not exist.
@@ -163,7 +163,7 @@ pub enum Fault {
     /// A second profile.
     #[error("one profile is read at a time")]
     ProfileTwice,
-    /// Options beside a profile.
+    /// Options next to a profile.
     #[error("`-X` goes with -:, -C, -d, -R, -v, -W and -z only: everything else is in the profile")]
     BesideProfile,
 }

@@ -70,7 +70,7 @@ pub fn integer(text: &str) -> i32 {
 }
 
 /// A number as C's `strtoul` reads it, where nothing may follow: a minus wraps, what does not fit
-/// 32 bits is the largest number that does. None where it is no number.
+/// 32 bits is the largest number that does. `None` if it is not a number.
 #[must_use]
 pub fn unsigned(text: &str) -> Option<u32> {
     let (negative, digits) = signed(text);
@@ -85,7 +85,7 @@ pub fn unsigned(text: &str) -> Option<u32> {
     Some(value)
 }
 
-/// Whether there is a minus, and the digits behind blanks and a sign.
+/// Whether there is a minus, and the digits after blanks and a sign.
 fn signed(text: &str) -> (bool, &str) {
     let text = text.trim_start_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r']);
     let (negative, text) = match text.strip_prefix('-') {

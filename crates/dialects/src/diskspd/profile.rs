@@ -34,7 +34,7 @@ pub struct Profile {
     pub result_format: ResultFormat,
     /// Only the profile is shown, and nothing runs.
     pub profile_only: bool,
-    /// Messages about what goes on.
+    /// Messages about what continues.
     pub verbose: bool,
     /// How threads waited is part of the result.
     pub verbose_stats: bool,
@@ -241,7 +241,7 @@ pub struct Target {
     pub distribution: Option<Distribution>,
     /// All threads share one sequential cursor (`-si`).
     pub interlocked: bool,
-    /// Each outstanding I/O has a sequential cursor of its own (`-p`).
+    /// Each outstanding I/O has its own sequential cursor (`-p`).
     pub parallel_async: bool,
     /// Distance of the threads' first I/Os (`-T`); 0: all start at the same place.
     pub thread_stride_bytes: u64,

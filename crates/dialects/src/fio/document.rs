@@ -82,7 +82,7 @@ pub(super) struct Job {
 /// Reads, or writes.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Direction {
-    /// Of fio 2 in KiB, unless `io_kbytes` stands beside it.
+    /// Of fio 2 in KiB, unless `io_kbytes` stands next to it.
     #[serde(default)]
     pub(super) io_bytes: u64,
     pub(super) io_kbytes: Option<u64>,

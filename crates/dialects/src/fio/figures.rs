@@ -49,7 +49,7 @@ pub(super) fn of(job: &Job, warnings: &mut Vec<String>) -> Figures {
     figures
 }
 
-/// Flushes; fio counts those that begin behind a write among their times only.
+/// Flushes; fio counts those that begin after a write among their times only.
 fn flushes(sync: &Sync, seconds: f64) -> Statistics {
     let timed = sync.lat_ns.as_ref().and_then(|times| times.count).unwrap_or(0);
     let ios = sync.total_ios.max(timed);
@@ -181,7 +181,7 @@ fn summary(of: &Times, detail: &Times, ios: u64) -> DirectionLatency {
     DirectionLatency { count, latency: Some(latency), histogram }
 }
 
-/// The bins as a histogram; none where they do not hold every I/O.
+/// The bins as a histogram; `None` if they do not hold every I/O.
 fn histogram(bins: &std::collections::BTreeMap<u64, u64>, count: u64) -> Option<Histogram> {
     let held = bins.values().try_fold(0_u64, |sum, n| sum.checked_add(*n))?;
     // Beyond 2^53 nobody counted.

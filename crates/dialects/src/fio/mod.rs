@@ -107,7 +107,7 @@ struct Part {
     begin: Place,
     /// A number made of its text.
     hash: u64,
-    /// The byte behind it.
+    /// The byte after it.
     end: usize,
 }
 

@@ -206,7 +206,7 @@ impl Reader {
                 (Pattern::Random, 0)
             }
         };
-        // Of a random order, the share that is random; the rest goes on behind the last.
+        // Of a random order, the share that is random; the rest continues after the last.
         if stream.pattern == Pattern::Random
             && let Some(percent @ ..100) = self.percent("percentage_random")
         {

@@ -3,7 +3,7 @@
 /// A configuration: what an `.icf` file holds, in IOMeter's words and units.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Config {
-    /// How long and in which order; none where the file does not say.
+    /// How long and in which order; `None` if the file does not say.
     pub setup: Option<Setup>,
     /// The lines between the frame of the section `RESULTS DISPLAY`, as they stand in the file.
     pub display: Vec<String>,
@@ -73,7 +73,7 @@ impl Default for Setup {
 }
 
 impl Setup {
-    /// Length of the measured window of each run in seconds; none where a run goes on until it is
+    /// Length of the measured window of each run in seconds; `None` if a run continues until it is
     /// stopped.
     #[must_use]
     pub fn run_seconds(&self) -> Option<u64> {
@@ -91,7 +91,7 @@ pub enum WorkerCount {
     Count(u32),
 }
 
-/// How a value goes on from run to run.
+/// How a value continues from run to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cycling {
     /// Value of the first run.
@@ -102,7 +102,7 @@ pub struct Cycling {
     pub stepping: Stepping,
 }
 
-/// How the number of outstanding I/Os goes on from run to run.
+/// How the number of outstanding I/Os continues from run to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DepthCycling {
     /// Value of the first run.
@@ -146,7 +146,7 @@ macro_rules! words {
 }
 
 words! {
-    /// How a value goes on.
+    /// How a value continues.
     Stepping {
         /// `start`, `start + step`, `start + 2 step`, …
         Linear = "LINEAR",
@@ -239,14 +239,14 @@ pub struct Row {
     pub delay_ms: u32,
     /// I/Os of a burst; transactions where there is a reply.
     pub burst_ios: u32,
-    /// Offsets are rounded up to this, also where it is no power of two; 0 is the sector.
+    /// Offsets are rounded up to this, also where it is not a power of two; 0 is the sector.
     pub align_bytes: u32,
-    /// Size of an I/O in the other direction behind each; 0 is none.
+    /// Size of an I/O in the other direction after each; 0 is none.
     pub reply_bytes: u32,
 }
 
 impl Row {
-    /// The row as it stands in files.
+    /// The row as it is in files.
     #[must_use]
     pub fn fields(&self) -> String {
         let Self { size_bytes, percent, read_percent, random_percent, .. } = self;
@@ -309,7 +309,7 @@ pub struct Worker {
     /// Where the used part begins, in sectors.
     pub start_sector: u64,
     /// What is written: 0 one byte over and over, 1 one random buffer, 2 parts of a large random
-    /// buffer. None where the file is of a version that does not say.
+    /// buffer. `None` if the file is of a version that does not say.
     pub pattern: Option<u32>,
     /// Of a network worker: the address that it uses.
     pub network_interface: Option<String>,

@@ -17,7 +17,7 @@ pub struct CycleWorkload {
     pub uses: Vec<TargetUse>,
     /// What is not done as IOMeter, each once, and what is left out.
     pub lost: Vec<String>,
-    /// Whether each run goes on until somebody stops it.
+    /// Whether each run continues until somebody stops it.
     pub until_stopped: bool,
 }
 

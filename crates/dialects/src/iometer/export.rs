@@ -21,10 +21,10 @@ const FILE: &str = "/iobw.tst";
 /// The data pattern of parts of a large random buffer.
 const FULL_RANDOM: u32 = 2;
 
-/// Why a workload is no configuration.
+/// Why a workload is not a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoConfig {
-    /// A stream is no access specification.
+    /// A stream is not an access specification.
     #[error("stream `{stream}`: {reason}")]
     Spec {
         /// Its name.

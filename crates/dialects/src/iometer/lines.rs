@@ -8,7 +8,7 @@ const LINE_BYTES_MAX: usize = 4096;
 pub(super) struct Line<'a> {
     /// From 1.
     pub number: usize,
-    /// As it stands in the file.
+    /// As it is in the file.
     pub raw: &'a str,
     /// Without blanks at its ends.
     pub text: &'a str,
@@ -46,7 +46,7 @@ impl Section {
     }
 }
 
-/// What stands in one another in the list of managers.
+/// What is in one another in the list of managers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Block {
     Manager,

@@ -10,7 +10,7 @@ use super::write::plain_name;
 const NAME_CHARS_MAX: usize = 64;
 const NS_PER_MS: u64 = 1_000_000;
 
-/// Why a mix is no access specification.
+/// Why a mix is not an access specification.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoSpec {
     /// IOMeter refuses so many rows, or none.

@@ -130,7 +130,7 @@ struct Able {
     is_disk: bool,
 }
 
-/// A value that goes on from run to run.
+/// A value that continues from run to run.
 #[derive(Debug, Clone, Copy)]
 struct Steps {
     value: u64,
@@ -294,7 +294,7 @@ impl Cycle<'_> {
                 return;
             }
             before = active;
-            // IOMeter asks the workers' step, not the targets', whether the targets go on by
+            // IOMeter asks the workers' step, not the targets', whether the targets continue by
             // addition.
             let (targets, by) = (self.setup.target_cycling, self.setup.worker_cycling.step);
             let is_linear = targets.stepping == Stepping::Linear || by == 1;

@@ -51,7 +51,7 @@ pub struct StepWorker {
 /// What workers use of a target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Need {
-    /// Where the used parts of those end who use a part, and begin of those who use all behind it.
+    /// Where the used parts of those end who use a part, and begin of those who use all after it.
     pub least_bytes: u64,
     /// Whether anybody uses all of it.
     pub whole: bool,

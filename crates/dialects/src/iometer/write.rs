@@ -6,7 +6,7 @@ use super::config::{
     AccessSpec, Config, Cycling, Kind, Manager, Setup, Target, Worker, WorkerCount,
 };
 
-/// The version that is written, in the first line and the last. IOMeter puts a blank behind it.
+/// The version that is written, in the first line and the last. IOMeter puts a blank after it.
 const VERSION: &str = "Version 1.1.0 \n";
 
 impl Config {

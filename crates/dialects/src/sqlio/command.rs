@@ -1,6 +1,6 @@
 //! SQLIO's command line.
 //!
-//! A value stands right behind its letter: `-kW`, `-s60`. Letters are told by their case: `-s` is
+//! A value stands right after its letter: `-kW`, `-s60`. Letters are told by their case: `-s` is
 //! not `-S`. Everything that is wrong is reported at once; what is right but has no effect, or
 //! another one here, is a note.
 
@@ -20,7 +20,7 @@ const PAGE_KIB: u32 = 4;
 pub struct Command {
     /// `-kW`, not `-kR`.
     pub writes: bool,
-    /// `-t`; none where it is not given.
+    /// `-t`; `None` if it is not given.
     pub threads: Option<u32>,
     /// `-s`
     pub seconds: u32,
@@ -30,7 +30,7 @@ pub struct Command {
     pub run_ios: u32,
     /// `-b`
     pub block_kib: u32,
-    /// `-o`; 0 waits for each I/O.
+    /// `-o`; 0 waits per I/O.
     pub outstanding: u32,
     /// `-m`
     pub buffers: Option<(BufferKind, u32)>,
@@ -158,7 +158,7 @@ pub fn parse<T: AsRef<str>>(arguments: &[T]) -> Result<Invocation, Complaints> {
     reading.finish()
 }
 
-/// What stands behind the dash, and whether it is one that word processors make.
+/// What stands after the dash, and whether it is one that word processors make.
 fn option(argument: &str) -> Option<(&str, bool)> {
     if let Some(body) = argument.strip_prefix('-') {
         return Some((body, false));
@@ -433,7 +433,7 @@ impl Reading {
     }
 }
 
-/// A whole number right behind its letter.
+/// A whole number right after its letter.
 fn number(value: &str, least: u32, example: &str) -> Result<u32, String> {
     let wrong = || {
         format!(

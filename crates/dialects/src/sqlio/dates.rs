@@ -2,7 +2,7 @@
 
 use jiff::civil::{Date, DateTime};
 
-/// A date with or without a time, as UTC in RFC 3339. None where it may mean two days, or none.
+/// A date with or without a time, as UTC in RFC 3339. `None` if it may mean two days, or none.
 pub(super) fn read(text: &str) -> Option<String> {
     let mut parts =
         text.split_whitespace().filter(|part| part.starts_with(|c: char| c.is_ascii_digit()));
@@ -29,7 +29,7 @@ fn day(text: &str) -> Option<Date> {
     Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
 
-/// `22:11:05.37`, `10:11:05` with `PM` behind it.
+/// `22:11:05.37`, `10:11:05` with `PM` after it.
 fn clock(time: &str, text: &str) -> Option<(i8, i8, i8)> {
     let mut numbers = time.split([':', '.', ',']).map(str::parse::<i8>);
     let (hour, minute) = (numbers.next()?.ok()?, numbers.next()?.ok()?);

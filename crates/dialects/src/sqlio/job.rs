@@ -26,7 +26,7 @@ const COUNTS_PER_SECOND: u64 = 1_000_000_000;
 pub struct Surroundings<'a> {
     /// Which directory or device stands for which drive.
     pub drives: &'a Drives,
-    /// Usable bytes of a file or device as it is now; none where it does not exist.
+    /// Usable bytes of a file or device as it is now; `None` if it does not exist.
     pub current: &'a dyn Fn(&Path) -> Option<u64>,
     /// Size of files that nothing else says a size of.
     pub size_bytes: Option<Bytes>,
@@ -49,7 +49,7 @@ pub struct Job {
 struct Piece {
     written: String,
     path: PathBuf,
-    /// Threads of its own; none where all threads go round all files.
+    /// Threads of its own; `None` if all threads go round all files.
     threads: Option<u32>,
     mask: u64,
     size_mib: Option<u64>,
@@ -207,7 +207,7 @@ fn head(
     }
 }
 
-/// The size a file is to have, or none where it stays as it is; and the lines about it.
+/// The size a file is to have, or `None` if it stays as it is; and the lines about it.
 fn sized(
     command: &Command,
     piece: &Piece,

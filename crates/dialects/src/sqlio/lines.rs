@@ -75,7 +75,7 @@ pub(super) fn bare(line: &str) -> Cow<'_, str> {
     Cow::Owned(line.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect())
 }
 
-/// What a bare line says; none where it is not SQLIO's.
+/// What a bare line says; `None` if it is not SQLIO's.
 pub(super) fn classify(line: &str) -> Option<Line> {
     if line.is_empty() || line.len() > LINE_BYTES_MAX {
         return None;
@@ -87,7 +87,7 @@ pub(super) fn classify(line: &str) -> Option<Line> {
     keyed(line).or_else(|| sentence(line)).or_else(|| call(line))
 }
 
-/// What stands behind these words, whatever the case of their letters.
+/// What stands after these words, whatever the case of their letters.
 fn after<'a>(line: &'a str, words: &str) -> Option<&'a str> {
     let head = line.get(..words.len())?;
     head.eq_ignore_ascii_case(words).then(|| line.get(words.len()..).unwrap_or_default())
@@ -200,7 +200,7 @@ fn using(rest: &str) -> Option<Line> {
     Some(Line::Access(Access { block_kib, order }))
 }
 
-/// Which caches are used: what stands behind a `not` is not.
+/// Which caches are used: what stands after a `not` is not.
 fn buffering(words: &str) -> Buffering {
     let words = words.to_ascii_lowercase();
     let (used, _) = words.split_once("not ").unwrap_or((&words, ""));
@@ -250,7 +250,7 @@ fn parted(files: &str) -> Vec<String> {
     names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// A call of SQLIO behind a prompt, `C:\SQLIO>sqlio -kW -s30 …`, or by itself.
+/// A call of SQLIO after a prompt, `C:\SQLIO>sqlio -kW -s30 …`, or by itself.
 fn call(line: &str) -> Option<Line> {
     let starts = std::iter::once(0).chain(line.match_indices('>').map(|(at, _)| at + 1));
     starts
@@ -260,7 +260,7 @@ fn call(line: &str) -> Option<Line> {
 }
 
 /// Whether a text begins with SQLIO's name, with or without a directory, and an option or a file
-/// behind it.
+/// after it.
 fn is_call(text: &str) -> bool {
     let text = text.trim_start().trim_start_matches(['"', '&', ' ']);
     let program = text.split([' ', '\t', '"']).next().unwrap_or_default();

@@ -225,7 +225,7 @@ fn times_doubts(printout: &Printout) -> Vec<String> {
     doubts
 }
 
-/// MBs/sec is IOs/sec times the block, cut off behind two digits.
+/// MBs/sec is IOs/sec times the block, cut off after two digits.
 fn throughput_doubt(printout: &Printout, access: Access) -> Option<String> {
     let (iops, mib) = (printout.iops?, printout.mib_per_s?);
     let mib_of_one = f64::from(access.block_kib) / 1024.0;

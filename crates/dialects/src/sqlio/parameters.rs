@@ -20,7 +20,7 @@ pub struct Parameters {
     pub size_mib: Option<u64>,
 }
 
-/// Lines of a file: each has a thread of its own, and there are no more threads.
+/// Lines of a file: each has its own thread, and there are no more threads.
 const LINES_MAX: usize = 4096;
 
 /// Reads a parameter file. `name` is what it is called in complaints.
@@ -57,7 +57,7 @@ pub fn parameters(name: &str, text: &str) -> Result<Vec<Parameters>, Complaints>
     if wrong.is_empty() { Ok(found) } else { Err(Complaints(wrong)) }
 }
 
-/// What stands in front of what is wrong there.
+/// What is in front of what is wrong there.
 pub(super) fn place(name: &str, line: usize, column: usize) -> String {
     format!("`{name}`, line {line}, column {column}: ")
 }
@@ -112,7 +112,7 @@ fn parsed(number: usize, line: &str) -> Result<Parameters, (usize, String)> {
     Ok(Parameters { line: number, columns, file: file.1.to_owned(), threads, mask, size_mib })
 }
 
-/// The fields from a byte on. What stands behind a star or a hash is a comment.
+/// The fields from a byte on. What stands after a star or a hash is a comment.
 fn fields(line: &str, from: usize) -> Vec<Field<'_>> {
     let rest = line.get(from..).unwrap_or_default();
     let rest = rest.split(['*', '#']).next().unwrap_or_default();
@@ -128,7 +128,7 @@ fn fields(line: &str, from: usize) -> Vec<Field<'_>> {
     found
 }
 
-/// The name, which may stand between quotation marks, and the byte behind it.
+/// The name, which may stand between quotation marks, and the byte after it.
 fn first(line: &str) -> Result<(Field<'_>, usize), (usize, String)> {
     let around = |c: char| c.is_whitespace() || c == '\u{feff}';
     let text = line.trim_start_matches(around);

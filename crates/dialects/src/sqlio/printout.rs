@@ -22,9 +22,9 @@ pub const CPU_ROWS: [&str; 6] = [
 /// not have is empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Printout {
-    /// Behind `sqlio`, for example `v1.5.SG`.
+    /// After `sqlio`, for example `v1.5.SG`.
     pub version: String,
-    /// How latency was timed; none where it was not.
+    /// How latency was timed; `None` if it was not.
     pub timer: Option<Timer>,
     /// The parameter file.
     pub parameter_file: Option<String>,
@@ -34,7 +34,7 @@ pub struct Printout {
     pub load: Option<Load>,
     /// In what pieces, and in what order.
     pub access: Option<Access>,
-    /// I/Os that a thread keeps under way on a file; none where it waits for each.
+    /// I/Os that a thread keeps under way on a file; `None` if it waits for each.
     pub outstanding: Option<u32>,
     /// Pieces of each buffer.
     pub buffers: Option<(BufferKind, u32)>,
@@ -44,9 +44,9 @@ pub struct Printout {
     pub expansions: Vec<Expansion>,
     /// Sizes of the files.
     pub sizes: Vec<FileSize>,
-    /// I/Os for each second.
+    /// I/Os per second.
     pub iops: Option<Figure>,
-    /// MiB for each second.
+    /// MiB per second.
     pub mib_per_s: Option<Figure>,
     /// Use of the CPUs.
     pub cpu: Option<CpuBlock>,
@@ -63,7 +63,7 @@ pub struct Printout {
 pub struct Timer {
     /// The processor's own counter, not the system's.
     pub processor: bool,
-    /// Counts for each second.
+    /// Counts per second.
     pub per_second: u64,
 }
 
@@ -107,7 +107,7 @@ pub struct Access {
 pub enum Order {
     /// Anywhere in the file.
     Random,
-    /// One block after the other, with one position for each file.
+    /// One block after the other, with one position per file.
     Sequential,
     /// Down the columns of a matrix of blocks.
     Striped {
@@ -168,7 +168,7 @@ pub struct FileSize {
 pub struct Figure {
     /// The number.
     pub value: f64,
-    /// Digits behind the point; 2 where SQLIO printed it.
+    /// Digits after the point; 2 where SQLIO printed it.
     pub decimals: u8,
 }
 
@@ -185,13 +185,13 @@ impl Figure {
 pub struct CpuBlock {
     /// Heads of the columns: `ALL`, then the number of each CPU.
     pub columns: Vec<String>,
-    /// The rows by the names of [`CPU_ROWS`], and a number for each column. A row that is not known
-    /// is left out.
+    /// The rows by the names of [`CPU_ROWS`], and one number per column. A row that is not known is
+    /// left out.
     pub rows: Vec<(String, Vec<f64>)>,
 }
 
 impl Buffering {
-    /// The words behind `buffering set to`; none for the default.
+    /// The words after `buffering set to`; none for the default.
     fn words(self) -> Option<&'static str> {
         match self {
             Self::None => None,

@@ -25,7 +25,7 @@ pub struct Reading {
     pub date: Option<String>,
     /// Its lines without what was put around them: the same for the same run, however it was kept.
     pub text: String,
-    /// What is missing at its end; none where it is whole.
+    /// What is missing at its end; `None` if it is whole.
     pub missing: Option<&'static str>,
 }
 
@@ -205,7 +205,7 @@ impl Reader {
     }
 }
 
-/// Whether a call stands behind a prompt.
+/// Whether a call stands after a prompt.
 fn is_typed(line: &str, call: &str) -> bool {
     line.strip_suffix(call).is_some_and(|before| before.trim_end().ends_with('>'))
 }

@@ -1,4 +1,4 @@
-//! The table of the SQLIO-Parse scripts: a line for each run, with exactly their columns.
+//! The table of the SQLIO-Parse scripts: one line per run, with exactly their columns.
 
 use results::csv_field;
 
@@ -20,8 +20,8 @@ pub const COLUMNS: [&str; 12] = [
     "Latency_max",
 ];
 
-/// The line of a run. What its text does not have is empty; `Outstanding` is 0 where a thread waits
-/// for each I/O.
+/// The line of a run. What its text does not have is empty; `Outstanding` is 0 where one thread
+/// waits per I/O.
 #[must_use]
 pub fn row(printout: &Printout) -> [String; 12] {
     let load = printout.load.as_ref();

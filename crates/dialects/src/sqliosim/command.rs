@@ -63,7 +63,7 @@ pub enum CommandError {
     Number {
         /// The option.
         option: &'static str,
-        /// What stands behind it.
+        /// What stands after it.
         value: String,
     },
 }

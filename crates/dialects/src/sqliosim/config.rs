@@ -52,8 +52,7 @@ pub struct General {
     pub no_buffering: bool,
     /// `WriteThrough`: every write is on stable media when it is done.
     pub write_through: bool,
-    /// `ScatterGather`, `UseScatterGather`: several pages in one I/O; false is one I/O for each
-    /// page.
+    /// `ScatterGather`, `UseScatterGather`: several pages in one I/O; false is one I/O per page.
     pub scatter_gather: bool,
     /// `ForceReadAhead`: pages are read ahead even if they are in memory.
     pub force_read_ahead: bool,
@@ -70,11 +69,11 @@ pub struct General {
 pub struct DataFile {
     /// The N of the section.
     pub number: u32,
-    /// `FileName`: a path, perhaps with a stream behind a colon.
+    /// `FileName`: a path, perhaps with a stream after a colon.
     pub file_name: String,
     /// `InitialSize`, in MiB.
     pub initial_size_mb: i64,
-    /// `MaxSize`, in MiB; none where it is not said.
+    /// `MaxSize`, in MiB; `None` if it is not said.
     pub max_size_mb: Option<i64>,
     /// `Increment`, in MiB: by how much it grows and shrinks; 0 is not at all.
     pub increment_mb: i64,

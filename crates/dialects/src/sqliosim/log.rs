@@ -1,4 +1,4 @@
-//! SQLIOSim's log: entries that look like XML, one behind the other, without anything around them.
+//! SQLIOSim's log: entries that look like XML, one after the other, without anything around them.
 
 use jiff::Zoned;
 

@@ -84,7 +84,7 @@ type Place = (usize, usize);
 struct Reader<'a> {
     name: &'a str,
     config: Configuration,
-    /// The one that keys belong to; none where they have no meaning.
+    /// The one that keys belong to; `None` if they have no meaning.
     section: Option<Section>,
     /// Where each key stands.
     places: HashMap<(Section, &'static str), Place>,
@@ -238,7 +238,7 @@ impl Reader<'_> {
 /// What became of a value.
 enum Set {
     Done,
-    /// It is no number.
+    /// It is not a number.
     Zero,
     /// It is neither true nor false.
     Neither,

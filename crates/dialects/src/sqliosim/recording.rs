@@ -1,7 +1,7 @@
 //! SQLIOSim's log, or what it prints at the end, as a recording.
 //!
 //! The summary of each file has counts over the whole run. Which pages were read and found right it
-//! does not say, so this is no validation: errors are named, and nothing is judged.
+//! does not say, so this is not a validation: errors are named, and nothing is judged.
 
 use std::collections::BTreeMap;
 
@@ -39,9 +39,9 @@ struct Moment {
     time: Time,
 }
 
-/// The recording of a text, and notes on how it was read; none where it is not SQLIOSim's. `file`
-/// is the name of the file, `read` the moment, UTC and RFC 3339, that stands for a start that
-/// nobody knows.
+/// The recording of a text, and notes on how it was read; `None` if it is not SQLIOSim's. `file` is
+/// the name of the file, `read` the moment, UTC and RFC 3339, that stands for a start that nobody
+/// knows.
 #[must_use]
 pub fn recording(
     text: &str,
@@ -214,7 +214,7 @@ fn seconds(first: Moment, last: Moment) -> Option<f64> {
     (apart > 0.0).then_some(apart)
 }
 
-/// A row for each file.
+/// One row per file.
 fn rows(lines: &[String], seconds: f64) -> Vec<RecordedRow> {
     let mut rows: Vec<RecordedRow> = Vec::new();
     let mut file: Option<String> = None;
@@ -256,7 +256,7 @@ fn rows(lines: &[String], seconds: f64) -> Vec<RecordedRow> {
     rows
 }
 
-/// The number behind a name in `Reads = 1, Scatter Reads = 2`.
+/// The number after a name in `Reads = 1, Scatter Reads = 2`.
 fn count(line: &str, name: &str) -> Option<u64> {
     line.split(',').find_map(|part| {
         let (key, value) = part.split_once('=')?;

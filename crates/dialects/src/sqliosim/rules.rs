@@ -98,7 +98,7 @@ impl Configuration {
             }
         }
         for (index, file) in self.files.iter().enumerate() {
-            // 0 is no limit of its own.
+            // 0 is not a limit of its own.
             if let Some(most) =
                 file.max_size_mb.filter(|most| (1..file.initial_size_mb).contains(most))
             {

@@ -11,7 +11,7 @@ use workload::show_ns;
 pub struct Summary<'a> {
     /// Its name, as the configuration has it.
     pub name: &'a str,
-    /// Whether it has holes; none where that is not known.
+    /// Whether it has holes; `None` if that is not known.
     pub sparse: Option<bool>,
     /// The average from which on I/Os are throttled, in milliseconds.
     pub target_ms: u64,

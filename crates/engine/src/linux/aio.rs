@@ -67,7 +67,7 @@ struct ControlBlock {
 
 const _: () = assert!(cfg!(target_endian = "little") && size_of::<ControlBlock>() == 64);
 
-/// A queue with a kernel context of its own.
+/// A queue with its own kernel context.
 pub(super) struct AioQueue {
     context: libc::c_ulong,
     ring: *const Ring,
@@ -178,7 +178,7 @@ impl AioQueue {
         }
     }
 
-    /// The kernel refused the first control block; that I/O has failed, the others go on.
+    /// The kernel refused the first control block; that I/O has failed, the others continue.
     fn refuse(&mut self, error: &io::Error) {
         let block = self.pointers.remove(0);
         // SAFETY: the pointer is to a control block of this queue.

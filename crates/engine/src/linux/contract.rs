@@ -16,7 +16,7 @@ use crate::contract::{
 use crate::copied::CopiedQueue;
 use crate::queue::{Finished, Op, Queue, Request};
 
-/// A file of the contract's size, open for I/O; none where its file system has no direct I/O.
+/// A file of the contract's size, open for I/O; `None` if its file system has no direct I/O.
 fn file(mode: Mode, writes: bool) -> Option<File> {
     let direct = if mode == Mode::Direct { libc::O_DIRECT } else { 0 };
     let dir = tempfile::tempdir().unwrap();

@@ -14,7 +14,7 @@ use crate::buffers::{BufferPlan, Buffers};
 /// Bytes of a file's first `size_bytes` that are holes or were never written: reading them measures
 /// nothing.
 ///
-/// None where the file system tells neither its extents nor its holes.
+/// `None` if the file system tells neither its extents nor its holes.
 pub(super) fn missing_bytes(file: &File, size_bytes: u64) -> Option<u64> {
     unwritten_extents(file, size_bytes).or_else(|| holes(file, size_bytes))
 }

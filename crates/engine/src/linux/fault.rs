@@ -1,10 +1,10 @@
 //! Faults in mapped memory: where a system call would return an error, the system sends a signal
 //! (SIGBUS), which ends the program. Here it becomes the error of the one I/O that met it.
 //!
-//! The handler puts an empty page where the fault was, so that the copy can go on, and notes that
-//! it did; whoever copies looks at the note and maps the file again. It calls nothing but mmap, and
-//! touches no memory but its thread's own note. Faults at any other address go to whoever was there
-//! before.
+//! The handler puts an empty page where the fault was, so that the copy can continue, and notes
+//! that it did; whoever copies looks at the note and maps the file again. It calls nothing but
+//! mmap, and touches no memory but its thread's own note. Faults at any other address go to whoever
+//! was there before.
 #![expect(unsafe_code, reason = "a signal handler, and memory that files are mapped to")]
 
 use std::cell::Cell;

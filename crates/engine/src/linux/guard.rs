@@ -17,7 +17,7 @@ const GLANCE: Duration = Duration::from_millis(300);
 /// How often is looked at it meanwhile.
 const STEP: Duration = Duration::from_millis(10);
 
-/// Whether a directory holds device nodes: a file made there lies in memory, and was meant to be a
+/// Whether a directory holds device nodes: a file made there is in memory, and was meant to be a
 /// device.
 pub(crate) fn is_of_devices(directory: &Path) -> bool {
     let real = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
@@ -116,7 +116,7 @@ struct System {
     sys: PathBuf,
     mounts: String,
     swaps: String,
-    /// Number of the device behind a path.
+    /// Number of the device after a path.
     device_of: fn(&Path) -> Option<(u32, u32)>,
 }
 
@@ -194,7 +194,7 @@ impl System {
             let (before, after) = line.split_once(" - ")?;
             let fields: Vec<&str> = before.split(' ').collect();
             let (device, at) = (fields.get(2)?, fields.get(4)?);
-            // btrfs and others mount under a number of their own; their source names the device.
+            // btrfs and others mount under their own number; their source names the device.
             let source = after.split(' ').nth(1).unwrap_or_default();
             let by_source = || (self.device_of)(Path::new(source)) == Some((major, minor));
             (*device == number || by_source()).then(|| (*at).to_owned())

@@ -11,7 +11,7 @@ pub(crate) fn has_large_pages() -> bool {
     setting.is_ok_and(|setting| may_be_large(&setting))
 }
 
-/// The setting that holds stands in brackets.
+/// The setting that holds is in brackets.
 fn may_be_large(setting: &str) -> bool {
     setting.contains("[always]") || setting.contains("[madvise]")
 }

@@ -52,7 +52,7 @@ impl Mapping {
         })
     }
 
-    /// What of a request lies in the mapping, as a part of it.
+    /// What of a request is in the mapping, as a part of it.
     fn part(&self, request: &Request) -> Range<usize> {
         let size = self.map.len();
         let from = usize::try_from(request.offset).unwrap_or(usize::MAX).min(size);
@@ -63,7 +63,7 @@ impl Mapping {
         let length = part.len().min(into.len());
         let from = self.map.as_ptr().wrapping_add(part.start);
         let whole = fault::guarded(from.addr()..from.addr() + length, || {
-            // SAFETY: `part` lies in the mapping, `length` in the buffer, and the two are apart.
+            // SAFETY: `part` is in the mapping, `length` in the buffer, and the two are apart.
             unsafe { std::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), length) };
         });
         self.checked(whole, part, length)

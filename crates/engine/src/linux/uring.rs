@@ -16,8 +16,8 @@ use crate::drive::{SPIN_NS, sleep_until};
 use crate::queue::{DEVICE_BATCH, Finished, Op, Queue, Request};
 
 /// A timer in the ring ends a wait this often, so that the end of a run is seen in time whatever
-/// the storage does. A time limit for each wait would arm and cancel a timer of the kernel for
-/// nearly every I/O of a slow device.
+/// the storage does. One time limit per wait would arm and cancel a timer of the kernel for nearly
+/// every I/O of a slow device.
 const TICK_NS: u32 = 20_000_000;
 /// What the timer's completion is known by; slots are numbers of 32 bits.
 const TICK: u64 = u64::MAX;
@@ -29,7 +29,7 @@ const REGISTER_RING_FDS: libc::c_uint = 20;
 /// IORING_UNREGISTER_RING_FDS.
 const UNREGISTER_RING_FDS: libc::c_uint = 21;
 
-/// A queue on a ring of its own. It must be made and used by the same thread.
+/// A queue on its own ring. It must be made and used by the same thread.
 pub(super) struct UringQueue {
     ring: IoUring,
     buffers: Buffers,
@@ -318,8 +318,8 @@ impl Queue for UringQueue {
                 None => entry(request, base, stride, self.fixed_buffers),
                 Some(vectors) => vectored(request, base, stride, self.fixed_buffers, vectors),
             };
-            // SAFETY: the address lies in the buffers of the request's slot, which nothing else
-            // uses until the I/O is reaped; the buffers outlive the ring.
+            // SAFETY: the address is in the buffers of the request's slot, which nothing else uses
+            // until the I/O is reaped; the buffers outlive the ring.
             let pushed = unsafe { submission.push(&entry) };
             pushed.map_err(|_| io::Error::other("the submission queue is full"))?;
         }

@@ -23,7 +23,7 @@ pub(super) struct Vectors {
 }
 
 impl Vectors {
-    /// Room for the slots of a plan; none where its I/Os are in one piece.
+    /// Room for the slots of a plan; `None` if its I/Os are in one piece.
     pub(super) fn new(plan: &BufferPlan) -> Option<Self> {
         let (pieces, page_bytes) = match plan.layout {
             Layout::Scattered { pieces } => (pieces as usize, None),
@@ -67,7 +67,7 @@ impl Vectors {
 /// preadv.
 pub(super) fn read(file: &File, pieces: &[libc::iovec], offset: u64) -> io::Result<usize> {
     let (count, offset) = numbers(pieces, offset);
-    // SAFETY: every piece lies in the read buffer of a slot that nothing else uses until the call
+    // SAFETY: every piece is in the read buffer of a slot that nothing else uses until the call
     // returns.
     let done = unsafe { libc::preadv(file.as_raw_fd(), pieces.as_ptr(), count, offset) };
     usize::try_from(done).map_err(|_| io::Error::last_os_error())
@@ -87,7 +87,7 @@ pub(super) fn write(
 ) -> io::Result<usize> {
     let (count, offset) = numbers(pieces, offset);
     let (file, address) = (file.as_raw_fd(), pieces.as_ptr());
-    // SAFETY: every piece lies in the write buffer of a slot that nothing else uses until the call
+    // SAFETY: every piece is in the write buffer of a slot that nothing else uses until the call
     // returns.
     let done = unsafe {
         if durable {
@@ -145,7 +145,7 @@ mod tests {
         let page = |number: usize| (number * 8192, 8192);
         assert_eq!(of(8192, 65_536, 0, 8192), [page(0)]);
         assert_eq!(of(8192, 65_536, 0, 24_576), [page(0), page(1), page(2)]);
-        // What is left after a page and a half.
+        // What is left behind a page and a half.
         assert_eq!(of(8192, 65_536, 12_288, 12_288), [(12_288, 4096), page(2)]);
         let many = of(512, 1 << 20, 0, 1 << 20);
         assert_eq!((many.len(), many[1]), (1024, (1024, 1024)), "two pages each");

@@ -1,4 +1,4 @@
-//! The backend on overlapped I/O and a completion port: a port for each thread.
+//! The backend on overlapped I/O and a completion port: one port per thread.
 #![expect(unsafe_code, reason = "requests carry addresses of buffers to the system")]
 
 use std::io;

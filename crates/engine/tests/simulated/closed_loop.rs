@@ -124,8 +124,8 @@ fn a_write_cache_fills_and_then_drains() {
     assert!(m.series[0].write_mib_per_s > 60.0);
 }
 
-/// A log of its own target beside the data: each stream as if it were alone while there are servers
-/// for both.
+/// A log of its own target next to the data: each stream as if it were alone while there are
+/// servers for both.
 #[test]
 fn streams_run_side_by_side() {
     let data = Stream { name: "data".into(), targets: vec![0], ..reads(7) };

@@ -96,7 +96,7 @@ fn a_cap_is_exact_for_rates_in_ios_and_in_bytes() {
         assert!(m.read.delay_ns.is_none(), "a cap is no open loop");
         assert_eq!(m.checks.rate_reached_percent, None);
     }
-    // 10 MB for each second.
+    // 10 MB per second.
     let limit = RateLimit::MibPerS(10e6 / 1_048_576.0);
     let stream = capped(limit, Stream { threads: 2, blocks: blocks(8000), ..reads(4) });
     let m = measure(&workload(stream, device(MS)));

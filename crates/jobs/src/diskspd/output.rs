@@ -87,7 +87,7 @@ impl Output<'_> {
         match (form, self.measurements) {
             (Form::Text, _) => Ok(self.result.to_text(self.profile)),
             (Form::Xml, _) => Ok(self.result.to_xml(self.profile)),
-            // One measurement is a document of its own.
+            // One measurement is its own document.
             (Form::Json, [measurement]) => to_json(measurement),
             (Form::Json, measurements) => to_json(&measurements),
         }
@@ -141,8 +141,8 @@ fn may_write(file: &Path, settings: &ProfileSettings) -> io::Result<()> {
     }
 }
 
-/// Writes a result. What came into its place since it was checked is left, and the result goes
-/// beside it.
+/// Writes a result. What came into its place since it was checked is left, and the result goes next
+/// to it.
 fn put(file: &Path, text: &str, settings: &ProfileSettings) -> io::Result<()> {
     match OpenOptions::new().write(true).create_new(true).open(file) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),

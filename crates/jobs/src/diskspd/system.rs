@@ -51,7 +51,7 @@ impl Machine {
     }
 }
 
-/// The counters of all processors now; none where the system has none.
+/// The counters of all processors now; `None` if the system has none.
 pub(super) fn sample(sampler: Option<&mut Sampler>) -> Option<CpuCounters> {
     sampler?.sample().ok().map(|sample| sample.cpus)
 }

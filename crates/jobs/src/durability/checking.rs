@@ -20,8 +20,8 @@ const WHOLE_BYTES: u64 = 4096;
 /// So often it is said how far the check is.
 const SAID_EVERY: Duration = Duration::from_secs(10);
 
-/// Checks a run; `written` is how often the writer was let go on, and how it ended. Files are only
-/// read.
+/// Checks a run; `written` is how often the writer was let continue, and how it ended. Files are
+/// only read.
 pub(super) fn check(
     (header, state): (&Header, &State),
     written: (Option<u32>, WriterEnd),

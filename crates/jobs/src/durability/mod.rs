@@ -79,7 +79,7 @@ pub struct DurabilityPlan {
 pub struct VerifyRequest<'a> {
     /// The witness's file: `FILE` or `HOST:FILE`.
     pub witness: &'a str,
-    /// Where its targets are now; none where they were.
+    /// Where its targets are now; `None` if they were.
     pub targets: &'a [PathBuf],
     /// The I/O engine.
     pub engine: EngineChoice,

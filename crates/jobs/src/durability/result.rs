@@ -16,7 +16,7 @@ use crate::event::Event;
 
 /// A result that is to come.
 pub(super) struct PendingResult {
-    /// Of this check: the run that is checked has a name of its own, and may be checked again.
+    /// Of this check: the run that is checked has its own name, and may be checked again.
     id: String,
     started: Timestamp,
 }

@@ -43,8 +43,8 @@ fn split(text: &str, on_windows: bool) -> Result<(String, Option<String>), JobEr
     Ok((host.to_owned(), file.map(str::to_owned)))
 }
 
-/// Whether a text is a path by the rules of Windows: `E:\w`, `E:w`, `\\server\share\w`. Elsewhere
-/// a host may have a name of one letter, so that only the form with a backslash is no host's.
+/// Whether a text is a path by the rules of Windows: `E:\w`, `E:w`, `\\server\share\w`. Elsewhere a
+/// host may have a name of one letter, so that only the form with a backslash is not a host's.
 fn is_windows_path(text: &str, on_windows: bool) -> bool {
     let mut letters = text.chars();
     let drive = letters.next().is_some_and(|c| c.is_ascii_alphabetic())
@@ -226,8 +226,7 @@ mod tests {
         assert_eq!(quoted("it's; rm *"), r"'it'\''s; rm *'");
     }
 
-    /// A path behind `--witness` was given to ssh as the name of a host, behind the making of
-    /// files.
+    /// A path after `--witness` was given to ssh as the name of a host, after the making of files.
     #[test]
     fn a_path_is_no_host() {
         for path in ["/var/w", "./w:x", r"E:\w", r"\\nas\w"] {

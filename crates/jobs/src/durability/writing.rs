@@ -56,7 +56,7 @@ fn notice(sink: &mut dyn Sink, text: String) {
 /// assigned it reads the events as lines of JSON on stderr.
 ///
 /// # Errors
-/// The writer could not begin or go on, and why.
+/// The writer could not begin or continue, and why.
 pub fn write_durably(
     assignment: &str,
     sink: &mut dyn Sink,
@@ -196,7 +196,7 @@ struct Team<'a> {
     workload: &'a Workload,
     prepared: &'a Prepared,
     promises: &'a Promises,
-    /// The time is up, or one of them could not go on.
+    /// The time is up, or one of them could not continue.
     ends: AtomicBool,
     failure: Mutex<Option<String>>,
     stop: &'a AtomicBool,

@@ -43,7 +43,7 @@ pub struct CyclePlan {
     pub engine: EngineChoice,
     /// The simulated device of the engine `sim`.
     pub sim: Option<SimDevice>,
-    /// Seed of every random choice; none where the configuration decides.
+    /// Seed of every random choice; `None` if the configuration decides.
     pub seed: Option<u64>,
     /// Length of every run instead of the configuration's.
     pub seconds: Option<f64>,
@@ -156,7 +156,7 @@ fn settle(workload: &mut Workload, facts: &[TargetFacts]) {
     settle_sectors(workload, &sectors);
 }
 
-/// A finished run, while others go on.
+/// A finished run, while others continue.
 fn line(number: usize, of: usize, m: &Measurement) -> String {
     let latency = m.total.latency_ns.map_or_else(String::new, |l| {
         format!(", mean {}, max {}", show_ns(l.mean), show_ns(l.max as f64))

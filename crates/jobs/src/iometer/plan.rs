@@ -16,7 +16,7 @@ use crate::places::Places;
 
 /// More than any configuration has.
 const CONFIG_BYTES_MAX: u64 = 64 << 20;
-/// Smaller files are no targets.
+/// Smaller files are not targets.
 const TARGET_BYTES_MIN: u64 = 4096;
 
 /// What a call of IOMeter asks for.
@@ -151,7 +151,7 @@ fn drives(config: &Config, places: &Places) -> Result<Vec<dialects::drives::Driv
     Ok(table)
 }
 
-/// The targets with their sizes; none where one is as large as it is.
+/// The targets with their sizes; `None` if one is as large as it is.
 fn targets(cycle: &CycleWorkload, call: &CycleCall<'_>, notes: &mut Vec<String>) -> Vec<Target> {
     let Some(first) = cycle.steps.first() else { return Vec::new() };
     let mut sizes = Sizes { call, notes, filled: Vec::new(), inside: Vec::new() };
@@ -194,7 +194,7 @@ impl Sizes<'_> {
         let is_directory = found.as_ref().is_some_and(fs::Metadata::is_dir);
         let is_file = found.as_ref().is_some_and(fs::Metadata::is_file);
         match (self.call.size, found) {
-            // A directory is no target of its own: the test file in it has the size.
+            // A directory is not a target of its own: the test file in it has the size.
             (_, Some(_)) if is_directory => {}
             // What is there is used as large as it is; only a file can have another size.
             (Some(_), Some(_)) if !is_file => {
@@ -211,7 +211,7 @@ impl Sizes<'_> {
             if is_directory { &mut self.inside } else { &mut self.filled }.push(shown);
         }
         let asked = self.call.size.map_or_else(usual_size_bytes, |s| s.0);
-        // Behind where the parts end that others use, or where it begins.
+        // After where the parts end that others use, or where it begins.
         Some(Bytes(if used.need.least_bytes < asked { asked } else { least.saturating_add(asked) }))
     }
 

@@ -1,4 +1,4 @@
-//! IOMeter's result file, written run by run behind what is in it.
+//! IOMeter's result file, written run by run after what is in it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -100,7 +100,7 @@ impl Results {
     }
 
     fn append(&self, text: &str) -> io::Result<()> {
-        // What came there meanwhile, as a test file would, is no result file.
+        // What came there meanwhile, as a test file would, is not a result file.
         if !self.begun && fs::metadata(&self.path).is_ok_and(|m| m.len() > 0) {
             let file = File::open(&self.path)?;
             if !is_one(file)? {
@@ -113,8 +113,7 @@ impl Results {
         file.sync_data()
     }
 
-    /// Whether nothing stands in the last line: a session that was cut off may have left half of
-    /// one.
+    /// Whether nothing is in the last line: a session that was cut off may have left half of one.
     fn ends_a_line(&self) -> io::Result<bool> {
         let mut file = match File::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
@@ -142,7 +141,8 @@ pub(super) fn record(config: &Config) -> Record {
     config.setup.as_ref().map_or(Record::All, |setup| setup.record)
 }
 
-/// Whether the file asks for results while the runs go on, which IOMeter writes into a second file.
+/// Whether the file asks for results while the runs continue, which IOMeter writes into a second
+/// file.
 pub(super) fn wants_instantaneous(config: &Config) -> bool {
     config.display.iter().any(|line| line.trim_start().to_ascii_uppercase().starts_with("ENABLED,"))
 }

@@ -22,7 +22,7 @@ pub(super) struct Runs {
     pub config: Config,
     pub cycle: CycleWorkload,
     pub options: CycleOptions,
-    /// Whether its runs go on until somebody stops them.
+    /// Whether its runs continue until somebody stops them.
     endless: bool,
 }
 

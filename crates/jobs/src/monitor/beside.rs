@@ -1,4 +1,4 @@
-//! What a tool measured beside what was recorded meanwhile.
+//! What a tool measured next to what was recorded meanwhile.
 
 use analysis::agreement::DEFAULT_TOLERANCE_PERCENT;
 use counters::{BlockKind, DiskWindow, Window};
@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use monitor::crop::{self, Run};
 use results::{Document, Experiment, FoundBy, Measurement, RecordedRun, Recording};
 
-/// Sets each measurement beside the part of the recording in which it was made. What cannot be set
-/// beside it is told.
+/// Sets each measurement next to the part of the recording in which it was made. What cannot be set
+/// next to it is told.
 ///
-/// The beginning is known of a measurement that says when it ran; those of other tools are told
-/// apart by `has_time`.
+/// The beginning is known of a measurement that says when it ran; those of other tools are
+/// distinguished by `has_time`.
 pub(super) fn set_beside(
     document: &mut Experiment<Recording>,
     measurements: Vec<Measurement>,
@@ -64,7 +64,7 @@ pub(super) fn set_beside(
     notes
 }
 
-/// Sets all that these results measured beside a recording. Notes go among its warnings.
+/// Sets all that these results measured next to a recording. Notes go among its warnings.
 pub fn set_all_beside(document: &mut Experiment<Recording>, results: &[Document]) {
     for result in results {
         let measurements: Vec<Measurement> = result.measurements().into_iter().cloned().collect();

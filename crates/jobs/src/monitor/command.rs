@@ -44,7 +44,7 @@ pub(super) struct CommandEnd {
 }
 
 impl Running {
-    /// Starts it; what it prints goes to `to`. None where there is no command.
+    /// Starts it; what it prints goes to `to`. `None` if there is no command.
     pub(super) fn start(
         line: &[PathBuf],
         to: Box<dyn Write + Send>,

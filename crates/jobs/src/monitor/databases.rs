@@ -1,4 +1,4 @@
-//! Databases that are watched beside the devices: each is asked by a thread of its own, so that one
+//! Databases that are watched next to the devices: each is asked by its own thread, so that one
 //! that does not answer delays nothing.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -80,7 +80,7 @@ impl Databases {
         self.0.iter().map(method).collect()
     }
 
-    /// As what the monitor asks beside the devices.
+    /// As what the monitor asks next to the devices.
     pub(super) fn into_extras(self) -> Vec<Box<dyn Extra>> {
         self.0.into_iter().map(|database| Box::new(database) as Box<dyn Extra>).collect()
     }

@@ -1,5 +1,5 @@
-//! The recording goes into the history while it is recorded, by a thread of its own: a history that
-//! is slow or held by others delays no sample.
+//! The recording goes into the history while it is recorded, by its own thread: a history that is
+//! slow or held by others delays no sample.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
 use std::thread::JoinHandle;

@@ -19,7 +19,7 @@ use crate::places::Places;
 use crate::plan::Plan;
 use crate::tool::{RunView, Terminal, ToolSession, to_json};
 
-/// The size of what is no real file.
+/// The size of what is not a real file.
 const ARTIFICIAL_BYTES: u64 = 64 << 30;
 
 /// What is said besides SQLIO's options.
@@ -55,7 +55,7 @@ pub struct ReadyCall<'a> {
 pub(super) type Out<'o> = dyn FnMut(&mut dyn Terminal, &str) -> Result<(), String> + 'o;
 
 impl Call {
-    /// Reads a call; none where it asks for the usage. `place` precedes each line of what is wrong.
+    /// Reads a call; `None` if it asks for the usage. `place` precedes each line of what is wrong.
     ///
     /// # Errors
     /// What is wrong, line by line.
@@ -119,7 +119,7 @@ impl Call {
     }
 }
 
-/// Usable bytes of what is there; none where nothing is. A file that iosonde began is there without
+/// Usable bytes of what is there; `None` if nothing is. A file that iosonde began is there without
 /// any.
 fn current(path: &Path) -> Option<u64> {
     fs::metadata(path).ok()?;

@@ -84,7 +84,7 @@ impl Outputs {
         }
     }
 
-    /// Writes behind what is in a file that was begun.
+    /// Writes after what is in a file that was begun.
     pub(super) fn write(&mut self, path: &Path, text: &str) -> io::Result<()> {
         let file = self.known.get_mut(&same(path)).and_then(|out| out.file.as_mut());
         file.ok_or_else(|| io::Error::other("it is not open"))?.write_all(text.as_bytes())
@@ -96,7 +96,7 @@ impl Outputs {
     }
 
     /// Whether what is in a file may be replaced; an error where not even something may be written
-    /// behind it.
+    /// after it.
     fn judged(&self, key: &PathBuf, file: File) -> io::Result<bool> {
         let metadata = file.metadata()?;
         if !metadata.is_file() {

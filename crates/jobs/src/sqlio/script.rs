@@ -215,7 +215,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// A step; none where something is wrong with it.
+    /// A step; `None` if something is wrong with it.
     fn step(&mut self, step: Step) -> Result<Option<ReadyStep>, JobError> {
         let Step { line, column, action, output } = step;
         let place = format!("`{}`, line {line}, column {column}: ", self.file);

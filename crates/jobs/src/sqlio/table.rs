@@ -11,7 +11,7 @@ use crate::files::{begins_with, claim, write_whole};
 /// Every run in files of SQLIO's output.
 #[derive(Debug, Default)]
 pub struct ResultTable {
-    /// A row for each run, with a cell for each of SQLIO's columns.
+    /// One row per run, with a cell for each of SQLIO's columns.
     pub rows: Vec<[String; COLUMNS.len()]>,
     /// What is missing or left out, a sentence each.
     pub notes: Vec<String>,

@@ -29,7 +29,7 @@ pub fn sweep_precision(
 pub struct PreparedSweep {
     /// What it measures.
     pub plan: SweepPlan,
-    /// What there is of it; none where it is new.
+    /// What there is of it; `None` if it is new.
     begun: Option<Box<Experiment>>,
     /// The names under which measurements are kept already.
     kept: Vec<u32>,

@@ -25,7 +25,7 @@ pub struct ValidateTargets<'a> {
     pub size: Option<Bytes>,
     /// Whether there is a log.
     pub has_log: bool,
-    /// Where the log is; none where the first directory is.
+    /// Where the log is; `None` if the first directory is.
     pub log: Option<&'a Path>,
     /// Its size.
     pub log_size: Option<Bytes>,

@@ -7,7 +7,7 @@ use workload::show_number;
 
 /// Wrong pages, and wrong blocks of the log, that are told of one by one.
 const WRONG_MAX: u64 = 20;
-/// Behind those, how many there are is told no sooner than this.
+/// After those, how many there are is told no sooner than this.
 const COUNT_PERIOD: Duration = Duration::from_secs(10);
 
 /// What people hear of notices: of wrong pages and blocks the first ones, and how many there are
@@ -25,7 +25,7 @@ struct NoticeCounter {
 }
 
 impl Notices {
-    /// What people hear of a notice; none where it is only counted.
+    /// What people hear of a notice; `None` if it is only counted.
     #[must_use]
     pub fn told(&mut self, notice: &Notice, now: Instant) -> Option<String> {
         let (counted, what) = match notice.kind {

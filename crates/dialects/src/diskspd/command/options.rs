@@ -9,7 +9,7 @@ use super::super::profile::{
 use super::parts;
 use super::{Events, Overrides, Reading};
 
-/// The options whose values are needed by others, or that stand beside a profile.
+/// The options whose values are needed by others, or that stand next to a profile.
 pub(super) fn is_first(letter: char) -> bool {
     ":bCdRvWXz".contains(letter)
 }
@@ -63,7 +63,7 @@ impl Options {
         }
     }
 
-    /// What may stand beside a profile.
+    /// What may stand next to a profile.
     fn read_beside(&mut self, letter: char, value: &str) -> Result<(), Fault> {
         let overrides = &mut self.overrides;
         match letter {

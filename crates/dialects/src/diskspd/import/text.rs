@@ -88,7 +88,7 @@ struct Reader<'a> {
 struct Open {
     line: usize,
     span: Span,
-    /// What was asked for; none where the text does not tell.
+    /// What was asked for; `None` if the text does not tell.
     asked: Option<TimeSpan>,
     /// Why there is nothing in it.
     left_out: Option<String>,

@@ -1,4 +1,4 @@
-//! DiskSpd's XML. Messages may stand before and behind it, and several results after one another.
+//! DiskSpd's XML. Messages may stand before and after it, and several results after one another.
 
 use roxmltree::{Document, Node, ParsingOptions};
 
@@ -243,7 +243,7 @@ impl Part<'_> {
         ReadError { line: start.line + row - 1, column, what: start.what }
     }
 
-    /// The number in a child; none where there is no such child.
+    /// The number in a child; `None` if there is no such child.
     fn number(
         &self,
         document: &Document,

@@ -42,7 +42,7 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// Why bytes are no profile.
+/// Why bytes are not a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ProfileError {
     /// More than is read.
@@ -82,7 +82,7 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ProfileError> {
     }
 }
 
-/// What is wrong with a text that is no XML, behind its line and column.
+/// What is wrong with a text that is not XML, after its line and column.
 fn malformed(error: &roxmltree::Error, text: &str) -> String {
     let (mut what, mut place) = (error.to_string(), error.pos());
     match what.strip_suffix(&format!(" at {place}")) {

@@ -13,7 +13,7 @@ use super::Wrong;
 /// The most faults that are collected.
 const FAULTS_MAX: usize = 20;
 
-/// How often an element stands in its parent.
+/// How often an element is in its parent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Occurs {
     Once,

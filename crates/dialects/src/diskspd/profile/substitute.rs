@@ -33,7 +33,7 @@ impl Profile {
                 }
             }
         }
-        // A wrong number leaves a target over, which is no second fault.
+        // A wrong number leaves a target over, which is not a second fault.
         if !wrong.is_empty() {
             return wrong;
         }

@@ -9,7 +9,7 @@ use super::{
 use crate::diskspd::size::{show_size, show_size_aligned};
 
 impl Profile {
-    /// From the empty line before `Command Line:` up to the empty line behind the last time span.
+    /// From the empty line before `Command Line:` up to the empty line after the last time span.
     pub fn write_text(&self, out: &mut String) {
         line(out, "");
         line(out, &format!("Command Line: {}", self.command_line));

@@ -45,7 +45,7 @@ impl Intervals {
         }
     }
 
-    /// The end of each interval in milliseconds, its I/Os for each second, and how long they took.
+    /// The end of each interval in milliseconds, its I/Os per second, and how long they took.
     pub fn rates(&self) -> impl Iterator<Item = (f64, f64, Option<Spread>)> + '_ {
         let seconds = self.interval_ms / 1e3;
         self.counts.iter().enumerate().map(move |(index, (count, spread))| {
@@ -53,8 +53,8 @@ impl Intervals {
         })
     }
 
-    /// The standard deviation of the I/Os for each second, divided by the number of intervals; 0
-    /// where there are none.
+    /// The standard deviation of the I/Os per second, divided by the number of intervals; 0 where
+    /// there are none.
     #[must_use]
     pub fn stddev_iops(&self) -> f64 {
         let rates: Vec<f64> = self.rates().map(|(_, rate, _)| rate).collect();

@@ -15,7 +15,7 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    /// Exact times in microseconds; what is no number is left out.
+    /// Exact times in microseconds; what is not a number is left out.
     #[must_use]
     pub fn exact(values_us: impl IntoIterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values_us.into_iter().filter(|v| v.is_finite()).collect();

@@ -77,7 +77,7 @@ pub struct ProcessorGroup {
 pub struct ProcessorSet {
     /// Its number.
     pub number: u32,
-    /// Its processors: a group's number, and a bit for each processor of that group.
+    /// Its processors: a group's number, and one bit per processor of that group.
     pub masks: Vec<(u16, u64)>,
 }
 
@@ -179,7 +179,7 @@ pub struct Figures {
     pub ios: u64,
     /// How long they took; empty where it was not measured.
     pub latencies: Latencies,
-    /// How many completed in each interval; none where it was not counted.
+    /// How many completed in each interval; `None` if it was not counted.
     pub intervals: Option<Intervals>,
 }
 

@@ -6,7 +6,7 @@ use workload::{Block, Bytes, Mix, MixPart, Pattern, Stream};
 type Sizes = Vec<(u64, u32)>;
 
 /// The mix of a job that reads and writes in blocks of different sizes: `bs=4k,64k`, or `bssplit`
-/// with a comma. None where both have the same, or where a share is no whole percent.
+/// with a comma. `None` if both have the same, or where a share is not a whole percent.
 pub(super) fn mix(bs: Option<&str>, bssplit: Option<&str>, stream: &Stream) -> Option<Mix> {
     if !stream.reads() || !stream.writes() {
         return None;
@@ -41,7 +41,7 @@ pub(super) fn mix(bs: Option<&str>, bssplit: Option<&str>, stream: &Stream) -> O
     Some(Mix { parts })
 }
 
-/// What stands before the comma, and behind it.
+/// What stands before the comma, and after it.
 fn both(text: &str, read: impl Fn(&str) -> Option<Sizes>) -> Option<(Sizes, Sizes)> {
     let mut parts = text.split(',');
     let reads = read(parts.next()?)?;
@@ -72,7 +72,7 @@ fn split(text: &str) -> Option<Sizes> {
 }
 
 /// The sizes of both directions of a mix whose parts differ in size and direction only, as fio's
-/// options; the second tells whether the shares had to be rounded. None where it does more.
+/// options; the second tells whether the shares had to be rounded. `None` if it does more.
 pub(super) fn of_mix(mix: &Mix) -> Option<(String, u8, bool)> {
     let first = mix.parts.first()?;
     let alike = |p: &MixPart| {

@@ -17,7 +17,7 @@ use workload::Workload;
 pub(crate) use directions::in_percent;
 pub use write::{NoFileName, write};
 
-/// The value of an environment variable; none where it is not set.
+/// The value of an environment variable; `None` if it is not set.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// The jobs that run at the same time.
@@ -31,7 +31,7 @@ pub struct Group {
     pub lost: Vec<String>,
 }
 
-/// Why a text is no job file.
+/// Why a text is not a job file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum JobFileError {
     /// There is no job in it.

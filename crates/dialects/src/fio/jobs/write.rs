@@ -298,7 +298,7 @@ impl Out {
         }
     }
 
-    /// Bytes that are left out behind each sequential I/O.
+    /// Bytes that are left out after each sequential I/O.
     fn gap(&mut self, stream: &Stream) -> Option<u64> {
         let step = match (&stream.diskspd, stream.pattern) {
             (Some(order), _) => order.step_bytes.0,

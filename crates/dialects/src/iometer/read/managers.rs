@@ -366,7 +366,7 @@ impl Reader<'_> {
     }
 }
 
-/// What tells disks from one another: the label behind a drive letter does not.
+/// What tells disks from one another: the label after a drive letter does not.
 fn disk(name: &str) -> String {
     let is_drive = name.as_bytes().get(1) == Some(&b':');
     let key = if is_drive { name.get(..2).unwrap_or(name) } else { name };

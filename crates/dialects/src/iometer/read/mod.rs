@@ -64,7 +64,7 @@ impl Version {
         if a > 1900 { a * 10_000 + b * 100 + c } else { a * 10_000_000_000 + b * 100_000 + c }
     }
 
-    /// The three numbers behind `Version`.
+    /// The three numbers after `Version`.
     pub(super) fn from_text(text: &str) -> Option<Self> {
         let rest = text.trim_start_matches(|c: char| !c.is_ascii_digit());
         let mut parts = rest.split(|c: char| !c.is_ascii_digit()).map(|n| n.parse().ok());
@@ -82,7 +82,7 @@ impl fmt::Display for Version {
 /// The first version whose files IOMeter loads without complaint.
 const OLDEST: Version = Version(1998, 1, 5);
 
-/// Why a file is no configuration.
+/// Why a file is not a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// Nothing was found.
@@ -236,7 +236,7 @@ impl<'a> Reader<'a> {
         self.stray = false;
     }
 
-    /// A section that goes on to the next, or to the end of the file.
+    /// A section that continues to the next, or to the end of the file.
     fn leave(&mut self, line: usize) {
         self.leave_blocks(line);
         self.close_spec();
@@ -284,7 +284,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The line behind a header, which may be an empty one.
+    /// The line after a header, which may be an empty one.
     fn text_value(&mut self) -> &'a str {
         self.value(false).map_or("", |line| line.text)
     }

@@ -14,7 +14,7 @@ macro_rules! columns {
             /// All columns, in their order.
             pub const ALL: [Self; 77] = [$(Self::$name),*];
 
-            /// What stands in the header.
+            /// What is in the header.
             #[must_use]
             pub fn title(self) -> &'static str {
                 match self { $(Self::$name => $title,)* }
@@ -130,7 +130,7 @@ impl Column {
     ];
 
     /// The column of a title of any version. `MBps` without more is of versions before 1.1.0, and
-    /// MiB for each second.
+    /// MiB per second.
     pub(super) fn from_title(title: &str) -> Option<Self> {
         let title = title.trim();
         let old = match title.to_ascii_lowercase().as_str() {

@@ -156,6 +156,6 @@ impl RowKind {
 pub enum Number {
     /// Written without a point.
     Whole(i128),
-    /// Written with six digits behind the point.
+    /// Written with six digits after the point.
     Figure(f64),
 }

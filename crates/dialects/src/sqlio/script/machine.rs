@@ -14,7 +14,7 @@ use super::{Action, Around, Budget, Complaints, LINE_BYTES_MAX, Output, Script, 
 /// How deep `call :label` may be in one another.
 const CALLS_MAX: usize = 32;
 
-/// Where a batch file goes on.
+/// Where a batch file continues.
 #[derive(Debug, PartialEq, Eq)]
 enum Flow {
     /// With the next command.

@@ -58,7 +58,7 @@ pub enum Action {
 pub struct Output {
     /// The file; none is `nul`.
     pub file: Option<String>,
-    /// Behind what is there (`>>`), not instead of it (`>`).
+    /// After what is there (`>>`), not instead of it (`>`).
     pub append: bool,
 }
 

@@ -1,5 +1,5 @@
 //! PowerShell scripts (.ps1) of SQLIO calls: literal lines, variables of literals, and loops over
-//! them. Anything else is refused in one sentence, because PowerShell is a language of its own.
+//! them. Anything else is refused in one sentence, because PowerShell is its own language.
 
 use std::collections::HashMap;
 
@@ -91,7 +91,7 @@ impl Reader {
                     head.truncate(head.trim_end_matches('<').len());
                     continue;
                 }
-                // A line goes on after it.
+                // A line continues after it.
                 (_, '`') if matches!(self.peek(1), Some('\n' | '\r')) => {
                     while !matches!(self.step(), None | Some('\n')) {}
                     head.push(' ');
@@ -370,7 +370,7 @@ impl Shell<'_> {
         self.variables.get(&name).cloned()
     }
 
-    /// A text with the values of `$name`, `${name}` and `$($name)`; none where one is not known.
+    /// A text with the values of `$name`, `${name}` and `$($name)`; `None` if one is not known.
     fn filled(&self, text: &str) -> Option<String> {
         let (mut out, mut rest) = (String::new(), text);
         while let Some((before, after)) = rest.split_once('$') {
@@ -445,7 +445,7 @@ fn assignment(head: &str) -> Option<(String, &str)> {
     is_name.then(|| (name.to_ascii_lowercase(), value))
 }
 
-/// What stands in these marks, where nothing else of the text is outside of them.
+/// What is in these marks, where nothing else of the text is outside of them.
 fn quoted(text: &str, mark: char) -> Option<&str> {
     let inner = text.strip_prefix(mark)?.strip_suffix(mark)?;
     (!inner.replace("''", "").contains(mark)).then_some(inner)

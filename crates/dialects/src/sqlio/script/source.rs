@@ -41,7 +41,7 @@ impl Logical {
         (!name.is_empty()).then(|| name.to_ascii_lowercase())
     }
 
-    /// Whether it begins a loop, a condition or a block, which may go on over several lines.
+    /// Whether it begins a loop, a condition or a block, which may continue over several lines.
     pub(super) fn begins_block(&self) -> bool {
         let line = self.text.trim_start().trim_start_matches(['@', ' ', '\t']);
         let word = first_word(line);
@@ -87,7 +87,7 @@ pub(super) fn logical_lines(text: &str) -> Vec<Logical> {
     lines
 }
 
-/// The command of a line in small letters: letters, digits and what stands in names up to the first
+/// The command of a line in small letters: letters, digits and what is in names up to the first
 /// other.
 pub(super) fn first_word(line: &str) -> String {
     let end = line.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(line.len());

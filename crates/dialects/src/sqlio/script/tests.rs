@@ -78,7 +78,7 @@ fn typographic_dashes_and_empty_names_stay_for_the_command_line() {
 }
 
 /// 320 tests: two kinds, two orders, eight depths and ten sizes in one batch, with the file and the
-/// length behind its name. It was refused for its `%1`.
+/// length after its name. It was refused for its `%1`.
 #[test]
 fn parameters_and_loops_in_loops_make_320_tests() {
     let text = "@echo off\r\nset results=%1_results.txt\r\nif \"%2\"==\"\" goto usage\r\n\
@@ -206,8 +206,8 @@ fn a_batch_that_does_not_end_is_refused() {
     }
 }
 
-/// Of what stands in the value of a variable, the place of its name is told; of a line that goes
-/// on, that of its part.
+/// Of what is in the value of a variable, the place of its name is told; of a line that continues,
+/// that of its part.
 #[test]
 fn places_are_those_of_the_file() {
     for (text, place) in [
