@@ -3,8 +3,9 @@
 use std::io;
 use std::ops::Range;
 
-use memmap2::MmapMut;
 use workload::Buffers as Layout;
+
+use crate::platform::Pages;
 
 /// Alignment of every buffer; enough for direct I/O on any device with sectors up to 4 KiB.
 const ALIGN: usize = 4096;
@@ -86,13 +87,11 @@ impl Buffers {
     }
 
     /// Address and length of the whole read region and the whole write region.
-    #[cfg(target_os = "linux")]
     pub(crate) fn regions(&mut self) -> [(*mut u8, usize); 2] {
         [&mut self.read, &mut self.write].map(|r| (r.bytes_mut().as_mut_ptr(), r.used.len()))
     }
 
     /// Distance of two slots' buffers.
-    #[cfg(target_os = "linux")]
     pub(crate) fn stride(&self) -> usize {
         self.stride
     }
@@ -100,7 +99,7 @@ impl Buffers {
 
 /// Memory of all slots for one direction.
 struct Region {
-    map: MmapMut,
+    map: Pages,
     /// The part that slots have: a mapping need not begin where a large page does.
     used: Range<usize>,
 }
@@ -108,12 +107,12 @@ struct Region {
 impl Region {
     fn new(length: usize, layout: Layout) -> io::Result<Self> {
         if layout != Layout::Large {
-            let map = MmapMut::map_anon(length)?;
+            let map = Pages::map_anon(length)?;
             advise(&map, 0..length, layout);
             return Ok(Self { map, used: 0..length });
         }
         let whole = length.checked_next_multiple_of(LARGE).and_then(|l| l.checked_add(LARGE));
-        let map = MmapMut::map_anon(whole.ok_or(io::ErrorKind::OutOfMemory)?)?;
+        let map = Pages::map_anon(whole.ok_or(io::ErrorKind::OutOfMemory)?)?;
         let from = map.as_ptr().addr().next_multiple_of(LARGE) - map.as_ptr().addr();
         advise(&map, from..from + length.next_multiple_of(LARGE), layout);
         Ok(Self { map, used: from..from + length })
@@ -133,7 +132,7 @@ impl Region {
 /// Large buffers in large pages, as databases have them: a 1 MiB request over 256 scattered pages
 /// would be cut in two by devices that take fewer segments. Buffers that are meant to be scattered
 /// are not in large pages. A system that has none changes nothing.
-fn advise(map: &MmapMut, part: Range<usize>, layout: Layout) {
+fn advise(map: &Pages, part: Range<usize>, layout: Layout) {
     #[cfg(target_os = "linux")]
     if matches!(layout, Layout::Scattered { .. } | Layout::Pages { .. }) {
         let _ = map.advise(memmap2::Advice::NoHugePage);

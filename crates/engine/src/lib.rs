@@ -13,11 +13,14 @@ mod collect;
 mod content;
 mod copied;
 mod crew;
+mod databases;
 mod diskspd;
 mod drive;
 mod error;
 mod event;
+mod fill;
 mod glance;
+mod inline;
 mod job;
 mod lane;
 mod mark;
@@ -26,6 +29,7 @@ mod memory;
 mod mix;
 mod null;
 mod offsets;
+mod opened;
 mod outcome;
 mod pace;
 mod pool;
@@ -33,13 +37,16 @@ mod prepare;
 mod prepared;
 mod queue;
 mod random;
+mod ready;
 mod recorder;
+mod resize;
 mod resizer;
 mod run;
 mod shared;
 mod silent;
 mod sim;
 mod source;
+mod targets;
 mod teams;
 mod timeline;
 mod watch;
@@ -49,9 +56,17 @@ mod worker;
 #[path = "linux/mod.rs"]
 mod platform;
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
 #[path = "windows/mod.rs"]
 mod platform;
+
+// Functions of names and numbers, which are tested on every system.
+#[cfg(any(windows, test))]
+#[path = "windows/names.rs"]
+mod windows_names;
+#[cfg(any(windows, test))]
+#[path = "windows/outcome.rs"]
+mod windows_outcome;
 
 #[cfg(test)]
 mod contract;

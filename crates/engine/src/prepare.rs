@@ -7,9 +7,10 @@ use workload::{Bytes, TargetFacts, Workload};
 
 use crate::event::Event;
 use crate::memory;
-use crate::platform;
 use crate::prepared::{Action, Permissions, PrepareError, Prepared, PreparedTarget, TargetPlan};
+use crate::ready;
 use crate::source;
+use crate::targets;
 
 /// Size of a test file where none is asked for.
 const DEFAULT_SIZE_BYTES: u64 = 1 << 30;
@@ -59,7 +60,7 @@ pub fn plan(
 fn real(workload: &Workload, permissions: &Permissions) -> Result<Vec<TargetPlan>, PrepareError> {
     let (mut plans, mut refusals) = (Vec::new(), Vec::new());
     for index in 0..workload.targets.len() {
-        match platform::plan_target(workload, index, permissions, &plans) {
+        match targets::plan_target(workload, index, permissions, &plans) {
             Ok(plan) => plans.push(plan),
             Err(refusal) => refusals.push(refusal),
         }
@@ -135,7 +136,7 @@ pub fn prepare_as(
         } else {
             // Filling the targets before it may have taken long, so it is planned once more.
             let filling = fillings.get(index).copied().unwrap_or_default();
-            platform::prepare_target(workload, (index, filling), permissions, stop, observe)?
+            ready::prepare_target(workload, (index, filling), permissions, stop, observe)?
         };
         prepared.targets.push(target);
     }

@@ -8,7 +8,8 @@ use thiserror::Error;
 use workload::{Bytes, TargetFacts, Violation};
 
 use crate::mark::{MARK_BYTES, Mark};
-use crate::platform;
+use crate::platform::{self, files};
+use crate::ready;
 
 /// What the user allows to be done to the targets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -162,7 +163,7 @@ impl PreparedTarget {
         let Some(mark) = self.mark.filter(|mark| !mark.filled) else { return Ok(()) };
         let filled = self.size_bytes >= mark.size_bytes;
         let mark = Mark { filled, ..mark };
-        platform::finish(self, written_bytes, mark)?;
+        ready::finish(self, written_bytes, mark)?;
         self.mark = Some(mark);
         Ok(())
     }
@@ -170,10 +171,10 @@ impl PreparedTarget {
 
 impl Drop for PreparedTarget {
     fn drop(&mut self) {
-        let ours = self.file.as_ref().is_some_and(|f| platform::is_named(f, &self.path));
-        if self.remove && ours {
+        let ours = self.file.as_ref().is_some_and(|f| files::is_named(f, &self.path));
+        if let Some(file) = self.file.take().filter(|_| self.remove && ours) {
             // Nothing can be done here about a file that does not go; its mark says what it is.
-            let _ = std::fs::remove_file(&self.path);
+            let _ = files::remove(file, &self.path);
         }
     }
 }
@@ -194,7 +195,7 @@ pub enum Cleaned {
 /// Removes a test file that nobody uses, known by its mark; one that was to be kept only if `kept`
 /// says so. With `dry_run`, it is only said what would become of it.
 pub fn clean(path: &Path, kept: bool, dry_run: bool) -> io::Result<Cleaned> {
-    platform::clean(path, kept, dry_run)
+    ready::clean(path, kept, dry_run)
 }
 
 /// All targets of a workload, ready. Test files that are not kept are removed when this is dropped.
@@ -403,12 +404,13 @@ pub enum Refusal {
         /// The target.
         path: PathBuf,
     },
-    /// Real targets do not work on this system.
-    #[error("`{}`: I/O on real targets is not available on this system yet; `--engine sim` and \
-        `--engine null` are", path.display())]
-    System {
+    /// The name means something else on this system than it says.
+    #[error("`{}` {problem}", path.display())]
+    Name {
         /// The target.
         path: PathBuf,
+        /// What it means, and what to name instead.
+        problem: &'static str,
     },
 }
 

@@ -5,8 +5,8 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use crate::mark::Mark;
-use crate::platform;
 use crate::prepared::PreparedTarget;
+use crate::resize::resize;
 
 /// Makes one test file shorter and longer.
 ///
@@ -38,7 +38,7 @@ impl Resizer {
         let mut mark = self.mark.lock().unwrap_or_else(PoisonError::into_inner);
         if mark.size_bytes != size_bytes {
             let after = Mark { size_bytes, filled: false, ..*mark };
-            platform::resize(&self.file, *mark, after, reserve)?;
+            resize(&self.file, *mark, after, reserve)?;
             *mark = after;
         }
         Ok(())

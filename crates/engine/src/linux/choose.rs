@@ -6,7 +6,7 @@ use std::os::unix::fs::FileTypeExt;
 
 use workload::{EngineChoice, Mode, Stream, Workload};
 
-use super::{aio, extents, ready, uring};
+use super::{aio, extents, open_for_io, uring};
 use crate::error::EngineError;
 use crate::prepared::PreparedTarget;
 
@@ -105,7 +105,7 @@ impl TargetTraits {
     fn of(workload: &Workload, stream: &Stream, target: &PreparedTarget) -> Self {
         let mode = workload.mode_of(stream);
         let only_writes = !stream.reads();
-        let Ok(file) = ready::open_for_io(target, mode, stream) else {
+        let Ok(file) = open_for_io(target, mode, stream) else {
             // Whoever opens it for the run will say why it cannot be.
             return Self { mode, only_writes, refuses_to_wait: true, in_memory: false };
         };

@@ -1,147 +1,26 @@
-//! Writes all of a test file, so that every later read finds data: incompressible, and no two
-//! blocks alike, neither in this file nor, with a seed of its own, in any other.
+//! Fills a test file through the best backend that works here.
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use workload::{Buffers as Layout, Completion};
+use workload::Completion;
 
 use super::{aio, sync, uring};
-use crate::buffers::BufferPlan;
-use crate::clock::Clock;
-use crate::event::Event;
-use crate::queue::{Finished, Op, Queue, Request};
-use crate::random::Random;
+use crate::fill::{Fill, PLAN};
 
-const BLOCK_BYTES: u32 = 1 << 20;
-const DEPTH: u32 = 8;
-/// Time between two progress events.
-const REPORT_NS: u64 = 200_000_000;
-
-/// Writes the first `size_bytes` of `file` (a multiple of its alignment) and makes them durable.
-///
-/// Gives false when `stop` became true before the end.
-pub(super) fn fill(
-    file: File,
-    path: &Path,
-    size_bytes: u64,
-    seed: u64,
-    stop: &AtomicBool,
-    observe: &mut dyn FnMut(&Event),
-) -> io::Result<bool> {
+/// Writes the file and makes it durable. Gives false when it was stopped before the end.
+pub(crate) fn fill(file: File, mut content: Fill<'_>) -> io::Result<bool> {
     let durable = file.try_clone()?;
-    let mut filling =
-        Filling { path, size_bytes, random: Random::new(seed, u64::MAX), stop, observe };
-    let plan = BufferPlan {
-        depth: DEPTH,
-        bytes: BLOCK_BYTES,
-        reads: false,
-        writes: true,
-        layout: Layout::Single,
-    };
     let complete = if uring::probe().is_ok() {
-        filling.run(&mut uring::UringQueue::new(vec![file], plan, Completion::Block)?.0)
+        content.run(&mut uring::UringQueue::new(vec![file], PLAN, Completion::Block)?.0)
     } else if aio::probe().is_ok() {
-        filling.run(&mut aio::AioQueue::new(vec![file], plan, Completion::Block)?)
+        content.run(&mut aio::AioQueue::new(vec![file], PLAN, Completion::Block)?)
     } else {
-        filling.run(&mut sync::SyncQueue::new(vec![file], plan)?)
+        content.run(&mut sync::SyncQueue::new(vec![file], PLAN)?)
     }?;
     match durable.sync_all() {
         // What has no media to reach, such as /dev/null, says so in this way.
         Err(error) if complete && error.raw_os_error() != Some(libc::EINVAL) => Err(error),
         _ => Ok(complete),
     }
-}
-
-struct Filling<'a> {
-    path: &'a Path,
-    size_bytes: u64,
-    random: Random,
-    stop: &'a AtomicBool,
-    observe: &'a mut dyn FnMut(&Event),
-}
-
-impl Filling<'_> {
-    fn run<Q: Queue>(&mut self, queue: &mut Q) -> io::Result<bool> {
-        let clock = Clock::get();
-        let (start, mut next_report) = (clock.now(), 0);
-        let mut free: Vec<u32> = (0..DEPTH).collect();
-        let mut under_way =
-            [Request { slot: 0, op: Op::Write, target: 0, offset: 0, bytes: 0, buffer_offset: 0 };
-                DEPTH as usize];
-        let (mut next, mut done) = (0, 0);
-        let (mut finished, mut requests) = (Vec::new(), Vec::new());
-        while done < self.size_bytes {
-            let stopped = self.stop.load(Ordering::Relaxed);
-            if stopped && free.len() == DEPTH as usize {
-                return Ok(false);
-            }
-            while next < self.size_bytes && !stopped {
-                let Some(slot) = free.pop() else { break };
-                let left = self.size_bytes - next;
-                let bytes = u32::try_from(left).unwrap_or(BLOCK_BYTES).min(BLOCK_BYTES);
-                self.random.fill(&mut queue.write_buffer(slot)[..bytes as usize]);
-                let request = Request {
-                    slot,
-                    op: Op::Write,
-                    target: 0,
-                    offset: next,
-                    bytes,
-                    buffer_offset: 0,
-                };
-                under_way[slot as usize] = request;
-                requests.push(request);
-                next += u64::from(bytes);
-            }
-            queue.issue(&requests)?;
-            requests.clear();
-            queue.wait(clock.now() + REPORT_NS)?;
-            queue.reap(&mut finished);
-            for one in finished.drain(..) {
-                let request = &mut under_way[one.slot as usize];
-                done += u64::from(written(one)?);
-                match rest(*request, one)? {
-                    Some(rest) => {
-                        *request = rest;
-                        requests.push(rest);
-                    }
-                    None => free.push(one.slot),
-                }
-            }
-            let now = clock.now();
-            if now >= next_report || done == self.size_bytes {
-                next_report = now + REPORT_NS;
-                self.report(done, now - start);
-            }
-        }
-        Ok(true)
-    }
-
-    fn report(&mut self, done_bytes: u64, elapsed_ns: u64) {
-        let bytes_per_s = done_bytes as f64 * 1e9 / (elapsed_ns.max(1) as f64);
-        let (path, total_bytes) = (self.path.to_owned(), self.size_bytes);
-        (self.observe)(&Event::Filling { path, done_bytes, total_bytes, bytes_per_s });
-    }
-}
-
-/// Bytes that a write moved; an error if it moved none.
-fn written(one: Finished) -> io::Result<u32> {
-    match u32::try_from(one.result) {
-        Ok(0) => Err(io::ErrorKind::WriteZero.into()),
-        Ok(bytes) => Ok(bytes),
-        Err(_) => Err(io::Error::from_raw_os_error(-one.result)),
-    }
-}
-
-/// What is left of a write that was cut short.
-fn rest(request: Request, one: Finished) -> io::Result<Option<Request>> {
-    let bytes = written(one)?;
-    Ok((bytes < request.bytes).then(|| Request {
-        offset: request.offset + u64::from(bytes),
-        bytes: request.bytes - bytes,
-        buffer_offset: request.buffer_offset + bytes,
-        ..request
-    }))
 }

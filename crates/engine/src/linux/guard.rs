@@ -8,75 +8,25 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Extensions of files that belong to a database.
-const DATABASE_EXTENSIONS: [&str; 28] = [
-    "mdf",
-    "ndf",
-    "ldf",
-    "bak",
-    "trn",
-    "ibd",
-    "ibdata",
-    "frm",
-    "myd",
-    "myi",
-    "dbf",
-    "ctl",
-    "ora",
-    "db",
-    "db3",
-    "sqlite",
-    "sqlite3",
-    "db-wal",
-    "sqlite-wal",
-    "wal",
-    "sst",
-    "wt",
-    "ddl",
-    "fdb",
-    "gdb",
-    "mdb",
-    "accdb",
-    "edb",
-];
-/// Beginnings of names of files that belong to a database and may have no extension of their own.
-const DATABASE_NAMES: [&str; 6] =
-    ["ibdata", "ib_logfile", "ibtmp", "#ib_redo", "undo_0", "pg_control"];
-/// A file with this name lies in every directory of a PostgreSQL database; its data files have bare
-/// numbers.
-const DATABASE_NEIGHBOUR: &str = "PG_VERSION";
+use super::files;
+use crate::prepared::Refusal;
+use crate::targets::Access;
 
 /// Whoever has a device or a file open for longer than this uses it.
 const GLANCE: Duration = Duration::from_millis(300);
 /// How often is looked at it meanwhile.
 const STEP: Duration = Duration::from_millis(10);
 
-/// By what a file is known to be a database's, if it is.
-pub(super) fn database_sign(path: &Path) -> Option<String> {
-    let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
-    if DATABASE_NAMES.iter().any(|known| name.starts_with(known)) {
-        return Some(format!("its name is {name}"));
-    }
-    let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
-    if let Some(extension) = extension.filter(|e| DATABASE_EXTENSIONS.contains(&e.as_str())) {
-        return Some(format!("its extension is .{extension}"));
-    }
-    let directory = path.parent()?;
-    let is_number = name.starts_with(|c: char| c.is_ascii_digit());
-    (is_number && directory.join(DATABASE_NEIGHBOUR).exists())
-        .then(|| format!("{DATABASE_NEIGHBOUR} is in its directory"))
-}
-
 /// Whether a directory holds device nodes: a file made there lies in memory, and was meant to be a
 /// device.
-pub(super) fn is_of_devices(directory: &Path) -> bool {
+pub(crate) fn is_of_devices(directory: &Path) -> bool {
     let real = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
     real.starts_with("/dev") && !real.starts_with("/dev/shm")
 }
 
 /// Who uses the block device of this number, if anybody: a mount, swap, a device built on it, a
 /// program.
-pub(super) fn device_usage(number: u64) -> Option<String> {
+pub(crate) fn device_usage(number: u64) -> Option<String> {
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     let system = System::of_this_machine();
     system.usage(major, minor).or_else(|| opened_by(number))
@@ -116,12 +66,28 @@ const F_SETSIG: libc::c_int = 10;
 ///
 /// The kernel grants a write lease only on a file that is open nowhere else. Where it grants none
 /// for other reasons (another owner, a network file system), nothing is known.
-pub(super) fn is_open_elsewhere(file: &File) -> bool {
+pub(crate) fn is_open_elsewhere(file: &File) -> bool {
     // The kernel closes the files of a ring, or of a program that has ended, some milliseconds
     // later.
     let steps = GLANCE.as_millis() / STEP.as_millis();
     let waits = || (0..steps).map(|_| std::thread::sleep(STEP));
     has_another_user(file) && waits().all(|()| has_another_user(file))
+}
+
+/// The same before a file is opened. Here that can be told of an open one.
+pub(crate) fn held(_: &Path) -> Option<String> {
+    None
+}
+
+/// Whether a file that an earlier run used is still open in it, or in its last I/Os.
+pub(crate) fn is_left_open(path: &Path) -> io::Result<bool> {
+    files::open(path, Access::Read).map(|file| is_open_elsewhere(&file))
+}
+
+/// No name of Linux means something else than it says.
+#[expect(clippy::unnecessary_wraps, reason = "other systems have names that do")]
+pub(crate) fn check_name(_: &Path) -> Result<(), Refusal> {
+    Ok(())
 }
 
 fn has_another_user(file: &File) -> bool {
@@ -140,7 +106,7 @@ fn has_another_user(file: &File) -> bool {
 }
 
 /// Whether a file is swapped to.
-pub(super) fn is_swap_file(path: &Path) -> bool {
+pub(crate) fn is_swap_file(path: &Path) -> bool {
     let swaps = fs::read_to_string("/proc/swaps").unwrap_or_default();
     swap_paths(&swaps).any(|swap| swap == path)
 }
@@ -300,23 +266,6 @@ mod tests {
         let usage = system("", "", dir.path()).usage(8, 48);
         assert_eq!(usage.as_deref(), Some("part of md0 (RAID, LVM, encryption or the like)"));
         assert_eq!(system("", "", dir.path()).usage(9, 0), None);
-    }
-
-    #[test]
-    fn database_files_are_known_by_their_names() {
-        for name in ["a.MDF", "t.ibd", "x.ldf", "ibdata1", "app.sqlite"] {
-            assert!(database_sign(Path::new(name)).is_some(), "{name}");
-        }
-        assert_eq!(database_sign(Path::new("testfile.dat")), None);
-    }
-
-    #[test]
-    fn numbered_files_beside_pg_version_are_a_databases() {
-        let dir = tempfile::tempdir().unwrap();
-        assert_eq!(database_sign(&dir.path().join("16385.1")), None);
-        fs::write(dir.path().join("PG_VERSION"), "17\n").unwrap();
-        assert!(database_sign(&dir.path().join("16385.1")).is_some());
-        assert_eq!(database_sign(&dir.path().join("iosonde.test")), None);
     }
 
     /// `--destroy /dev/sda` instead of `/dev/sda1` is one keystroke; a disk with partitions was

@@ -14,8 +14,8 @@ use memmap2::{Advice, MmapOptions, MmapRaw};
 use workload::Hint;
 
 use super::fault;
-use super::inline::{InlineQueue, Perform};
 use crate::buffers::{BufferPlan, Buffers};
+use crate::inline::{InlineQueue, Perform};
 use crate::queue::{Op, Request};
 
 /// A target in memory.

@@ -6,16 +6,14 @@ mod choose;
 mod contract;
 mod extents;
 mod fault;
+pub(crate) mod files;
 mod fill;
-mod guard;
-mod inline;
+pub(crate) mod guard;
 mod memory;
 mod mmap;
+mod open;
 mod purge;
-mod ready;
-mod resize;
 mod sync;
-mod targets;
 mod thread;
 mod uring;
 mod vectors;
@@ -31,6 +29,7 @@ use crate::buffers::BufferPlan;
 use crate::error::EngineError;
 use crate::job::Job;
 use crate::null::NullQueue;
+use crate::opened::{Boxed, Opened, start_thread};
 use crate::prepared::PreparedTarget;
 use crate::queue::Queue;
 use crate::run::{Backend, memory_error};
@@ -38,11 +37,11 @@ use crate::run::{Backend, memory_error};
 use choose::Kind;
 
 pub(crate) use choose::{Choice, choose};
+pub(crate) use fill::fill;
+pub(crate) use memmap2::MmapMut as Pages;
 pub(crate) use memory::{available_memory, has_large_pages};
+pub(crate) use open::{direct_alignment, open_for_io, open_for_io as open_to_fill};
 pub(crate) use purge::purge;
-pub(crate) use ready::{clean, finish, prepare_target};
-pub(crate) use resize::resize;
-pub(crate) use targets::{is_named, plan_target};
 pub(crate) use thread::{allowed_cpus, process_cpu, thread_cpu_ns};
 
 /// Starts one thread, the one of this number in its stream, on these targets.
@@ -61,15 +60,7 @@ pub(crate) fn spawn(
         Ok(()) => start.open(job),
         Err(error) => job.fail(error),
     };
-    // No name may end the program: what cannot stand in the name of a thread is left out.
-    let name: String = stream.name.chars().filter(|c| !c.is_control()).collect();
-    std::thread::Builder::new().name(format!("{name}-{rank}")).spawn(body).map(|_| ()).map_err(
-        |source| EngineError::Thread {
-            what: "start a thread".to_owned(),
-            source,
-            remedy: "use fewer threads and a larger depth",
-        },
-    )
+    start_thread(&stream.name, rank, body)
 }
 
 /// A target that is open for one thread.
@@ -113,48 +104,6 @@ pub(crate) fn open_queue(
     Start::new(workload, targets, plan, choice)?.open(Boxed)
 }
 
-/// What becomes of a queue, whichever it is.
-trait Opened {
-    type Output;
-
-    fn open<Q: Queue + 'static>(self, queue: Q, plan: BufferPlan, backend: Backend)
-    -> Self::Output;
-
-    fn fail(self, error: EngineError) -> Self::Output;
-}
-
-impl Opened for Job {
-    type Output = ();
-
-    fn open<Q: Queue + 'static>(self, queue: Q, plan: BufferPlan, backend: Backend) {
-        self.run(queue, plan, backend);
-    }
-
-    fn fail(self, error: EngineError) {
-        Job::fail(self, error);
-    }
-}
-
-/// The queue itself.
-struct Boxed;
-
-impl Opened for Boxed {
-    type Output = Result<(Box<dyn Queue>, Backend), EngineError>;
-
-    fn open<Q: Queue + 'static>(
-        self,
-        queue: Q,
-        _plan: BufferPlan,
-        backend: Backend,
-    ) -> Self::Output {
-        Ok((Box::new(queue), backend))
-    }
-
-    fn fail(self, error: EngineError) -> Self::Output {
-        Err(error)
-    }
-}
-
 impl Start {
     /// Opens the targets, each for this thread alone and as its stream uses it.
     fn new(
@@ -165,7 +114,7 @@ impl Start {
     ) -> Result<Self, EngineError> {
         let open = |(stream, target): &(&Stream, &PreparedTarget)| {
             let mode = workload.mode_of(stream);
-            let file = ready::open_for_io(target, mode, stream)?;
+            let file = open_for_io(target, mode, stream)?;
             // A mapping is told by itself, and direct I/O has no hint.
             if let Some(hint) = stream.hint.filter(|_| mode == Mode::Buffered) {
                 advise(&file, hint, target.path())?;

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use super::inline::{InlineQueue, Perform};
 use super::vectors::{self, Vectors};
 use crate::buffers::{BufferPlan, Buffers};
+use crate::inline::{InlineQueue, Perform};
 use crate::queue::{Op, Request};
 
 /// A queue of one.

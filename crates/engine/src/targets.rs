@@ -1,16 +1,14 @@
-//! What each target on Linux is, and what may be done to it. Nothing here changes anything.
+//! What each target is, and what may be done to it. Nothing here changes anything.
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Seek};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rustix::fs::FlockOperation;
 use workload::{Bytes, Stream, Workload};
 
-use super::guard;
+use crate::databases::database_sign;
 use crate::mark::{MARK_BYTES, Mark};
+use crate::platform::{files, guard};
 use crate::prepare::usual_size_bytes;
 use crate::prepared::{Action, Permissions, Refusal, TargetPlan};
 
@@ -20,8 +18,46 @@ const FILE_NAME: &str = "iosonde";
 const NEIGHBOURS_MAX: usize = 1000;
 /// A file system is not filled beyond this without being told.
 const FULL_PERCENT: f64 = 90.0;
-/// The character devices that can be targets, by their number: null, zero, full.
-const MEMORY_DEVICES: [(u32, u32); 3] = [(1, 3), (1, 5), (1, 7)];
+
+/// What a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(windows, expect(dead_code, reason = "raw devices are refused by their names there"))]
+pub(crate) enum Node {
+    /// A regular file.
+    File,
+    /// A block device, by its number.
+    Block(u64),
+    /// A device of the system that has no end and keeps nothing, such as /dev/null.
+    Endless,
+    /// What cannot be a target, in words.
+    Other(&'static str),
+}
+
+/// What a test file is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Reading.
+    Read,
+    /// Reading and writing.
+    Write,
+    /// The same, of a file that does not exist yet.
+    Create,
+    /// Reading, and then removing it.
+    Remove,
+}
+
+/// The space of a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Space {
+    /// Bytes that this user may still take.
+    pub(crate) available: u64,
+    /// Bytes that are taken.
+    pub(crate) used: u64,
+    /// All of its bytes; 0 where it tells no size.
+    pub(crate) whole: u64,
+    /// Nothing can be written there.
+    pub(crate) read_only: bool,
+}
 
 /// What would be done to target number `index`, when `earlier` is done to the targets before it.
 pub(crate) fn plan_target(
@@ -32,6 +68,7 @@ pub(crate) fn plan_target(
 ) -> Result<TargetPlan, Refusal> {
     let wanted = TargetNeeds::new(workload, index, permissions, earlier);
     let path = &workload.targets[index].path;
+    guard::check_name(path)?;
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => wanted.in_directory(path),
         Ok(metadata) => wanted.existing(path, &metadata),
@@ -53,7 +90,7 @@ pub(crate) fn plan_target(
 }
 
 /// What a workload wants of one target.
-pub(super) struct TargetNeeds<'a> {
+pub(crate) struct TargetNeeds<'a> {
     asked: Option<u64>,
     writes: bool,
     reads: bool,
@@ -63,7 +100,7 @@ pub(super) struct TargetNeeds<'a> {
 
 impl<'a> TargetNeeds<'a> {
     /// What is wanted of target number `index`.
-    pub(super) fn new(
+    pub(crate) fn new(
         workload: &Workload,
         index: usize,
         permissions: &'a Permissions,
@@ -89,14 +126,14 @@ impl<'a> TargetNeeds<'a> {
                 }
                 Err(source) => return Err(Refusal::Unreadable { path, source }),
                 // A neighbour's file, or one that only looks like a test file, is left alone.
-                Ok(metadata) if is_ours(&metadata) => {
+                Ok(metadata) if files::is_ours(&metadata) => {
                     if let Some(mark) = read_mark(&path)
-                        && !is_locked(&path)
+                        && !files::is_locked(&path)
                     {
                         let counts = mark.filled || mark.keep;
                         // Nobody asked for the size of a file that a killed run left half-written.
                         let mark = if counts { mark } else { Mark { size_bytes: 0, ..mark } };
-                        return self.reuse(&path, mark, allocated(&metadata));
+                        return self.reuse(&path, mark, files::allocated(&path, &metadata));
                     }
                 }
                 Ok(_) => {}
@@ -107,52 +144,51 @@ impl<'a> TargetNeeds<'a> {
     }
 
     fn existing(&self, path: &Path, metadata: &Metadata) -> Result<TargetPlan, Refusal> {
-        let kind = metadata.file_type();
-        if kind.is_file() || kind.is_block_device() {
-            let file = File::open(path);
-            let file =
-                file.map_err(|source| Refusal::Unreadable { path: path.to_owned(), source })?;
-            return self.opened(path, &file);
+        match files::node(metadata) {
+            Node::File | Node::Block(_) => {
+                let unreadable = |source| Refusal::Unreadable { path: path.to_owned(), source };
+                let file = File::open(path).map_err(unreadable)?;
+                let plan = self.opened(path, &file)?;
+                drop(file);
+                let is_written = matches!(plan.action, Action::Destroy | Action::DestroyAndFill);
+                match guard::held(path).filter(|_| is_written) {
+                    Some(usage) => Err(Refusal::InUse { path: path.to_owned(), usage }),
+                    None => Ok(plan),
+                }
+            }
+            Node::Endless => {
+                let Some(size) = self.asked else {
+                    return Err(Refusal::SizeNeeded { path: path.to_owned() });
+                };
+                self.check_named(path)?;
+                self.foreign(path, size)
+            }
+            Node::Other(what) => Err(Refusal::Unfit { path: path.to_owned(), what }),
         }
-        let number = metadata.rdev();
-        let number = (rustix::fs::major(number), rustix::fs::minor(number));
-        if kind.is_char_device() && MEMORY_DEVICES.contains(&number) {
-            let Some(size) = self.asked else {
-                return Err(Refusal::SizeNeeded { path: path.to_owned() });
-            };
-            self.check_named(path)?;
-            return self.foreign(path, size);
-        }
-        let what = match (kind.is_char_device(), kind.is_socket()) {
-            (true, _) => "a character device",
-            (_, true) => "a socket",
-            _ => "a pipe",
-        };
-        Err(Refusal::Unfit { path: path.to_owned(), what })
     }
 
     /// The same for a file or device that is open: what is looked at is what will be used, whatever
     /// the name means by now.
-    pub(super) fn opened(&self, path: &Path, file: &File) -> Result<TargetPlan, Refusal> {
+    pub(crate) fn opened(&self, path: &Path, file: &File) -> Result<TargetPlan, Refusal> {
         let unreadable = |source| Refusal::Unreadable { path: path.to_owned(), source };
         let metadata = file.metadata().map_err(unreadable)?;
-        let kind = metadata.file_type();
-        if kind.is_char_device() {
-            return self.existing(path, &metadata);
-        }
-        if kind.is_block_device() {
-            self.check_device(path, metadata.rdev())?;
-            let mut device = file;
-            let size = device.seek(io::SeekFrom::End(0)).map_err(unreadable)?;
-            return self.foreign(path, size);
+        match files::node(&metadata) {
+            Node::File => {}
+            Node::Block(number) => {
+                self.check_device(path, number)?;
+                let mut device = file;
+                let size = device.seek(io::SeekFrom::End(0)).map_err(unreadable)?;
+                return self.foreign(path, size);
+            }
+            Node::Endless | Node::Other(_) => return self.existing(path, &metadata),
         }
         let is_link = fs::symlink_metadata(path).is_ok_and(|m| m.is_symlink());
         if let Some(mark) = mark_of(file).filter(|_| !is_link) {
-            if is_locked(path) {
+            if files::is_locked(path) {
                 let usage = "the test file of an iosonde that is running".to_owned();
                 return Err(Refusal::InUse { path: path.to_owned(), usage });
             }
-            return self.reuse(path, mark, allocated(&metadata));
+            return self.reuse(path, mark, files::allocated(path, &metadata));
         }
         self.check_file(path, file, &metadata)?;
         self.foreign(path, metadata.len())
@@ -162,16 +198,16 @@ impl<'a> TargetNeeds<'a> {
         if !self.writes {
             return Ok(());
         }
-        let real = real_path(file);
-        if let Some(sign) = guard::database_sign(path).or_else(|| guard::database_sign(&real)) {
+        let real = files::real_path(path, file);
+        if let Some(sign) = database_sign(path).or_else(|| database_sign(&real)) {
             return Err(Refusal::Database { path: path.to_owned(), sign });
         }
         let in_use = |usage: String| Err(Refusal::InUse { path: path.to_owned(), usage });
         if guard::is_swap_file(&real) {
             return in_use("in use as swap".to_owned());
         }
-        if metadata.nlink() > 1 {
-            let names = metadata.nlink();
+        let names = files::names(file, metadata);
+        if names > 1 {
             return in_use(format!(
                 "one file with {names} names (hard links), and only one was given"
             ));
@@ -219,7 +255,7 @@ impl<'a> TargetNeeds<'a> {
 
     /// An earlier test file. Unless a size was asked for, it is used at the size it has.
     fn reuse(&self, path: &Path, mark: Mark, allocated: u64) -> Result<TargetPlan, Refusal> {
-        if let Some(sign) = guard::database_sign(path) {
+        if let Some(sign) = database_sign(path) {
             return Err(Refusal::Database { path: path.to_owned(), sign });
         }
         let file_bytes = mark.size_bytes;
@@ -240,17 +276,16 @@ impl<'a> TargetNeeds<'a> {
         size: Option<u64>,
         reclaimed: u64,
     ) -> Result<TargetPlan, Refusal> {
-        if let Some(sign) = guard::database_sign(path) {
+        if let Some(sign) = database_sign(path) {
             return Err(Refusal::Database { path: path.to_owned(), sign });
         }
         if guard::is_of_devices(directory) {
             let what = "a device that does not exist";
             return Err(Refusal::Unfit { path: path.to_owned(), what });
         }
-        let unreadable =
-            |e: rustix::io::Errno| Refusal::Unreadable { path: path.to_owned(), source: e.into() };
-        let fs = rustix::fs::statvfs(directory).map_err(unreadable)?;
-        if fs.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) {
+        let unreadable = |source| Refusal::Unreadable { path: path.to_owned(), source };
+        let space = files::space(directory).map_err(unreadable)?;
+        if space.read_only {
             return Err(Refusal::ReadOnly { path: path.to_owned() });
         }
         let size = size.unwrap_or_else(usual_size_bytes);
@@ -258,16 +293,14 @@ impl<'a> TargetNeeds<'a> {
         let size_bytes = size.div_ceil(MARK_BYTES).saturating_mul(MARK_BYTES);
         let (path, file_bytes, action) = (path.to_owned(), 0, Action::Make);
         let plan = TargetPlan { path, size_bytes, file_bytes, action };
-        if fs.f_blocks == 0 {
+        if space.whole == 0 {
             // A file system that tells no size (in memory, or far away) can only be tried.
             return Ok(plan);
         }
-        let bytes = |blocks: u64| blocks.saturating_mul(fs.f_frsize);
         let promised = self.promised(directory);
         let room = Room {
-            available: bytes(fs.f_bavail).saturating_add(reclaimed).saturating_sub(promised),
-            used: bytes(fs.f_blocks.saturating_sub(fs.f_bfree)).saturating_sub(reclaimed)
-                + promised,
+            available: space.available.saturating_add(reclaimed).saturating_sub(promised),
+            used: space.used.saturating_sub(reclaimed) + promised,
         };
         room.check(&plan.path, size_bytes, self.permissions.overfill)?;
         Ok(plan)
@@ -275,12 +308,11 @@ impl<'a> TargetNeeds<'a> {
 
     /// Bytes that the targets before this one will take of the same file system.
     fn promised(&self, directory: &Path) -> u64 {
-        let device = |path: &Path| fs::metadata(path).ok().map(|m| m.dev());
-        let here = device(directory);
+        let here = files::volume(directory);
         let makes = |p: &&TargetPlan| matches!(p.action, Action::Make | Action::Refill);
-        let same = |p: &&TargetPlan| device(directory_of(&p.path)) == here;
+        let same = |p: &&TargetPlan| files::volume(directory_of(&p.path)) == here;
         let more = |p: &TargetPlan| {
-            let has = fs::metadata(&p.path).map_or(0, |m| allocated(&m));
+            let has = fs::metadata(&p.path).map_or(0, |m| files::allocated(&p.path, &m));
             p.size_bytes.saturating_add(MARK_BYTES).saturating_sub(has)
         };
         self.earlier.iter().filter(makes).filter(same).map(more).fold(0, u64::saturating_add)
@@ -321,56 +353,24 @@ fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A regular file of this user: in a directory that all may write to, others' test files are
-/// theirs.
-fn is_ours(metadata: &Metadata) -> bool {
-    metadata.is_file() && metadata.uid() == rustix::process::geteuid().as_raw()
-}
-
-/// Bytes that a file really takes: one that was left half-filled takes fewer than it is long.
-fn allocated(metadata: &Metadata) -> u64 {
-    metadata.blocks().saturating_mul(512)
-}
-
-/// Where an open file is now, with every link followed.
-fn real_path(file: &File) -> PathBuf {
-    let name = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-    fs::read_link(&name).unwrap_or(name)
-}
-
 /// The mark of a test file. An empty file counts as one in which nothing is written: there is
 /// nothing to lose in it, and a process that was killed right after making it leaves just that.
 fn read_mark(path: &Path) -> Option<Mark> {
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(path).ok()?;
-    mark_or_empty(&file)
+    mark_or_empty(&files::open(path, Access::Read).ok()?)
 }
 
 /// The same for a file that is open.
-pub(super) fn mark_or_empty(file: &File) -> Option<Mark> {
+pub(crate) fn mark_or_empty(file: &File) -> Option<Mark> {
     let empty = file.metadata().is_ok_and(|m| m.len() == 0);
     let nothing = Mark { size_bytes: 0, filled: false, keep: false };
     if empty { Some(nothing) } else { mark_of(file) }
 }
 
 /// The mark of an open file, if it has one.
-pub(super) fn mark_of(file: &File) -> Option<Mark> {
+pub(crate) fn mark_of(file: &File) -> Option<Mark> {
     let length = file.metadata().ok()?.len();
     let at = length.checked_sub(MARK_BYTES)?;
     let mut bytes = vec![0; usize::try_from(MARK_BYTES).unwrap_or(4096)];
-    file.read_exact_at(&mut bytes, at).ok()?;
+    files::read_exact_at(file, &mut bytes, at).ok()?;
     Mark::parse(&bytes, length)
-}
-
-/// Whether another process works on this test file. File systems without locks have no answer.
-fn is_locked(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else { return false };
-    let locked = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
-    locked == Err(rustix::io::Errno::WOULDBLOCK)
-}
-
-/// Whether a name still means this open file.
-pub(crate) fn is_named(file: &File, path: &Path) -> bool {
-    let named = fs::symlink_metadata(path).map(|m| (m.dev(), m.ino()));
-    let open = file.metadata().map(|m| (m.dev(), m.ino()));
-    matches!((named, open), (Ok(named), Ok(open)) if named == open)
 }

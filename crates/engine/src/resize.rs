@@ -2,12 +2,9 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
-
-use rustix::fs::FallocateFlags;
-use rustix::io::Errno;
 
 use crate::mark::{MARK_BYTES, Mark};
+use crate::platform::files;
 
 /// Makes the file as long as `after` says; `before` is its mark by now.
 pub(crate) fn resize(file: &File, before: Mark, after: Mark, reserve: bool) -> io::Result<()> {
@@ -23,7 +20,7 @@ fn shorten(file: &File, before: Mark, after: Mark) -> io::Result<()> {
     if before.size_bytes - after.size_bytes < MARK_BYTES {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "one mark would lie on the other"));
     }
-    file.write_all_at(&after.to_bytes(), after.size_bytes)?;
+    files::write_all_at(file, &after.to_bytes(), after.size_bytes)?;
     file.sync_data()?;
     file.set_len(after.size_bytes.saturating_add(MARK_BYTES))?;
     file.sync_all()
@@ -36,22 +33,17 @@ fn lengthen(file: &File, before: Mark, after: Mark, reserve: bool) -> io::Result
     let more = after.size_bytes - before.size_bytes;
     if reserve {
         // The file is as long as before until all of its space is there.
-        match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, old_end, more) {
-            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {}
-            Err(error) => return Err(error.into()),
-        }
+        files::reserve_beyond(file, old_end, more)?;
     }
     let zeros = vec![0; usize::try_from(MARK_BYTES).unwrap_or(4096)];
-    let done = file
-        .write_all_at(&after.to_bytes(), after.size_bytes)
+    let done = files::write_all_at(file, &after.to_bytes(), after.size_bytes)
         .and_then(|()| file.sync_data())
-        .and_then(|()| file.write_all_at(&zeros, before.size_bytes))
+        .and_then(|()| files::write_all_at(file, &zeros, before.size_bytes))
         .and_then(|()| file.sync_all());
     done.inspect_err(|_| {
         // What went wrong before is told; if this does, too, the file has no mark that counts and
         // is left to its owner.
-        let _ = file
-            .write_all_at(&before.to_bytes(), before.size_bytes)
+        let _ = files::write_all_at(file, &before.to_bytes(), before.size_bytes)
             .and_then(|()| file.set_len(old_end));
     })
 }

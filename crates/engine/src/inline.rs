@@ -7,17 +7,18 @@ use std::io;
 use crate::buffers::{BufferPlan, Buffers};
 use crate::clock::Clock;
 use crate::drive::sleep_until;
+use crate::error::DEVICE_FAILED;
 use crate::queue::{Finished, Queue, Request};
 
 /// How one I/O is made.
-pub(super) trait Perform {
+pub(crate) trait Perform {
     /// Makes it, and gives the bytes it moved.
     fn perform(&mut self, buffers: &mut Buffers, request: &Request) -> io::Result<usize>;
 }
 
 /// The queue. What is outstanding beside the I/O at hand waits for its turn, and that is part of
 /// its latency.
-pub(super) struct InlineQueue<P> {
+pub(crate) struct InlineQueue<P> {
     targets: P,
     buffers: Buffers,
     issued: VecDeque<Request>,
@@ -27,7 +28,7 @@ pub(super) struct InlineQueue<P> {
 
 impl<P: Perform> InlineQueue<P> {
     /// A queue to targets.
-    pub(super) fn to(targets: P, plan: BufferPlan) -> io::Result<Self> {
+    pub(crate) fn to(targets: P, plan: BufferPlan) -> io::Result<Self> {
         let depth = plan.depth as usize;
         Ok(Self {
             targets,
@@ -56,7 +57,7 @@ impl<P: Perform> Queue for InlineQueue<P> {
             Some(request) => {
                 let result = match self.targets.perform(&mut self.buffers, &request) {
                     Ok(bytes) => i32::try_from(bytes).unwrap_or(i32::MAX),
-                    Err(error) => -error.raw_os_error().unwrap_or(libc::EIO),
+                    Err(error) => -error.raw_os_error().unwrap_or(DEVICE_FAILED),
                 };
                 self.done.push(Finished { slot: request.slot, result });
             }

@@ -1,29 +1,24 @@
-//! Makes targets on Linux ready as planned: test files are made, locked and wholly written, foreign
+//! Makes targets ready as planned: test files are made, locked and wholly written, foreign
 //! targets are looked at once more when they are open.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{AtFlags, FallocateFlags, FlockOperation, StatxFlags};
-use rustix::io::Errno;
 use workload::{Bytes, Content, Mode, Stream, Workload};
 
-use super::guard::is_open_elsewhere;
-use super::targets::{TargetNeeds, is_named, mark_of, mark_or_empty, plan_target};
-use super::{extents, fill};
-use crate::error::EngineError;
 use crate::event::Event;
+use crate::fill::Fill;
 use crate::mark::Mark;
+use crate::platform::{self, files, guard};
 use crate::prepare::Filling;
 use crate::prepared::{
     Action, Cleaned, Permissions, PrepareError, PreparedTarget, Refusal, TargetPlan,
 };
 use crate::random::{Random, unrepeated};
+use crate::targets::{Access, Node, TargetNeeds, mark_of, mark_or_empty, plan_target};
 
 /// Other processes may take a test file between the plan and the lock this many times.
 const ATTEMPTS: usize = 16;
@@ -80,7 +75,7 @@ fn make_ready(
     // A test file that was begun is removed whenever this function fails: dropping the target does
     // it.
     if direct {
-        target.direct_align_bytes = direct_alignment(&target)?;
+        target.direct_align_bytes = platform::direct_alignment(&target)?;
     }
     if filling == Filling::AsItIs {
         return Ok(target);
@@ -109,8 +104,9 @@ fn make_ready(
         }
         target.remove = !mark.keep;
     }
-    if filling == Filling::Engine {
-        check_extents(&mut target);
+    if let Some(file) = target.file.as_ref().filter(|_| filling == Filling::Engine) {
+        let warnings = files::warnings(&target.path, file, target.size_bytes);
+        target.warnings.extend(warnings);
     }
     Ok(target)
 }
@@ -130,17 +126,16 @@ fn test_file(
 ) -> Result<Option<PreparedTarget>, PrepareError> {
     let path = &plan.path;
     let made = plan.action == Action::Make;
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(made).mode(0o600).custom_flags(libc::O_NOFOLLOW);
+    let access = if made { Access::Create } else { Access::Write };
     let remedy = "check the permissions of the directory and of the file";
-    let file = match options.open(path) {
+    let file = match files::open(path, access) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && made => return Ok(None),
         Err(error) if error.kind() == io::ErrorKind::NotFound && !made => return Ok(None),
         Err(source) => return Err(PrepareError::Open { path: path.clone(), source, remedy }),
     };
     // Only of a file that is locked and still has its name can anything be said that stays true.
-    if !lock(&file) || !is_named(&file, path) {
+    if !lock(&file) || !files::is_named(&file, path) {
         return Ok(None);
     }
     // And only then its mark decides: another process may have used, replaced or removed it since
@@ -156,6 +151,7 @@ fn test_file(
     // What is to be a hole is not used as it is.
     let reuses = plan.action == Action::Reuse && filling != Filling::Sparse;
     target.remove = !reuses;
+    files::check_plain(path, target.file.as_ref()).map_err(|r| PrepareError::Refused(vec![r]))?;
     let keep = permissions.keep || (!made && found.keep);
     if reuses {
         let mark = Mark { keep, ..found };
@@ -209,25 +205,19 @@ fn left_behind(plan: &TargetPlan) -> Result<Option<PreparedTarget>, PrepareError
         return Err(refused(Refusal::Gone { path: path.clone() }));
     }
     let remedy = "check the permissions of the file";
-    let open = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(path);
-    let looked_at =
-        open.map_err(|source| PrepareError::Open { path: path.clone(), source, remedy })?;
-    // The kernel ends the I/Os of a program that was killed after the program: what they write
+    let open_error = |source| PrepareError::Open { path: path.clone(), source, remedy };
+    // The system ends the I/Os of a program that was killed after the program: what they write
     // would lie over what is written now.
     let until = Instant::now() + LAST_IOS;
-    while is_open_elsewhere(&looked_at) {
+    while guard::is_left_open(path).map_err(open_error)? {
         if Instant::now() > until {
             let usage =
                 "open elsewhere: in a program, or by I/Os of the earlier run that do not end";
             return Err(refused(Refusal::InUse { path: path.clone(), usage: usage.to_owned() }));
         }
     }
-    drop(looked_at);
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).custom_flags(libc::O_NOFOLLOW);
-    let open = options.open(path);
-    let file = open.map_err(|source| PrepareError::Open { path: path.clone(), source, remedy })?;
-    if !lock(&file) || !is_named(&file, path) {
+    let file = files::open(path, Access::Write).map_err(open_error)?;
+    if !lock(&file) || !files::is_named(&file, path) {
         return Ok(None);
     }
     let Some(mark) = mark_of(&file) else { return Ok(None) };
@@ -256,7 +246,7 @@ pub(crate) fn finish(
         let part = usize::try_from(end - at).unwrap_or(usize::MAX).min(bytes.len());
         let part = &mut bytes[..part];
         random.fill(part);
-        file.write_all_at(part, at).map_err(error)?;
+        files::write_all_at(file, part, at).map_err(error)?;
         at += part.len() as u64;
     }
     write_mark(target, mark)
@@ -268,16 +258,16 @@ pub(crate) fn clean(path: &Path, kept: bool, dry_run: bool) -> io::Result<Cleane
     if !metadata.is_file() {
         return Ok(Cleaned::NotOurs);
     }
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(path)?;
+    let file = files::open(path, Access::Remove)?;
     let Some(mark) = mark_of(&file) else { return Ok(Cleaned::NotOurs) };
     if mark.keep && !kept {
         return Ok(Cleaned::Kept);
     }
-    if !lock(&file) || !is_named(&file, path) {
+    if !lock(&file) || !files::is_named(&file, path) {
         return Ok(Cleaned::InUse);
     }
     if !dry_run {
-        fs::remove_file(path)?;
+        files::remove(file, path)?;
     }
     Ok(Cleaned::Removed(metadata.len()))
 }
@@ -285,11 +275,10 @@ pub(crate) fn clean(path: &Path, kept: bool, dry_run: bool) -> io::Result<Cleane
 /// Locks a test file. Others who only look at it hold the lock for a moment.
 fn lock(file: &File) -> bool {
     for _ in 0..ATTEMPTS {
-        match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) => std::thread::sleep(Duration::from_millis(2)),
-            // Where the file system has no locks there is nothing to wait for.
-            Ok(()) | Err(_) => return true,
+        if files::lock(file) {
+            return true;
         }
+        std::thread::sleep(Duration::from_millis(2));
     }
     false
 }
@@ -298,15 +287,12 @@ fn lock(file: &File) -> bool {
 /// before the fill.
 fn reserve(target: &PreparedTarget) -> Result<(), PrepareError> {
     let Some(file) = &target.file else { return Ok(()) };
-    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, target.size_bytes) {
-        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
-        Err(error) => Err(fill_error(&target.path, error.into())),
-    }
+    files::reserve(file, target.size_bytes).map_err(|e| fill_error(&target.path, e))
 }
 
 fn write_mark(target: &PreparedTarget, mark: Mark) -> Result<(), PrepareError> {
     let Some(file) = &target.file else { return Ok(()) };
-    let written = file.write_all_at(&mark.to_bytes(), mark.size_bytes);
+    let written = files::write_all_at(file, &mark.to_bytes(), mark.size_bytes);
     written.and_then(|()| file.sync_all()).map_err(|e| fill_error(&target.path, e))
 }
 
@@ -336,10 +322,12 @@ fn fill_target(
     let error = |e| fill_error(&target.path, e);
     let mode = if direct { Mode::Direct } else { Mode::Buffered };
     let writes = Stream { write_percent: 50, ..Stream::default() };
-    let file = open_for_io(target, mode, &writes)?;
+    let file = platform::open_to_fill(target, mode, &writes)?;
     // A device may end between two pages.
     let size = target.size_bytes / target.direct_align_bytes * target.direct_align_bytes;
-    if fill::fill(file, &target.path, size, seed, stop, observe).map_err(error)? {
+    let random = Random::new(seed, u64::MAX);
+    let content = Fill { path: &target.path, size_bytes: size, random, stop, observe };
+    if platform::fill(file, content).map_err(error)? {
         Ok(())
     } else {
         Err(PrepareError::Interrupted)
@@ -354,10 +342,9 @@ fn foreign(
     permissions: &Permissions,
 ) -> Result<PreparedTarget, PrepareError> {
     let (path, writes) = (&plan.path, workload.writes_to(index));
-    let device = fs::metadata(path).is_ok_and(|m| m.file_type().is_block_device());
-    // The kernel refuses to open a device exclusively that anybody has mounted or built on.
-    let flags = if writes && device { libc::O_EXCL } else { 0 };
-    let file = OpenOptions::new().read(true).write(writes).custom_flags(flags).open(path);
+    let is_block = |metadata| matches!(files::node(&metadata), Node::Block(_));
+    let device = fs::metadata(path).is_ok_and(is_block);
+    let file = files::open_foreign(path, writes, device);
     let remedy = match (writes, device) {
         (true, true) => "somebody uses the device, or root is needed",
         _ => "check its permissions",
@@ -367,7 +354,7 @@ fn foreign(
     // the name.
     let again = TargetNeeds::new(workload, index, permissions, &[]).opened(path, &file);
     let again = again.map_err(|refusal| PrepareError::Refused(vec![refusal]))?;
-    let is_device = file.metadata().is_ok_and(|m| m.file_type().is_block_device());
+    let is_device = file.metadata().is_ok_and(is_block);
     if again != *plan || is_device != device {
         let (path, usage) = (path.clone(), "replaced by another file at this very moment".into());
         return Err(PrepareError::Refused(vec![Refusal::InUse { path, usage }]));
@@ -398,69 +385,4 @@ fn foreign_warnings(plan: &TargetPlan, device: bool) -> Vec<String> {
         "`{path}` was not filled by iosonde; {what} may be read faster than the device can \
          deliver data"
     )]
-}
-
-/// Opens a prepared target again, for the I/O of a stream. It is the same file, whatever its name
-/// means by now.
-pub(super) fn open_for_io(
-    target: &PreparedTarget,
-    mode: Mode,
-    stream: &Stream,
-) -> Result<File, EngineError> {
-    let what = || {
-        let access = if stream.writes() { "reading and writing" } else { "reading" };
-        let direct = if mode == Mode::Direct { ", past the operating system's cache" } else { "" };
-        format!("{access}{direct}")
-    };
-    let error = |source| EngineError::Open { path: target.path.clone(), what: what(), source };
-    let Some(file) = &target.file else { return Err(error(io::ErrorKind::NotFound.into())) };
-    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-    let direct = if mode == Mode::Direct { libc::O_DIRECT } else { 0 };
-    let durable = if stream.durable { libc::O_DSYNC } else { 0 };
-    OpenOptions::new()
-        .read(true)
-        .write(stream.writes())
-        .custom_flags(direct | durable)
-        .open(path)
-        .map_err(error)
-}
-
-/// What offsets and lengths of direct I/O must be multiples of.
-fn direct_alignment(target: &PreparedTarget) -> Result<u64, PrepareError> {
-    let no_direct = || PrepareError::NoDirect { path: target.path.clone() };
-    let file = match open_for_io(target, Mode::Direct, &Stream::default()) {
-        Ok(file) => file,
-        Err(EngineError::Open { source, .. }) if source.raw_os_error() == Some(libc::EINVAL) => {
-            return Err(no_direct());
-        }
-        Err(error) => return Err(error.into()),
-    };
-    let flags = StatxFlags::DIOALIGN;
-    if let Ok(stat) = rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, flags)
-        && stat.stx_mask & flags.bits() != 0
-    {
-        let align = u64::from(stat.stx_dio_offset_align);
-        return if align > 0 { Ok(align) } else { Err(no_direct()) };
-    }
-    // The kernel or the file system does not say: the smallest that works.
-    let works = |align: &u64| extents::reads_aligned_to(&file, *align);
-    [512, 4096].into_iter().find(works).ok_or_else(no_direct)
-}
-
-/// Looks for parts of a file that are not really there.
-fn check_extents(target: &mut PreparedTarget) {
-    let Some(file) = &target.file else { return };
-    let is_file = file.metadata().is_ok_and(|m| m.is_file());
-    let Some(missing) = extents::missing_bytes(file, target.size_bytes).filter(|_| is_file) else {
-        return;
-    };
-    if missing > 0 {
-        let percent = 100.0 * missing as f64 / target.size_bytes.max(1) as f64;
-        let path = target.path.display();
-        target.warnings.push(format!(
-            "{percent:.1} % of `{path}` ({}) are holes or were never written: reading them \
-             measures nothing; let iosonde make a test file, or write the file first",
-            Bytes(missing)
-        ));
-    }
 }

@@ -1,0 +1,73 @@
+//! Which backend a stream gets: the one that was asked for, or the better of those that work.
+
+use workload::{Buffers as Layout, EngineChoice, Mode, Stream, Workload};
+
+use crate::error::EngineError;
+use crate::prepared::PreparedTarget;
+
+/// A backend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Iocp,
+    Sync,
+    Null,
+}
+
+impl Kind {
+    /// Its name in results.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Iocp => "iocp",
+            Self::Sync => "sync",
+            Self::Null => "null",
+        }
+    }
+}
+
+/// The backend that one stream uses on its targets.
+#[derive(Debug, Clone)]
+pub(crate) struct Choice {
+    pub(super) kind: Kind,
+    pub(super) reason: String,
+}
+
+/// Takes the backend that was asked for, or the better one for a thread that has so many I/Os in
+/// flight.
+pub(crate) fn choose(
+    workload: &Workload,
+    in_flight: u64,
+    targets: &[(&Stream, &PreparedTarget)],
+) -> Result<Choice, EngineError> {
+    let unavailable =
+        |engine, cause: &str| Err(EngineError::Unavailable { engine, cause: cause.to_owned() });
+    let chosen = |kind, reason: &str| Ok(Choice { kind, reason: reason.to_owned() });
+    let is_null = matches!(workload.engine, EngineChoice::Null | EngineChoice::Sim);
+    if !is_null && targets.iter().any(|(s, _)| workload.mode_of(s) == Mode::Mapped) {
+        return unavailable(
+            "mmap",
+            "this version does not map files into memory on Windows; use direct or buffered I/O",
+        );
+    }
+    let in_pieces = |(stream, _): &(&Stream, &PreparedTarget)| {
+        matches!(stream.buffers, Layout::Scattered { .. } | Layout::Pages { .. })
+    };
+    if !is_null && targets.iter().any(in_pieces) {
+        return unavailable(
+            workload.engine.name(),
+            "this version has no vectored I/O on Windows; use buffers in one piece",
+        );
+    }
+    match workload.engine {
+        EngineChoice::Auto if in_flight == 1 => {
+            chosen(Kind::Sync, "at depth 1 a plain ReadFile or WriteFile has the least overhead")
+        }
+        EngineChoice::Auto => {
+            chosen(Kind::Iocp, "a completion port is what Windows has for many I/Os at a time")
+        }
+        EngineChoice::Sync => chosen(Kind::Sync, "asked for"),
+        EngineChoice::Null | EngineChoice::Sim => chosen(Kind::Null, "asked for"),
+        asked @ (EngineChoice::Uring | EngineChoice::Aio) => {
+            unavailable(asked.name(), "it is an interface of Linux")
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Whose data it is: what must never be written to, whatever the user says.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::windows::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+use windows_sys::Win32::Foundation::ERROR_SHARING_VIOLATION;
+
+use crate::prepared::Refusal;
+use crate::windows_names::{is_of_system, problem};
+
+/// How long to wait before a file is looked at again.
+const STEP: Duration = Duration::from_millis(10);
+
+/// Refuses names that mean something else than they say, and raw drives and volumes.
+pub(crate) fn check_name(path: &Path) -> Result<(), Refusal> {
+    match problem(&path.to_string_lossy()) {
+        Some(problem) => Err(Refusal::Name { path: path.to_owned(), problem }),
+        None => Ok(()),
+    }
+}
+
+/// No directory holds devices.
+pub(crate) fn is_of_devices(_: &Path) -> bool {
+    false
+}
+
+/// Devices are refused by their names.
+#[expect(clippy::unnecessary_wraps, reason = "other systems have devices that nobody uses")]
+pub(crate) fn device_usage(_: u64) -> Option<String> {
+    Some("a device, which this version does not use on Windows".to_owned())
+}
+
+/// Whether a file is swapped to.
+pub(crate) fn is_swap_file(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| is_of_system(&name.to_string_lossy()))
+}
+
+/// Of an open file that cannot be told; [`held`] tells it before.
+pub(crate) fn is_open_elsewhere(_: &File) -> bool {
+    false
+}
+
+/// Who has a file open that this program has not, if anybody: Windows opens it for one alone only
+/// where nobody else has it.
+pub(crate) fn held(path: &Path) -> Option<String> {
+    let alone = OpenOptions::new().read(true).share_mode(0).open(path);
+    is_shared(alone.err()?.raw_os_error()).then(|| "open elsewhere, in a program".to_owned())
+}
+
+fn is_shared(error: Option<i32>) -> bool {
+    error == Some(ERROR_SHARING_VIOLATION.cast_signed())
+}
+
+/// Whether a file that an earlier run used is still open in it.
+pub(crate) fn is_left_open(path: &Path) -> io::Result<bool> {
+    match OpenOptions::new().read(true).share_mode(0).open(path) {
+        Ok(_) => Ok(false),
+        Err(error) if is_shared(error.raw_os_error()) => {
+            std::thread::sleep(STEP);
+            Ok(true)
+        }
+        Err(error) => Err(error),
+    }
+}

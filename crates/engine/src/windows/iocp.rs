@@ -1,0 +1,301 @@
+//! The backend on overlapped I/O and a completion port: a port for each thread.
+#![expect(unsafe_code, reason = "requests carry addresses of buffers to the system")]
+
+use std::io;
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::sync::Once;
+
+use windows_sys::Win32::Foundation::{
+    GetLastError, HANDLE, INVALID_HANDLE_VALUE, RtlNtStatusToDosError, WAIT_TIMEOUT,
+};
+use windows_sys::Win32::Media::timeBeginPeriod;
+use windows_sys::Win32::Storage::FileSystem::{
+    ReadFile, SetFileCompletionNotificationModes, WriteFile,
+};
+use windows_sys::Win32::System::IO::{
+    CancelIoEx, CreateIoCompletionPort, GetQueuedCompletionStatusEx, OVERLAPPED, OVERLAPPED_ENTRY,
+};
+use workload::{Buffers as Layout, Completion};
+
+use super::open::Pair;
+use crate::buffers::{BufferPlan, Buffers};
+use crate::clock::Clock;
+use crate::drive::sleep_until;
+use crate::error::DEVICE_FAILED;
+use crate::queue::{Finished, Op, Queue, Request};
+use crate::windows_outcome::{Started, finished, started, wait_ms};
+
+/// Nothing is queued for a call that succeeds at once, and the handle is not signalled.
+const SKIP_ON_SUCCESS: u8 = 1;
+const SKIP_SET_EVENT: u8 = 2;
+/// How long a queue that ends waits for I/Os that it has cancelled.
+const LAST_IOS_MS: u32 = 2000;
+
+/// A handle that is bound to the port.
+struct Bound {
+    handle: HANDLE,
+    /// The port is told nothing of calls that succeed at once.
+    skips: bool,
+}
+
+/// A queue with its own port.
+pub(super) struct IocpQueue {
+    port: OwnedHandle,
+    files: Vec<Pair>,
+    /// For each target the handle of all I/Os, and that of durable writes.
+    bound: Vec<[Bound; 2]>,
+    buffers: Buffers,
+    read_base: *mut u8,
+    write_base: *mut u8,
+    /// What Windows knows an I/O by: one for each slot, at an address that does not change.
+    slots: Vec<OVERLAPPED>,
+    base: *mut OVERLAPPED,
+    entries: Vec<OVERLAPPED_ENTRY>,
+    /// Flushes are plain calls, made when the queue waits.
+    flushes: Vec<Request>,
+    ready: Vec<Finished>,
+    completion: Completion,
+    clock: Clock,
+    pending: u32,
+    /// The last wait has asked the port already.
+    asked: bool,
+}
+
+/// Waits follow the system's tick, which is up to 15.6 ms, unless a program asks for a shorter one.
+fn shorten_ticks() {
+    static ONCE: Once = Once::new();
+    // SAFETY: takes a plain number. Where the system has no such tick, waits end later.
+    ONCE.call_once(|| unsafe {
+        timeBeginPeriod(1);
+    });
+}
+
+impl IocpQueue {
+    /// A queue to files that are open for overlapped I/O.
+    pub(super) fn new(
+        files: Vec<Pair>,
+        plan: BufferPlan,
+        completion: Completion,
+    ) -> io::Result<Self> {
+        shorten_ticks();
+        // SAFETY: makes a port for one thread; the handle is owned from here on.
+        let port = unsafe {
+            let none = std::ptr::null_mut();
+            let port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, none, 0, 1);
+            if port.is_null() {
+                return Err(io::Error::last_os_error());
+            }
+            OwnedHandle::from_raw_handle(port)
+        };
+        let bind = |pair: &Pair| {
+            let usual = bind(&port, pair.plain.as_raw_handle())?;
+            let durable = match &pair.durable {
+                Some(file) => bind(&port, file.as_raw_handle())?,
+                None => Bound { ..usual },
+            };
+            Ok([usual, durable])
+        };
+        let bound = files.iter().map(bind).collect::<io::Result<Vec<_>>>()?;
+        let mut buffers = Buffers::new(plan)?;
+        let [(read_base, _), (write_base, _)] = buffers.regions();
+        let depth = plan.depth as usize;
+        let mut slots = vec![OVERLAPPED::default(); depth];
+        let base = slots.as_mut_ptr();
+        Ok(Self {
+            port,
+            files,
+            bound,
+            buffers,
+            read_base,
+            write_base,
+            slots,
+            base,
+            entries: vec![OVERLAPPED_ENTRY::default(); depth.max(1)],
+            flushes: Vec::with_capacity(depth),
+            ready: Vec::with_capacity(depth),
+            completion,
+            clock: Clock::get(),
+            pending: 0,
+            asked: false,
+        })
+    }
+
+    fn flush(&mut self) {
+        for request in self.flushes.drain(..) {
+            // Windows has one call for data and for data with metadata.
+            let done = self.files[usize::from(request.target)].plain.sync_all();
+            let number = |e: io::Error| -e.raw_os_error().unwrap_or(DEVICE_FAILED);
+            let result = done.map_or_else(number, |()| 0);
+            self.ready.push(Finished { slot: request.slot, result });
+        }
+    }
+
+    /// Asks the port for all that is done, or waits for the first.
+    fn ask(&mut self, ms: u32) -> io::Result<()> {
+        let room = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
+        let mut count = 0;
+        // SAFETY: Windows writes at most `room` entries and one number.
+        let (result, error) = unsafe {
+            let entries = self.entries.as_mut_ptr();
+            let port = self.port.as_raw_handle();
+            let result = GetQueuedCompletionStatusEx(port, entries, room, &raw mut count, ms, 0);
+            (result, if result == 0 { GetLastError() } else { 0 })
+        };
+        if result == 0 {
+            let is_late = error == WAIT_TIMEOUT;
+            let error = io::Error::from_raw_os_error(error.cast_signed());
+            return if is_late { Ok(()) } else { Err(error) };
+        }
+        for entry in &self.entries[..count as usize] {
+            let at = entry.lpOverlapped.addr().wrapping_sub(self.base.addr());
+            // SAFETY: takes and gives a plain number.
+            let code_of = |status: u32| unsafe { RtlNtStatusToDosError(status.cast_signed()) };
+            #[expect(clippy::cast_possible_truncation, reason = "a status has 32 bits")]
+            let status = entry.Internal as u32;
+            self.ready.push(Finished {
+                slot: u32::try_from(at / size_of::<OVERLAPPED>()).unwrap_or(u32::MAX),
+                result: finished(status, entry.dwNumberOfBytesTransferred, code_of),
+            });
+        }
+        self.pending -= count;
+        Ok(())
+    }
+}
+
+/// Binds a handle to the port.
+fn bind(port: &OwnedHandle, handle: HANDLE) -> io::Result<Bound> {
+    // SAFETY: takes handles that are open, and plain numbers.
+    unsafe {
+        if CreateIoCompletionPort(handle, port.as_raw_handle(), 0, 0).is_null() {
+            return Err(io::Error::last_os_error());
+        }
+        let flags = SKIP_ON_SUCCESS | SKIP_SET_EVENT;
+        Ok(Bound { handle, skips: SetFileCompletionNotificationModes(handle, flags) != 0 })
+    }
+}
+
+impl Queue for IocpQueue {
+    #[inline]
+    fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    fn issue(&mut self, requests: &[Request]) -> io::Result<()> {
+        for request in requests {
+            let [plain, durable] = &self.bound[usize::from(request.target)];
+            let (file, base) = match request.op {
+                Op::Read => (plain, self.read_base),
+                Op::Write => (plain, self.write_base),
+                Op::WriteDurable => (durable, self.write_base),
+                Op::Fsync | Op::Fdatasync => {
+                    self.flushes.push(*request);
+                    continue;
+                }
+            };
+            let slot = request.slot as usize;
+            let buffer =
+                base.wrapping_add(slot * self.buffers.stride() + request.buffer_offset as usize);
+            // SAFETY: the slot has no I/O, so nobody else uses its structure and its buffer; both
+            // stay where they are until its I/O is reaped, or for ever.
+            let (succeeded, error, bytes) = unsafe {
+                let overlapped = self.base.add(slot);
+                let mut place = OVERLAPPED::default();
+                place.Anonymous.Anonymous.Offset = low(request.offset);
+                place.Anonymous.Anonymous.OffsetHigh = low(request.offset >> 32);
+                overlapped.write(place);
+                let none = std::ptr::null_mut();
+                let result = if request.op == Op::Read {
+                    ReadFile(file.handle, buffer, request.bytes, none, overlapped)
+                } else {
+                    WriteFile(file.handle, buffer, request.bytes, none, overlapped)
+                };
+                // Of an I/O that is under way, Windows still writes the structure.
+                let at_once = result != 0 && file.skips;
+                let error = if result == 0 { GetLastError() } else { 0 };
+                (result != 0, error, if at_once { (*overlapped).InternalHigh } else { 0 })
+            };
+            match started(succeeded, error, bytes, file.skips) {
+                Started::Done(result) => {
+                    self.ready.push(Finished { slot: request.slot, result });
+                }
+                Started::Pending => self.pending += 1,
+            }
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, until_ns: u64) -> io::Result<()> {
+        self.flush();
+        if !self.ready.is_empty() {
+            return Ok(());
+        }
+        if self.pending == 0 {
+            sleep_until(self.clock, until_ns);
+            return Ok(());
+        }
+        if self.completion == Completion::Spin {
+            return Ok(());
+        }
+        let left = until_ns.saturating_sub(self.clock.now());
+        if let Some(ms) = wait_ms(left) {
+            self.ask(ms)?;
+            self.asked = true;
+        }
+        Ok(())
+    }
+
+    fn reap(&mut self, finished: &mut Vec<Finished>) {
+        let asked = std::mem::take(&mut self.asked);
+        if self.pending > 0 && !asked {
+            // What fails here will fail in the next wait, which can say so.
+            let _ = self.ask(0);
+        }
+        finished.append(&mut self.ready);
+    }
+
+    fn write_buffer(&mut self, slot: u32) -> &mut [u8] {
+        self.buffers.write(slot)
+    }
+
+    fn read_buffer(&self, slot: u32) -> &[u8] {
+        self.buffers.read(slot)
+    }
+}
+
+/// The lower half.
+#[expect(clippy::cast_possible_truncation, reason = "that is what it is for")]
+fn low(number: u64) -> u32 {
+    number as u32
+}
+
+impl Drop for IocpQueue {
+    /// Cancels what is under way and waits for it. The memory of an I/O that never returns is left
+    /// to the end of the process.
+    fn drop(&mut self) {
+        if self.pending == 0 {
+            return;
+        }
+        for bound in self.bound.iter().flatten() {
+            // SAFETY: takes a handle that is open.
+            unsafe { CancelIoEx(bound.handle, std::ptr::null()) };
+        }
+        let until = self.clock.now() + u64::from(LAST_IOS_MS) * 1_000_000;
+        while self.pending > 0 && self.clock.now() < until {
+            if self.ask(10).is_err() {
+                break;
+            }
+            self.ready.clear();
+        }
+        if self.pending == 0 {
+            return;
+        }
+        let one =
+            BufferPlan { depth: 1, bytes: 1, reads: false, writes: false, layout: Layout::Single };
+        std::mem::forget(std::mem::take(&mut self.slots));
+        if let Ok(empty) = Buffers::new(one) {
+            std::mem::forget(std::mem::replace(&mut self.buffers, empty));
+        } else {
+            std::process::abort();
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What the answers of Windows to an overlapped call mean: functions of numbers, so that also the
+//! answers are tested that no test machine gives.
+
+/// `ERROR_IO_PENDING`.
+const PENDING: u32 = 997;
+/// `ERROR_HANDLE_EOF`.
+const END_OF_FILE: u32 = 38;
+/// `STATUS_END_OF_FILE`.
+const STATUS_END_OF_FILE: u32 = 0xC000_0011;
+/// `ERROR_IO_DEVICE`, for errors without a number.
+const DEVICE_FAILED: i32 = 1117;
+/// The tick of waits after `timeBeginPeriod(1)`, with as much again for the wake-up.
+const TICK_NS: u64 = 2_000_000;
+
+/// What became of an I/O when it was issued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Started {
+    /// It is done: its bytes, or its negative error number. The port tells nothing more of it.
+    Done(i32),
+    /// The port will tell.
+    Pending,
+}
+
+/// Reads the answer of `ReadFile` or `WriteFile`. `skips` says that the port is told nothing of
+/// calls that succeed at once.
+pub(crate) fn started(succeeded: bool, error: u32, bytes: usize, skips: bool) -> Started {
+    match (succeeded, error) {
+        (true, _) if skips => Started::Done(i32::try_from(bytes).unwrap_or(i32::MAX)),
+        (true, _) | (false, PENDING) => Started::Pending,
+        (false, END_OF_FILE) => Started::Done(0),
+        (false, error) => Started::Done(failed(error)),
+    }
+}
+
+/// Reads a completion: an NT status, which `code_of` makes an error number, and bytes.
+pub(crate) fn finished(status: u32, bytes: u32, code_of: impl Fn(u32) -> u32) -> i32 {
+    if status.cast_signed() >= 0 {
+        return i32::try_from(bytes).unwrap_or(i32::MAX);
+    }
+    if status == STATUS_END_OF_FILE {
+        return 0;
+    }
+    match code_of(status) {
+        END_OF_FILE => 0,
+        error => failed(error),
+    }
+}
+
+fn failed(error: u32) -> i32 {
+    match i32::try_from(error) {
+        Ok(error) if error > 0 => -error,
+        _ => -DEVICE_FAILED,
+    }
+}
+
+/// Milliseconds to wait on the port when so many nanoseconds are left; none where its tick is too
+/// coarse, and the clock must be watched.
+pub(crate) fn wait_ms(left_ns: u64) -> Option<u32> {
+    let ms = left_ns.checked_sub(TICK_NS)? / 1_000_000;
+    // The largest number would mean for ever.
+    (ms > 0).then(|| u32::try_from(ms).unwrap_or(u32::MAX - 1).min(u32::MAX - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Wine never finishes an I/O within the call; Windows often does.
+    #[test]
+    fn a_call_that_succeeds_at_once_is_done_where_the_port_is_spared() {
+        assert_eq!(started(true, 0, 8192, true), Started::Done(8192));
+        assert_eq!(started(true, 0, 8192, false), Started::Pending, "the port tells it, too");
+        assert_eq!(started(false, 997, 0, true), Started::Pending);
+        assert_eq!(started(false, 38, 0, true), Started::Done(0), "the end of the file");
+        assert_eq!(started(false, 87, 0, true), Started::Done(-87));
+        assert_eq!(started(false, 0, 0, true), Started::Done(-1117), "an error without a number");
+    }
+
+    #[test]
+    fn completions_are_bytes_or_error_numbers() {
+        let code_of = |status| if status == 0xC000_0185 { 1117 } else { 31 };
+        assert_eq!(finished(0, 4096, code_of), 4096);
+        assert_eq!(finished(0xC000_0011, 0, code_of), 0);
+        assert_eq!(finished(0xC000_0185, 0, code_of), -1117);
+        assert_eq!(finished(0x8000_0005, 9, code_of), -31, "a warning is no success");
+        assert_eq!(finished(0xC000_0185, 0, |_| 38), 0);
+    }
+
+    #[test]
+    fn waits_end_before_the_moment() {
+        assert_eq!(wait_ms(0), None);
+        assert_eq!(wait_ms(2_900_000), None);
+        assert_eq!(wait_ms(3_000_000), Some(1));
+        assert_eq!(wait_ms(20_500_000), Some(18));
+        assert_eq!(wait_ms(u64::MAX), Some(u32::MAX - 1));
+    }
+}
