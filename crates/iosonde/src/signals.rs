@@ -5,24 +5,21 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+#[cfg(unix)]
 use signal_hook::consts::{SIGINT, SIGTERM};
+#[cfg(unix)]
 use signal_hook::flag;
 
-/// A flag that the first signal sets.
+/// A flag that the first signal sets, or on Windows what closes the console or the session.
 pub(crate) fn install() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
+    #[cfg(windows)]
+    screen::end_on_second(&stop)?;
+    // In one handler: where one asked and another set the flag, two signals at once could end the
+    // program between the two, with the screen left behind.
+    #[cfg(unix)]
     for signal in [SIGINT, SIGTERM] {
-        // In one handler: where one asked and another set the flag, two signals at once could end
-        // the program between the two, with the screen left behind.
-        #[cfg(target_os = "linux")]
         screen::end_on_second(signal, &stop)?;
-        #[cfg(not(target_os = "linux"))]
-        {
-            // In this order: the first signal finds the flag unset and only sets it, the second
-            // finds it set.
-            flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
-            flag::register(signal, Arc::clone(&stop))?;
-        }
     }
     // A connection that drops ends the run in order, too, unless `nohup` said that it should go on.
     #[cfg(unix)]

@@ -11,6 +11,8 @@ mod live;
 mod progress;
 mod recording;
 pub mod window;
+#[cfg(windows)]
+mod windows;
 
 pub use console::{Console, Ear, Stdout};
 pub use description::described;
@@ -19,3 +21,5 @@ pub use live::leave;
 #[cfg(target_os = "linux")]
 pub use live::{end_on_second, set_last_words};
 pub use recording::{RecordingModel, RecordingScreen};
+#[cfg(windows)]
+pub use windows::end_on_second;

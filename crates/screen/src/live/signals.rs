@@ -7,9 +7,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag::register;
-
 /// What came since it was last asked.
 #[derive(Default)]
 pub(crate) struct Signals {
@@ -29,13 +26,15 @@ pub(super) fn signals() -> &'static Signals {
     SIGNALS.get_or_init(|| {
         let signals = Signals::default();
         // Where it cannot be heard of, the screen is left late.
-        for signal in [SIGINT, SIGTERM] {
-            let _ = register(signal, Arc::clone(&signals.ended));
-        }
+        #[cfg(windows)]
+        let _ = crate::windows::end_on_second(&signals.ended);
         #[cfg(unix)]
         {
-            use signal_hook::consts::{SIGCONT, SIGTSTP};
-            use signal_hook::flag::register_conditional_default;
+            use signal_hook::consts::{SIGCONT, SIGINT, SIGTERM, SIGTSTP};
+            use signal_hook::flag::{register, register_conditional_default};
+            for signal in [SIGINT, SIGTERM] {
+                let _ = register(signal, Arc::clone(&signals.ended));
+            }
             let _ = register_conditional_default(SIGTSTP, Arc::clone(&signals.is_plain));
             let _ = register(SIGTSTP, Arc::clone(&signals.suspended));
             let _ = register(SIGCONT, Arc::clone(&signals.continued));
@@ -52,7 +51,10 @@ impl Signals {
 
     /// Ends the run, as Ctrl-C does where no screen is up.
     pub(crate) fn end() {
-        let _ = signal_hook::low_level::raise(SIGINT);
+        #[cfg(unix)]
+        let _ = signal_hook::low_level::raise(signal_hook::consts::SIGINT);
+        #[cfg(windows)]
+        let _ = crate::windows::end();
     }
 }
 
