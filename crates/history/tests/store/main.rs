@@ -1,5 +1,6 @@
 //! A history keeps what it was given, in a file or on a server, and leaves alone what is not its
 //! own.
+#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod both;
