@@ -1,9 +1,5 @@
 //! Whose data it is, with the meaning that Windows gives to names, links and open files.
 #![cfg(windows)]
-<<<<<<< HEAD
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-=======
->>>>>>> windows
 
 use std::fs::{self, File, OpenOptions};
 use std::os::windows::fs::OpenOptionsExt;

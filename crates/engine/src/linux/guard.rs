@@ -17,11 +17,7 @@ const GLANCE: Duration = Duration::from_millis(300);
 /// How often is looked at it meanwhile.
 const STEP: Duration = Duration::from_millis(10);
 
-<<<<<<< HEAD
 /// Whether a directory holds device nodes: a file made there is in memory, and was meant to be a
-=======
-/// Whether a directory holds device nodes: a file made there lies in memory, and was meant to be a
->>>>>>> windows
 /// device.
 pub(crate) fn is_of_devices(directory: &Path) -> bool {
     let real = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());

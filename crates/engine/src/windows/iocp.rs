@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 //! The backend on overlapped I/O and a completion port: one port per thread.
-=======
-//! The backend on overlapped I/O and a completion port: a port for each thread.
->>>>>>> windows
 #![expect(unsafe_code, reason = "requests carry addresses of buffers to the system")]
 
 use std::io;

@@ -53,11 +53,7 @@ fn failed(error: u32) -> i32 {
     }
 }
 
-<<<<<<< HEAD
 /// Milliseconds to wait on the port when so many nanoseconds are left; `None` if its tick is too
-=======
-/// Milliseconds to wait on the port when so many nanoseconds are left; none where its tick is too
->>>>>>> windows
 /// coarse, and the clock must be watched.
 pub(crate) fn wait_ms(left_ns: u64) -> Option<u32> {
     let ms = left_ns.checked_sub(TICK_NS)? / 1_000_000;
