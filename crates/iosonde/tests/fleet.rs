@@ -164,7 +164,7 @@ fn eight_hosts_are_one_experiment() {
     let id = document["id"].as_str().unwrap();
     assert_eq!(site.place.json(&["history", "show", id]), document);
     let text = site.place.says(&["history", "show", document["id"].as_str().unwrap()]);
-    assert!(text.contains("8 hosts together") && text.contains("Start skew"), "{text}");
+    assert!(text.contains("8 hosts: ") && text.contains("Start skew"), "{text}");
     for name in ["r.html", "r.md", "r.csv", "r.json"] {
         let report = site.place.report(document["id"].as_str().unwrap(), name);
         assert!(!report.is_empty(), "{name}");

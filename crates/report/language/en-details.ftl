@@ -184,12 +184,12 @@ scale-sum-in = Sum alone, { $unit }
 
 kind-fleet = Many hosts, one load
 fleet-no-window = Nothing can be added up: there was no time in which every host ran.
-fleet-answer = { $hosts } hosts together: { $iops } IOPS, { $mib } MiB/s in the { $seconds } s in which all of them ran
+fleet-answer = { $hosts } hosts: { $iops } IOPS, { $mib } MiB/s in the { $seconds } s in which all of them ran
 fleet-lost = Lost { $host }: { $reason }
 fleet-heading-together = All hosts together
 fleet-heading-hosts = The hosts
 fleet-heading-each = Each host, while all of them ran
-fleet-heading-merged = I/Os of all { $hosts } hosts with a result, from merged histograms
+fleet-heading-merged = All hosts with a result, from merged histograms
 fleet-start-skew = Start skew
 fleet-clocks = Clocks known to
 fleet-transport = Reached by

@@ -77,8 +77,8 @@ fn the_total_says_of_which_time_it_is_and_every_host_has_a_row() {
         vec![host("alpha7", None), host("beta7", None)],
         Some(window()),
     ));
-    assert!(text.contains("2 hosts together: 5000 IOPS, 39 MiB/s in the 10 s"), "{text}");
-    for words in ["Start skew", "1.2 ms", "alpha7", "beta7", "p99"] {
+    assert!(text.contains("39 MiB/s in the 10 s in which all of them"), "{text}");
+    for words in ["2 hosts: ", "Start skew", "1.2 ms", "alpha7", "beta7", "p99"] {
         assert!(text.contains(words), "no `{words}` in {text}");
     }
 }

@@ -150,7 +150,7 @@ fn together(e: &Experiment<Fleet>) -> Option<Table> {
             whole(s.latency_ns.map(|l| l.max)),
         ]
     });
-    let title = say!("fleet-heading-merged", hosts = count(merged.hosts));
+    let title = say!("fleet-heading-merged");
     table("merged", title, &caption::of(&e.measurements), columns, rows.collect())
 }
 
