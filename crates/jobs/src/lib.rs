@@ -8,6 +8,7 @@
 mod again;
 mod baseline;
 mod begun;
+mod capture;
 mod conduct;
 mod conversion;
 mod cpus;
@@ -36,6 +37,9 @@ mod sweep;
 mod tool;
 mod validate;
 
+pub use self::capture::{
+    ImportRequest, RecordRequest, Recorded, TraceFormat, import_trace, record_trace, show_trace,
+};
 pub use again::{Again, AgainError, Original, again};
 pub use baseline::{BASELINE_RESULTS, Baseline, compare_with_baseline, set_baseline};
 pub use begun::BegunFiles;

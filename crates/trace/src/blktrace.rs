@@ -1,13 +1,13 @@
 //! Binary traces of blktrace, version 7, as I/Os: an I/O is issued to its driver (event D) and
 //! completes (event C). Several files, one per CPU, are read together by their times.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 
 use crate::ImportError;
 use crate::block::fill;
 use crate::io::{Io, Kind};
 use crate::lines::Devices;
+use crate::pairs::Pairs;
 
 /// The first four bytes of a trace, on machines of either byte order.
 pub const BLKTRACE_MAGICS: [[u8; 4]; 2] = [[0x07, 0x74, 0x61, 0x65], [0x65, 0x61, 0x74, 0x07]];
@@ -15,8 +15,6 @@ pub const BLKTRACE_MAGICS: [[u8; 4]; 2] = [[0x07, 0x74, 0x61, 0x65], [0x65, 0x61
 /// The bytes of a record before what its kind adds.
 const RECORD: usize = 48;
 const SECTOR_BYTES: u64 = 512;
-/// The most I/Os that wait for their completion; no device has so many in flight.
-const PENDING_MAX: usize = 65536;
 
 /// Where an action says what happened; the bit above says that a cgroup follows.
 const WHAT: u32 = 0xff;
@@ -38,21 +36,8 @@ pub struct BlktraceReader<R> {
     files: Vec<File<R>>,
     first_ns: Option<u64>,
     devices: Devices<u32>,
-    pending: BTreeMap<Key, Pending>,
-    /// Keys of what waits, by time: the oldest is given up first.
-    oldest: BTreeMap<(u64, u64), Key>,
-    number: u64,
-    unmatched: u64,
+    pairs: Pairs,
     failed: bool,
-}
-
-/// By what a completion finds its I/O: device, kind, sector. Flushes have no sector.
-type Key = (u32, Kind, u64);
-
-#[derive(Debug, Clone, Copy)]
-struct Pending {
-    io: Io,
-    number: u64,
 }
 
 /// One file, and its next event.
@@ -164,10 +149,7 @@ impl<R: Read> BlktraceReader<R> {
             files,
             first_ns: None,
             devices: Devices::default(),
-            pending: BTreeMap::new(),
-            oldest: BTreeMap::new(),
-            number: 0,
-            unmatched: 0,
+            pairs: Pairs::default(),
             failed: false,
         })
     }
@@ -181,7 +163,7 @@ impl<R: Read> BlktraceReader<R> {
     /// Completions whose issue is not in the trace: they are left out.
     #[must_use]
     pub fn unmatched(&self) -> u64 {
-        self.unmatched
+        self.pairs.unmatched()
     }
 
     /// Whether a file ends within a record, as after a killed blktrace.
@@ -195,7 +177,7 @@ impl<R: Read> BlktraceReader<R> {
             let time = |file: &File<R>| file.next.map(|event| event.time_ns);
             let heads =
                 self.files.iter().enumerate().filter_map(|(i, file)| Some((time(file)?, i)));
-            let Some((_, index)) = heads.min() else { return Ok(self.give_up_oldest()) };
+            let Some((_, index)) = heads.min() else { return Ok(self.pairs.give_up_oldest()) };
             let Some(file) = self.files.get_mut(index) else { return Ok(None) };
             let record = file.record;
             let Some(event) = file.next else { return Ok(None) };
@@ -214,34 +196,14 @@ impl<R: Read> BlktraceReader<R> {
         let time_ns = event.time_ns.saturating_sub(first_ns);
         let device = self.devices.number_of(&event.device)?;
         let sector = if kind == Kind::Flush { 0 } else { event.sector };
-        let key = (device, kind, sector);
-        if event.action & WHAT == COMPLETE {
-            let Some(Pending { mut io, number }) = self.pending.remove(&key) else {
-                self.unmatched += 1;
-                return Ok(None);
-            };
-            self.oldest.remove(&(io.issued_ns, number));
-            io.latency_ns = Some(time_ns.saturating_sub(io.issued_ns));
-            return Ok(Some(io));
-        }
         let offset_bytes = sector.checked_mul(SECTOR_BYTES).ok_or("its sector is too large")?;
+        if event.action & WHAT == COMPLETE {
+            return Ok(self.pairs.complete(device, kind, offset_bytes, time_ns));
+        }
         let (length_bytes, stream) = (u64::from(event.bytes), 0);
         let (issued_ns, latency_ns) = (time_ns, None);
         let io = Io { issued_ns, latency_ns, device, stream, offset_bytes, length_bytes, kind };
-        self.number += 1;
-        let number = self.number;
-        // One that was queued again is issued again: it counts once.
-        if let Some(before) = self.pending.insert(key, Pending { io, number }) {
-            self.oldest.remove(&(before.io.issued_ns, before.number));
-        }
-        self.oldest.insert((time_ns, number), key);
-        Ok(if self.pending.len() > PENDING_MAX { self.give_up_oldest() } else { None })
-    }
-
-    /// The oldest I/O that waits for its completion, without a latency.
-    fn give_up_oldest(&mut self) -> Option<Io> {
-        let (_, key) = self.oldest.pop_first()?;
-        self.pending.remove(&key).map(|pending| pending.io)
+        Ok(self.pairs.issue(io))
     }
 }
 

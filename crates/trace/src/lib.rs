@@ -12,6 +12,7 @@ mod fio;
 mod io;
 mod lines;
 mod order;
+mod pairs;
 pub mod profile;
 mod reader;
 mod writer;
@@ -21,6 +22,7 @@ pub use csv::{CsvReader, Layout};
 pub use fio::FioReader;
 pub use io::{DeviceFacts, Header, Io, Kind, TICK_NS};
 pub use order::Ordered;
+pub use pairs::Pairs;
 pub use reader::{Ending, Reader};
 pub use writer::Writer;
 

@@ -2,6 +2,7 @@
 
 mod assess;
 mod baseline;
+mod capture;
 mod config;
 pub(crate) mod dialect;
 mod history;
@@ -36,6 +37,7 @@ use crate::targets::{ConductArgs, ProgressForm};
 use crate::usage::{self, HelpArgs};
 
 use baseline::BaselineArgs;
+use capture::{CaptureArgs, CaptureCommand};
 use config::ConfigArgs;
 use dialect::ToolCommand;
 use history::HistoryArgs;
@@ -87,6 +89,9 @@ pub(crate) enum Command {
     /// Watch and record the system's counters: I/Os, bytes, latency and queues of devices, CPU,
     /// pressure
     Monitor(Box<MonitorArgs>),
+    /// Record what a live system asks of its storage, import such traces, and show what they are
+    /// like
+    Capture(Box<CaptureArgs>),
     /// Run a plan from a file, as `--print-plan` prints it
     Do(Box<DoArgs>),
     /// Repeat an earlier result exactly, and compare the new one with it
@@ -151,6 +156,10 @@ fn language(command: &Command) -> Language {
     let args = match command {
         Command::Report(args) => args.language,
         Command::Monitor(args) => args.language,
+        Command::Capture(args) => match &args.command {
+            Some(CaptureCommand::Show(args)) => args.language,
+            _ => return Language::English,
+        },
         Command::History(args) => return history::language(&args.command),
         // Pages are made by threads that wait for questions.
         Command::Serve(_) => return Language::English,
@@ -209,6 +218,7 @@ fn carry_out(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failu
         Command::Matrix(args) => matrix::matrix(args, stop),
         Command::Validate(args) => validate::validate(args, stop),
         Command::Monitor(args) => monitor::monitor(args, stop),
+        Command::Capture(args) => capture::capture(args, stop),
         Command::Workload(args) => loads::workload(args),
         Command::Specs(args) => loads::specs(args),
         Command::Report(args) => report::report(args),
