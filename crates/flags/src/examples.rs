@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Each command with what people type. A test reads every line with the program's own grammar.
-pub const EXAMPLES: [(&str, &[&str]); 48] = [
+pub const EXAMPLES: [(&str, &[&str]); 51] = [
     ("", &["iosonde assess /data --for postgres", "iosonde run /data -b 8K --depth 32 -d 30s"]),
     ("assess", &["iosonde assess /data --for postgres --pace quick"]),
     ("inspect", &["iosonde inspect /data"]),
@@ -18,6 +18,9 @@ pub const EXAMPLES: [(&str, &[&str]); 48] = [
     ("fleet", &["iosonde fleet run --ssh db1,db2 --target /mnt/vol -b 8K --depth 32"]),
     ("fleet run", &["iosonde fleet run --ssh db1,db2 --target /mnt/vol/{host}.test -d 60s"]),
     ("agent", &["iosonde agent --stdio --allow /mnt/vol"]),
+    ("capture", &["iosonde capture /var/lib/postgresql -d 60s -o /mnt/other/shop.iotrace"]),
+    ("capture import", &["iosonde capture import sda.blktrace.0 sda.blktrace.1 -o shop.iotrace"]),
+    ("capture show", &["iosonde capture show shop.iotrace"]),
     ("do", &["iosonde knee /data -b 8K --print-plan > knee.toml", "iosonde do knee.toml"]),
     ("baseline", &["iosonde baseline /data --pace quick"]),
     ("again", &["iosonde run /data --tag before-upgrade", "iosonde again @before-upgrade"]),

@@ -84,6 +84,71 @@ pub fn claim(
     takes_files(path)
 }
 
+/// A report's file that may be written: new, empty, or an earlier report of the same kind.
+pub struct Claimed {
+    /// Where it is: where a link leads, that is its end.
+    pub path: PathBuf,
+    /// It was not there before.
+    new: bool,
+}
+
+impl Claimed {
+    /// Makes sure that a report can be written, before anything is done. `ending` is that of the
+    /// names of such reports, and `is_report` tells whether a content is one.
+    ///
+    /// # Errors
+    /// It may not be written to, or cannot be.
+    pub fn of_report(
+        path: &Path,
+        ending: &str,
+        is_report: impl FnOnce(&[u8]) -> bool,
+    ) -> Result<Self, JobError> {
+        let refused = |why: String| {
+            let path = path.display();
+            let remedy = "name another with `--output FILE`";
+            JobError::CannotRun(format!("cannot write the report `{path}`: {why}; {remedy}"))
+        };
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        match fs::metadata(&path) {
+            Ok(found) if !found.is_file() => Err(refused("it is not an ordinary file".to_owned())),
+            Ok(found) if found.len() == 0 => Ok(Self { path, new: false }),
+            Ok(_) => {
+                let content = fs::read(&path).map_err(|e| refused(e.to_string()))?;
+                if is_report(&content) {
+                    Ok(Self { path, new: false })
+                } else {
+                    let what = format!("it is there and no such report of iosonde ({ending})");
+                    Err(refused(what))
+                }
+            }
+            Err(_) => {
+                let made = OpenOptions::new().append(true).create_new(true).open(&path);
+                made.map_err(|e| refused(e.to_string()))?;
+                Ok(Self { path, new: true })
+            }
+        }
+    }
+
+    /// Writes the report, whole or not at all.
+    ///
+    /// # Errors
+    /// It cannot be written; what was there is still there.
+    pub fn write(&self, content: &[u8]) -> Result<(), JobError> {
+        write_whole(&self.path, content).map_err(|error| {
+            let path = self.path.display();
+            JobError::CannotRun(format!("cannot write the report `{path}`: {error}"))
+        })
+    }
+
+    /// Leaves things as they were.
+    pub fn release(self) {
+        if self.new && fs::metadata(&self.path).is_ok_and(|m| m.len() == 0) {
+            // The empty file that proved that the report can be written.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
 /// Tries whether a file can be made beside this one.
 ///
 /// # Errors

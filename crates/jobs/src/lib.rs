@@ -9,6 +9,7 @@ mod again;
 mod asked;
 mod baseline;
 mod begun;
+mod capture;
 mod conduct;
 mod conversion;
 mod cpus;
@@ -37,6 +38,9 @@ mod sweep;
 mod tool;
 mod validate;
 
+pub use self::capture::{
+    ImportRequest, RecordRequest, Recorded, TraceFormat, import_trace, record_trace, show_trace,
+};
 pub use again::{Again, AgainError, Original, again};
 pub use asked::{check_destroy, simulated_device};
 pub use baseline::{BASELINE_RESULTS, Baseline, compare_with_baseline, set_baseline};

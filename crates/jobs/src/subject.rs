@@ -69,7 +69,7 @@ impl Subject {
 }
 
 /// FNV-1a of 64 bits over the JSON form of a plan.
-fn name_of(plan: &str) -> String {
+pub(crate) fn name_of(plan: &str) -> String {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     format!("{:016x}", plan.bytes().fold(0xcbf2_9ce4_8422_2325, step))
 }

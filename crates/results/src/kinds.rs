@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::assessment::Assessment;
+use crate::capture::Capture;
 use crate::cycle::Cycle;
 use crate::document::{Body, Published};
 use crate::durability::Durability;
@@ -127,6 +128,8 @@ kinds! {
     Recording(Experiment<Recording>) "monitor", "`iosonde monitor --json`";
     /// Of `iosonde fleet run`.
     Fleet(Experiment<Fleet>) "fleet", "`iosonde fleet run --json`";
+    /// Of `iosonde capture show`.
+    Capture(Experiment<Capture>) "capture", "`iosonde capture show --json`";
 }
 
 fn boxed<T: DeserializeOwned>(value: Value) -> Result<Box<T>, serde_json::Error> {
@@ -148,7 +151,8 @@ mod tests {
     #[test]
     fn every_word_is_offered_once_and_every_schema_is_read() {
         let all = ["run", "assess", "knee", "sweep", "sizes", "scale", "matrix", "iometer"];
-        assert_eq!(kind_words(), [&all[..], &["validate", "monitor", "fleet"]].concat());
+        let last = ["validate", "monitor", "fleet", "capture"];
+        assert_eq!(kind_words(), [&all[..], &last].concat());
         let mut names: Vec<_> = KINDS.iter().map(Kind::name).collect();
         assert_eq!((names[0], names[11]), ("measurement", "recording"));
         names.sort_unstable();

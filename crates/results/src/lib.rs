@@ -6,6 +6,7 @@
 //! name. Nothing here measures or judges.
 
 mod assessment;
+mod capture;
 mod comparison;
 mod conclusions;
 mod conditions;
@@ -32,6 +33,11 @@ mod validation;
 pub use assessment::{
     ASSESSMENT_SCHEMA, Assessment, BesideLoad, MixedLoads, OfferedLoad, Pace, PatternResult, Ramp,
     Repeats,
+};
+pub use capture::{
+    Capture, CaptureEnding, CapturedBursts, CapturedCache, CapturedDepth, CapturedDevice,
+    CapturedKind, CapturedLatency, CapturedLocality, CapturedOp, CapturedPeak, CapturedPoint,
+    CapturedSequence, CapturedSize, HotPart, LatencyClass,
 };
 pub use comparison::{
     COMPARISON_SCHEMA, ComparedFigure, ComparedLoad, Comparison, Figure, FigureUnit, Side,

@@ -73,9 +73,13 @@ impl Io {
 pub struct Header {
     /// What recorded the I/O, for example `tracefs` or `blktrace`.
     pub source: String,
-    /// The devices, in the order of their numbers.
+    /// The devices, in the order of their numbers. Where it is shorter than the numbers that occur,
+    /// nothing is known about the others.
     #[serde(default)]
     pub devices: Vec<DeviceFacts>,
+    /// When the trace began, in milliseconds since 1970; absent where its source does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_unix_ms: Option<u64>,
 }
 
 /// What is known about a device. What is not known is absent.

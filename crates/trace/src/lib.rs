@@ -4,15 +4,25 @@
 //! no content and no name, only numbers for devices and streams. `docs/iotrace.md` describes the
 //! bytes.
 
+mod blktrace;
 mod block;
 mod columns;
 mod csv;
+mod fio;
 mod io;
+mod lines;
+mod order;
+mod pairs;
+pub mod profile;
 mod reader;
 mod writer;
 
-pub use csv::{CsvError, CsvReader, Layout};
+pub use blktrace::{BLKTRACE_MAGICS, BlktraceReader};
+pub use csv::{CsvReader, Layout};
+pub use fio::FioReader;
 pub use io::{DeviceFacts, Header, Io, Kind, TICK_NS};
+pub use order::Ordered;
+pub use pairs::Pairs;
 pub use reader::{Ending, Reader};
 pub use writer::Writer;
 
@@ -35,5 +45,29 @@ pub enum TraceError {
     HeaderTooLarge(usize),
     /// Reading or writing failed.
     #[error("cannot read or write the trace: {0}. Check the disk that holds it.")]
+    Io(#[from] std::io::Error),
+}
+
+/// Why a trace of another tool cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// A line lacks a column, or holds a value that cannot be.
+    #[error("line {line} of the trace: {what}. Check that the file has the layout you named.")]
+    Line {
+        /// Its number, from 1.
+        line: u64,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// A record of a binary trace is not one.
+    #[error("record {record} of the trace: {what}. Copy the file again, or use another copy.")]
+    Record {
+        /// Its number in its file, from 1.
+        record: u64,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// Reading failed.
+    #[error("cannot read the trace: {0}. Check the disk that holds it.")]
     Io(#[from] std::io::Error),
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use proptest::prelude::*;
-use trace::{CsvError, CsvReader, Io, Kind, Layout};
+use trace::{CsvReader, ImportError, Io, Kind, Layout};
 
 fn read(text: &str, layout: Layout) -> Vec<Io> {
     CsvReader::new(text.as_bytes(), layout).map(Result::unwrap).collect()
@@ -50,7 +50,7 @@ fn a_wrong_line_is_named_and_ends_the_trace() {
     for text in cases.into_iter().chain([long.as_str()]) {
         let mut reader = CsvReader::new(text.as_bytes(), Layout::Alibaba);
         assert!(reader.next().unwrap().is_ok());
-        assert!(matches!(reader.next(), Some(Err(CsvError::Line { line: 2, .. }))), "{text}");
+        assert!(matches!(reader.next(), Some(Err(ImportError::Line { line: 2, .. }))), "{text}");
         assert!(reader.next().is_none());
     }
 }

@@ -7,7 +7,8 @@ use trace::{DeviceFacts, Ending, Header, Io, Kind, Reader, TraceError, Writer};
 
 fn header() -> Header {
     let device = DeviceFacts { size_bytes: Some(1 << 40), write_back: None };
-    Header { source: "test".to_owned(), devices: vec![device] }
+    let (source, began_unix_ms) = ("test".to_owned(), Some(1_795_262_400_123));
+    Header { source, devices: vec![device], began_unix_ms }
 }
 
 fn written(ios: &[Io]) -> Vec<u8> {

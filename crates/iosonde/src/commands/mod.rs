@@ -2,6 +2,7 @@
 
 mod assess;
 mod baseline;
+mod capture;
 mod config;
 pub(crate) mod dialect;
 mod fleet;
@@ -37,6 +38,7 @@ use crate::targets::{ConductArgs, ProgressForm};
 use crate::usage::{self, HelpArgs};
 
 use baseline::BaselineArgs;
+use capture::{CaptureArgs, CaptureCommand};
 use config::ConfigArgs;
 use dialect::ToolCommand;
 use fleet::{AgentArgs, FleetCommand};
@@ -94,6 +96,9 @@ pub(crate) enum Command {
     Fleet(FleetCommand),
     /// Carry out on this host what a coordinator sends, as far as the flags allow it
     Agent(Box<AgentArgs>),
+    /// Record what a live system asks of its storage, import such traces, and show what they are
+    /// like
+    Capture(Box<CaptureArgs>),
     /// Run a plan from a file, as `--print-plan` prints it
     Do(Box<DoArgs>),
     /// Repeat an earlier result exactly, and compare the new one with it
@@ -160,6 +165,10 @@ fn language(command: &Command) -> Language {
         Command::Report(args) => args.language,
         Command::Monitor(args) => args.language,
         Command::Fleet(FleetCommand::Run(args)) => args.language,
+        Command::Capture(args) => match &args.command {
+            Some(CaptureCommand::Show(args)) => args.language,
+            _ => return Language::English,
+        },
         Command::History(args) => return history::language(&args.command),
         // Pages are made by threads that wait for questions.
         Command::Serve(_) => return Language::English,
@@ -220,6 +229,7 @@ fn carry_out(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failu
         Command::Monitor(args) => monitor::monitor(args, stop),
         Command::Fleet(command) => fleet::fleet(command, stop),
         Command::Agent(args) => fleet::agent(args, stop),
+        Command::Capture(args) => capture::capture(args, stop),
         Command::Workload(args) => loads::workload(args),
         Command::Specs(args) => loads::specs(args),
         Command::Report(args) => report::report(args),

@@ -27,6 +27,7 @@ use crate::job::{Description, Job};
 use crate::plan::{Plan, PlanError};
 use crate::subject::Subject;
 use scope::Scope;
+pub(crate) use scope::look;
 
 /// What `iosonde monitor` watches, and for how long. `docs/plans.md` describes the keys.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -76,7 +76,7 @@ fn whole(target: &Path) -> PathBuf {
 }
 
 /// The storage of a target, and the devices under it.
-fn look(
+pub(crate) fn look(
     target: &Path,
     inspector: &Inspector,
     known: &[BlockDevice],

@@ -22,6 +22,7 @@ pub(super) fn sections(document: &Document) -> Vec<Section> {
     blocks.push(full([Block::Facts(match document {
         Document::Validation(_) => vec![latency(None)],
         Document::Durability(_) => promises(),
+        Document::Capture(_) => Vec::new(),
         _ => vec![latency(tool.as_deref()), file_size()],
     })]));
     if spoken() != Language::English {

@@ -8,6 +8,7 @@ mod agreement;
 mod assessment;
 mod beside;
 pub(crate) mod caption;
+mod capture;
 mod cases;
 mod checks;
 mod comparison;
@@ -137,6 +138,7 @@ fn own_sections(document: &Document) -> Vec<Section> {
         Document::Validation(d) => validation::sections(d),
         Document::Durability(d) => durability::sections(d),
         Document::Fleet(d) => fleet::sections(d),
+        Document::Capture(d) => capture::sections(d),
     }
 }
 
@@ -169,6 +171,7 @@ fn kind(document: &Document) -> String {
         Document::Validation(_) => say!("kind-validation"),
         Document::Durability(_) => say!("kind-durability"),
         Document::Fleet(_) => say!("kind-fleet"),
+        Document::Capture(_) => say!("kind-capture"),
     }
 }
 
@@ -192,7 +195,7 @@ fn subtitle(document: &Document) -> Vec<String> {
     };
     let mut parts = match document {
         // It watches whatever is there.
-        Document::Recording(_) => Vec::new(),
+        Document::Recording(_) | Document::Capture(_) => Vec::new(),
         _ => vec![say!("page-file-size", size = bytes)],
     };
     let tool = document.measurements().into_iter().find_map(words::tool);

@@ -140,7 +140,7 @@ fn once(
     let stop = AtomicBool::new(false);
     let (mut begin, mut end) = (0, 0);
     let watch = Watch::begin();
-    let measurement = survey::measure(workload, prepared, site, &stop, &mut |event| match event {
+    let measurement = survey::measure(workload, prepared, site, &stop, &mut |event: &Event| match event {
         Event::WindowBegan { .. } => begin = truth.now_ns(),
         Event::WindowEnded => end = truth.now_ns(),
         _ => {}

@@ -17,6 +17,7 @@ use results::Document;
 
 use self::sources::Sources;
 use crate::exit::{Failure, Outcome};
+use crate::files::Claimed;
 use crate::language::LanguageArgs;
 use crate::recording::HistoryPlace;
 
@@ -150,7 +151,7 @@ fn write(
     args: &ReportArgs,
     sources: &mut Sources,
     format: &Format,
-    claimed: Option<&output::Claimed>,
+    claimed: Option<&Claimed>,
 ) -> Result<(), Failure> {
     if args.redact {
         report::redact::redact(&mut sources.documents).map_err(cannot)?;

@@ -1,0 +1,115 @@
+//! `iosonde capture`: what a live system asks of its storage.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use clap::{Args, Subcommand};
+use engine::Permissions;
+use jobs::{ImportRequest, RecordRequest, Session, TraceFormat};
+use screen::Display;
+
+use crate::conducting::{Console, ended};
+use crate::exit::{Failure, Outcome, print};
+use crate::language::LanguageArgs;
+use crate::recording::RecordingArgs;
+
+/// `iosonde capture`
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct CaptureArgs {
+    #[command(subcommand)]
+    pub command: Option<CaptureCommand>,
+
+    /// What to record: a file, a directory, a device or its name (vda). All I/O of the disks under
+    /// it is recorded
+    #[arg(required = true, value_name = "TARGET")]
+    pub targets: Vec<PathBuf>,
+
+    /// End after this time [default: until Ctrl-C]
+    #[arg(long, visible_alias = "for", value_name = "N")]
+    pub seconds: Option<f64>,
+
+    /// Trace to write; an earlier trace there is replaced
+    #[arg(long, short, required = true, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Allow the trace to be on a disk that is recorded; its own writes are recorded, too
+    #[arg(long)]
+    pub onto_recorded: bool,
+}
+
+/// What to do with traces.
+#[derive(Debug, Subcommand)]
+pub(crate) enum CaptureCommand {
+    /// Convert a trace of blktrace, fio, MSR Cambridge or Alibaba into an .iotrace file
+    Import(ImportArgs),
+    /// Show what a trace is like: mix, rates, latency, hot set, cache, bursts
+    Show(ShowArgs),
+}
+
+/// `iosonde capture import`
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// Files of one trace; several only of blktrace, which writes one per CPU
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// Trace to write; an earlier trace there is replaced
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+
+    /// Format of the files: `blktrace` (binary, version 7), `fio` (I/O log), `msr` or `alibaba`
+    /// (CSV) [default: found by their first bytes]
+    #[arg(long, value_name = "FORMAT")]
+    pub from: Option<TraceFormat>,
+}
+
+/// `iosonde capture show`
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// Trace to show
+    #[arg(value_name = "TRACE")]
+    pub trace: PathBuf,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub recording: RecordingArgs,
+
+    #[command(flatten)]
+    pub language: LanguageArgs,
+}
+
+/// Runs the command.
+pub(crate) fn capture(args: &CaptureArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    match &args.command {
+        None => record(args, stop),
+        Some(CaptureCommand::Import(ImportArgs { files, output, from })) => {
+            let lines = jobs::import_trace(&ImportRequest { files, output, format: *from })?;
+            said(&lines, Outcome::Done)
+        }
+        Some(CaptureCommand::Show(args)) => show(args, stop),
+    }
+}
+
+fn said(lines: &[String], outcome: Outcome) -> Result<Outcome, Failure> {
+    print(&(lines.join("\n") + "\n")).map(|()| outcome)
+}
+
+fn record(args: &CaptureArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let CaptureArgs { targets, seconds, output, onto_recorded, .. } = args;
+    let (output, onto_recorded) = (output.as_deref().unwrap_or("".as_ref()), *onto_recorded);
+    let request = RecordRequest { targets, seconds: *seconds, output, onto_recorded };
+    let done = jobs::record_trace(&request, &mut Console::new(Display::new(false), false), stop)?;
+    said(&done.lines, if done.is_cut_short { Outcome::Interrupted } else { Outcome::Done })
+}
+
+fn show(args: &ShowArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let mut console = Console::new(Display::new(false), args.json);
+    let (permissions, recording) = (Permissions::default(), args.recording.recording()?);
+    let recording = recording.as_ref();
+    let mut session = Session { permissions, recording, sink: &mut console, stop };
+    ended(jobs::show_trace(&args.trace, &mut session)?, stop).map(|(_, outcome)| outcome)
+}

@@ -1,0 +1,117 @@
+//! Traces of what a live system asks of its storage: recorded, brought in from other tools, shown.
+
+mod convert;
+mod import;
+mod record;
+
+pub use import::{ImportRequest, TraceFormat, import_trace};
+pub use record::{RecordRequest, Recorded, record_trace};
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read as _};
+use std::path::Path;
+
+use history::{Added, History};
+use jiff::{SignedDuration, Timestamp};
+use results::{Capture, Conclusion as _, Document, Environment, Experiment, Status};
+use trace::profile::Profile;
+use trace::{Ending, Header, Ordered, Reader, TraceError};
+
+use crate::conduct::{Conducted, JobError, Session, both};
+use crate::event::Event;
+use crate::recorder::Recording;
+use crate::subject::name_of;
+
+/// What a trace is, for messages.
+const KIND: &str = "trace of iosonde";
+
+/// Says what a trace is like: delivers the document, and keeps it where there is a history. The
+/// same trace shown again is the same document.
+///
+/// # Errors
+/// The file is not a trace, cannot be read, or has no I/O.
+pub fn show_trace(path: &Path, session: &mut Session<'_>) -> Result<Conducted, JobError> {
+    let document = document(path)?;
+    let delivered = session.sink.deliver(&document);
+    let kept = session.recording.map_or(Ok(()), |recording| {
+        keep(&document, recording)
+            .map(|id| session.sink.hear(&Event::Kept { id, history: recording.named.clone() }))
+            .map_err(|error| format!("{error}\nthe result is shown, but it is not recorded"))
+    });
+    Ok(Conducted { documents: vec![document], kept: both(delivered, kept) })
+}
+
+fn keep(document: &Document, recording: &Recording) -> Result<String, history::HistoryError> {
+    let history = History::open(&recording.place)?;
+    let (Added::New | Added::AlreadyThere) = history.add(document)?;
+    let id = document.id().to_owned();
+    recording.tags.iter().try_for_each(|tag| history.tag(&id, tag).map(drop))?;
+    Ok(id)
+}
+
+fn document(path: &Path) -> Result<Document, JobError> {
+    let wrong = |error: TraceError| cannot_read(path, &error);
+    let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
+    let modified = file.metadata().and_then(|metadata| metadata.modified());
+    let mut reader = Reader::new(BufReader::with_capacity(1 << 20, file)).map_err(wrong)?;
+    let mut profile = Profile::new();
+    for io in Ordered::new(reader.by_ref()) {
+        profile.add(&io.map_err(wrong)?);
+    }
+    let summary = profile.finish();
+    if summary.ios == 0 {
+        let text =
+            format!("the trace `{}` has no I/O; record one, or name another", path.display());
+        return Err(JobError::CannotRun(text));
+    }
+    let began = reader.header().began_unix_ms.and_then(|ms| i64::try_from(ms).ok());
+    let began = began.and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    let written = || modified.ok().and_then(|time| Timestamp::try_from(time).ok());
+    let started = began.or_else(written).unwrap_or(Timestamp::UNIX_EPOCH);
+    let ending = reader.ending().unwrap_or(Ending::Cut);
+    let conclusion = convert::capture(&summary, reader.header(), (ending, reader.lost()));
+    experiment(path, started, conclusion, reader.header())
+}
+
+/// The document, whose name follows from what is in it.
+fn experiment(
+    path: &Path,
+    started: Timestamp,
+    conclusion: Capture,
+    header: &Header,
+) -> Result<Document, JobError> {
+    let seconds = conclusion.seconds;
+    let length = SignedDuration::try_from_secs_f64(seconds).unwrap_or_default();
+    let file_bytes =
+        |device: &results::CapturedDevice| device.size_bytes.unwrap_or(device.end_bytes);
+    let mut document = Experiment {
+        schema: Capture::SCHEMA.to_owned(),
+        id: String::new(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        started: started.to_string(),
+        finished: started.checked_add(length).unwrap_or(started).to_string(),
+        status: Status::Complete,
+        plan: None,
+        targets: vec![fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())],
+        file_bytes: conclusion.devices.iter().map(file_bytes).fold(0, u64::saturating_add),
+        environment: Environment { host: None, storage: Vec::new() },
+        measurements: Vec::new(),
+        method: convert::method(&conclusion),
+        warnings: convert::warnings(&conclusion, header),
+        conclusion,
+    };
+    let name = name_of(&serde_json::to_string(&document)?);
+    document.id = format!("{:012x}-{name}-0", started.as_millisecond());
+    Ok(Document::Capture(Box::new(document)))
+}
+
+fn cannot_read(path: &Path, error: &dyn std::fmt::Display) -> JobError {
+    JobError::CannotRun(format!("`{}`: {error}", path.display()))
+}
+
+/// Whether a file begins as a trace does.
+fn is_trace(file: File) -> io::Result<bool> {
+    let mut head = Vec::new();
+    file.take(7).read_to_end(&mut head)?;
+    Ok(head == b"IOTRACE")
+}
