@@ -58,7 +58,7 @@ impl EventFormat {
     }
 }
 
-/// Offset and size of a field: `field:char rwbs[10];	offset:34;	size:10;	signed:1;`.
+/// Offset and size of a field, from a line such as `field:char rwbs[10]; offset:34; size:10;`.
 fn field(text: &str, name: &str) -> Option<(usize, usize)> {
     let named = |line: &&str| {
         let declaration =

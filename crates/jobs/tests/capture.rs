@@ -1,5 +1,4 @@
 //! Traces of other tools are brought in and shown; what is refused leaves things as they were.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -62,7 +62,7 @@ pub fn record_trace(
         return Err(JobError::Usage(text));
     }
     let disks = disks_of(targets)?;
-    let own = !disks_under(output)?.iter().all(|disk| !disks.contains(disk));
+    let own = disks_under(output)?.iter().any(|disk| disks.contains(disk));
     if own && !onto_recorded {
         let text = format!(
             "`{}` is on a disk that is recorded, so the trace would record its own writes. Name a \

@@ -56,9 +56,10 @@ fn facts(e: &Experiment<Capture>) -> Vec<Fact> {
         fact(say!("label-time"), show_duration(c.seconds)),
         fact(
             say!("label-i-os"),
-            match rate.is_finite() {
-                true => say!("capture-ios", ios = words::count(c.ios), rate = show_number(rate)),
-                false => words::count(c.ios),
+            if rate.is_finite() {
+                say!("capture-ios", ios = words::count(c.ios), rate = show_number(rate))
+            } else {
+                words::count(c.ios)
             },
         ),
         fact(say!("label-lost"), words::count(c.lost_ios)),
