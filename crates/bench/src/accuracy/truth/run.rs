@@ -140,11 +140,12 @@ fn once(
     let stop = AtomicBool::new(false);
     let (mut begin, mut end) = (0, 0);
     let watch = Watch::begin();
-    let measurement = survey::measure(workload, prepared, site, &stop, &mut |event: &Event| match event {
-        Event::WindowBegan { .. } => begin = truth.now_ns(),
-        Event::WindowEnded => end = truth.now_ns(),
-        _ => {}
-    })?;
+    let measurement =
+        survey::measure(workload, prepared, site, &stop, &mut |event: &Event| match event {
+            Event::WindowBegan { .. } => begin = truth.now_ns(),
+            Event::WindowEnded => end = truth.now_ns(),
+            _ => {}
+        })?;
     let host_ns = watch.lateness_mean_ns();
     let delivered = truth.delivered(begin..end);
     let quiet = delivered.lateness_p99_ns as f64 <= limit.device_ns && host_ns <= limit.host_ns;
