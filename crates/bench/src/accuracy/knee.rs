@@ -73,7 +73,8 @@ fn random_channels(chance: &mut Chance) -> Case {
     Case { little_knee: channels, curve, sim: Some((sim, 8192)) }
 }
 
-/// One I/O at a time on the link, any number waiting for it: N* = 1 + service time by time on the link.
+/// One I/O at a time on the link, any number waiting for it: N* = 1 + service time by time on the
+/// link.
 fn link(chance: &mut Chance) -> Case {
     let little_knee = chance.between(2.0, 16.0);
     let on_link_s = SERVICE_NS as f64 / 1e9 / (little_knee - 1.0);

@@ -41,7 +41,7 @@ pub(super) fn are_named_where_they_are_missing(bench: &Bench) -> Result<Outcome,
         refuses(&mut run(words), words, what, code)?;
     }
     if let Some(left) = MADE.iter().find(|name| place.join(name).exists()) {
-        return Err(because(format!("{left} was left behind")));
+        return Err(because(format!("{left} was made")));
     }
     // What a first measurement needs is there.
     text(&mut run("report latest -o r.html"))?;
