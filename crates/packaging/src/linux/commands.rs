@@ -14,9 +14,8 @@ use crate::linux::licences::{Runtime, collect};
 use crate::linux::tree::{Tree, gzip};
 use crate::linux::{deb, image, manifests, packages, rpm_file, sbom, trial};
 
-/// The largest program that a package may have, without its debug information. The aim is 25 MB;
-/// the complete program for x86-64 has 30.
-const PROGRAM_BYTES_MAX: usize = 32_000_000;
+/// The largest program that a package may have, without its debug information.
+const PROGRAM_BYTES_MAX: usize = 25_000_000;
 
 /// The shells that completions are made for.
 const SHELLS: [&str; 5] = ["bash", "elvish", "fish", "powershell", "zsh"];

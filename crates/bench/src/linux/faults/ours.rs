@@ -57,7 +57,7 @@ pub(super) fn score(fault: Fault, scenario: Scenario) -> Result<Score, Error> {
     Ok(scored(&report, &injected))
 }
 
-/// What is said of single pages whose writes are torn after so many sectors.
+/// The findings on single pages whose writes are torn after so many sectors.
 pub(super) fn score_torn(sectors: u64) -> Result<Score, Error> {
     let fault =
         FaultPlan::new(Fault::TornWrite(Torn::Prefix(sectors)), When::Every(7)).at_most(MOST);
