@@ -74,7 +74,7 @@ fn field(text: &str, name: &str) -> Option<(usize, usize)> {
 }
 
 impl Field {
-    /// The number in an event; none where the event is too short.
+    /// The number in an event; `None` if the event is too short.
     pub(crate) fn of(self, event: &[u8]) -> Option<u64> {
         let bytes = event.get(self.offset..self.offset.checked_add(self.size)?)?;
         let mut whole = [0; 8];
@@ -88,7 +88,7 @@ impl Field {
 }
 
 impl Text {
-    /// The text in an event; none where the event is too short.
+    /// The text in an event; `None` if the event is too short.
     pub(crate) fn of(self, event: &[u8]) -> Option<&[u8]> {
         let bytes = event.get(self.offset..self.offset.checked_add(self.size)?)?;
         bytes.split(|byte| *byte == 0).next()

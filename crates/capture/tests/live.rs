@@ -9,7 +9,7 @@ use std::path::Path;
 use capture::{CaptureError, Recorder};
 use trace::Kind;
 
-/// The disk under a directory; none where it is not on one.
+/// The disk under a directory; `None` if it is not on one.
 fn disk_under(directory: &Path) -> Option<String> {
     let number = fs::metadata(directory).ok()?.dev();
     let (major, minor) = (number >> 8 & 0xfff, number & 0xff | number >> 12 & 0xf_ff00);

@@ -17,7 +17,7 @@ const LINES: usize = 4;
 
 type Arrived = (usize, u64, Arrival);
 
-/// A process for each agent.
+/// One process per agent.
 pub(crate) struct Pipes {
     agents: Vec<Option<Connection>>,
     arrivals: Receiver<Arrived>,

@@ -16,7 +16,7 @@ use crate::document::{About, document};
 use crate::pipes::Pipes;
 use crate::ssh::Ssh;
 
-/// What stands in a target's path for the name of the host.
+/// What is in a target's path for the name of the host.
 const HOST: &str = "{host}";
 
 /// What is to be done, and by whom.
@@ -227,7 +227,7 @@ impl Watching<'_> {
         self.sink.hear(event);
     }
 
-    /// Shows the intervals that all hosts have; one that is two behind is not waited for.
+    /// Shows the intervals that all hosts have; one that lags by two is not waited for.
     fn show(&mut self, seconds_left: f64) {
         let lengths = || self.series.iter().map(Vec::len);
         let (least, most) = (lengths().min().unwrap_or(0), lengths().max().unwrap_or(0));

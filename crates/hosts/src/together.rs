@@ -37,7 +37,7 @@ impl Span<'_> {
     }
 }
 
-/// The time in which all of these ran, and the sum of what they did in it; none where there is no
+/// The time in which all of these ran, and the sum of what they did in it; `None` if there is no
 /// such time.
 pub(crate) fn window(spans: &[Span<'_>]) -> Option<FleetWindow> {
     let from_s = spans.iter().map(|span| span.from_s).reduce(f64::max)?;
@@ -93,7 +93,7 @@ fn sum(all: &[&Statistics]) -> Statistics {
     }
 }
 
-/// All I/Os in one histogram; none where one of them has none that can be read.
+/// All I/Os in one histogram; `None` if one of them has none that can be read.
 fn histogram(all: &[&Statistics]) -> Option<Histogram> {
     let mut merged = Histogram::new();
     for statistics in all.iter().filter(|s| s.ios > 0) {

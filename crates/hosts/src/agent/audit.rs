@@ -1,4 +1,4 @@
-//! A line for each command that an agent carried out, in a file on its host.
+//! One line per command that an agent carried out, in a file on its host.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};

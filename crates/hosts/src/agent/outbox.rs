@@ -23,7 +23,7 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Writes to this, a line for each message.
+    /// Writes to this, one line per message.
     pub(crate) fn new(output: impl Write + Send + 'static) -> Self {
         let (sender, lines) = channel();
         let waiting = Arc::new(AtomicUsize::new(0));
