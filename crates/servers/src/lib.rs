@@ -16,5 +16,5 @@ mod url;
 #[cfg(feature = "client")]
 pub use client::{ConnectError, connect, is_lost, whole};
 #[cfg(feature = "client")]
-pub use tls::roots;
+pub use tls::{Trust, client_config, roots};
 pub use url::{ServerUrl, Tls, UrlError, is_loopback, shown};

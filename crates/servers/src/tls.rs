@@ -1,26 +1,67 @@
 //! TLS connections to a server.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{
+    ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme, SupportedProtocolVersion,
+};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// What makes encrypted connections; with `verified`, only to servers whose certificate this system
-/// trusts.
-pub(crate) fn connector(verified: bool) -> Result<MakeRustlsConnect, String> {
+/// Whose certificates are trusted.
+#[derive(Debug, Clone, Copy)]
+pub enum Trust<'a> {
+    /// Those that this system trusts, by [`roots`].
+    System,
+    /// Those of this PEM file, and whoever they have signed.
+    File(&'a Path),
+    /// All of them. The server must still own the key of its certificate.
+    Anyone,
+}
+
+/// How to encrypt a connection to a server, with one of these versions of TLS.
+///
+/// # Errors
+/// There is no certificate to trust. The text names the file or the remedy.
+pub fn client_config(
+    trust: Trust<'_>,
+    versions: &[&'static SupportedProtocolVersion],
+) -> Result<ClientConfig, String> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(versions)
         .map_err(|error| error.to_string())?;
-    let config = if verified {
-        builder.with_root_certificates(roots()?)
-    } else {
-        builder.dangerous().with_custom_certificate_verifier(Arc::new(Anyone(provider)))
+    let config = match trust {
+        Trust::System => builder.with_root_certificates(roots()?),
+        Trust::File(file) => builder.with_root_certificates(roots_of(file)?),
+        Trust::Anyone => {
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(Anyone(provider)))
+        }
     };
-    Ok(MakeRustlsConnect::new(config.with_no_client_auth()))
+    Ok(config.with_no_client_auth())
+}
+
+/// The certificates of a PEM file.
+fn roots_of(file: &Path) -> Result<RootCertStore, String> {
+    let failed = |what: String| format!("the certificates of `{}`: {what}", file.display());
+    let found = CertificateDer::pem_file_iter(file).map_err(|error| failed(error.to_string()))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in found {
+        let certificate = certificate.map_err(|error| failed(error.to_string()))?;
+        roots.add(certificate).map_err(|error| failed(error.to_string()))?;
+    }
+    if roots.is_empty() { Err(failed("it has none in PEM".into())) } else { Ok(roots) }
+}
+
+/// What makes encrypted connections to PostgreSQL; with `verified`, only to servers whose certificate this
+/// system trusts.
+pub(crate) fn connector(verified: bool) -> Result<MakeRustlsConnect, String> {
+    let trust = if verified { Trust::System } else { Trust::Anyone };
+    Ok(MakeRustlsConnect::new(client_config(trust, rustls::DEFAULT_VERSIONS)?))
 }
 
 /// The certificates that this system trusts; `SSL_CERT_FILE` names a file of others.

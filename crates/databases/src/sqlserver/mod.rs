@@ -1,5 +1,7 @@
 //! SQL Server: what `sys.dm_io_virtual_file_stats` counts for each file of each database.
 
+mod channel;
+mod greeting;
 mod rows;
 
 use std::time::Duration;
@@ -9,11 +11,12 @@ use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::compat::{Compat, TokioAsyncWriteCompatExt};
 
+use channel::Channel;
+
 use crate::error::DatabaseError;
 use crate::record::{self, Record};
 use crate::sample::{Kind, ServerFacts};
-use crate::tls;
-use crate::url::{Encrypt, SqlServerUrl};
+use crate::url::SqlServerUrl;
 use crate::watched::{Answer, Failure, Source};
 
 const PORT: u16 = 1433;
@@ -31,7 +34,7 @@ const REMEDY: &str = "the login needs VIEW SERVER STATE (from 2022 on VIEW SERVE
 pub(crate) struct SqlServer {
     url: SqlServerUrl,
     runtime: Runtime,
-    client: Client<Compat<TcpStream>>,
+    client: Client<Compat<Channel>>,
     facts: ServerFacts,
     question: String,
 }
@@ -39,7 +42,6 @@ pub(crate) struct SqlServer {
 impl SqlServer {
     /// Connects and looks what edition it is.
     pub(crate) fn connect(url: &SqlServerUrl) -> Result<Self, DatabaseError> {
-        tls::choose_provider();
         let runtime = Builder::new_current_thread()
             .enable_all()
             .build()
@@ -92,7 +94,7 @@ impl Unanswered {
 }
 
 /// The one JSON object that a statement answers.
-async fn ask(client: &mut Client<Compat<TcpStream>>, sql: &str) -> Result<Record, Unanswered> {
+async fn ask(client: &mut Client<Compat<Channel>>, sql: &str) -> Result<Record, Unanswered> {
     let asked = async {
         let row = client.simple_query(sql).await?.into_row().await?;
         let text = row.map(|row| row.try_get::<&str, _>(0).map(|text| text.map(str::to_owned)));
@@ -111,8 +113,9 @@ async fn ask(client: &mut Client<Compat<TcpStream>>, sql: &str) -> Result<Record
         .map_err(|error| Unanswered::Refused(format!("its answer is not understood: {error}")))
 }
 
-async fn dial(url: &SqlServerUrl) -> Result<Client<Compat<TcpStream>>, String> {
+async fn dial(url: &SqlServerUrl) -> Result<Client<Compat<Channel>>, String> {
     let mut config = config(url);
+    let mut host = url.address.host.clone();
     for _ in 0..HOPS {
         let connected = match url.address.parameter("instance") {
             Some(_) => TcpStream::connect_named(&config).await.map_err(|error| error.to_string()),
@@ -121,10 +124,12 @@ async fn dial(url: &SqlServerUrl) -> Result<Client<Compat<TcpStream>>, String> {
         let stream = connected?;
         // A question is small, and its answer is waited for.
         stream.set_nodelay(true).map_err(|error| error.to_string())?;
-        match Box::pin(Client::connect(config.clone(), stream.compat_write())).await {
-            Err(tiberius::error::Error::Routing { host, port }) => {
-                config.host(&host);
+        let channel = channel::open(stream, url, &host).await?;
+        match Box::pin(Client::connect(config.clone(), channel.compat_write())).await {
+            Err(tiberius::error::Error::Routing { host: next, port }) => {
+                config.host(&next);
                 config.port(port);
+                host = next;
             }
             connected => return connected.map_err(|error| error.to_string()),
         }
@@ -151,15 +156,8 @@ fn config(url: &SqlServerUrl) -> Config {
     }
     let password = address.password.clone().or_else(|| std::env::var("SQLCMDPASSWORD").ok());
     config.authentication(AuthMethod::sql_server(&address.user, password.unwrap_or_default()));
-    config.encryption(match url.encrypt {
-        Encrypt::Everything => EncryptionLevel::Required,
-        Encrypt::Login => EncryptionLevel::Off,
-    });
-    if url.any_certificate {
-        config.trust_cert();
-    } else if let Some(file) = address.parameter("ca") {
-        config.trust_cert_ca(file);
-    }
+    // The channel encrypts, and tells the library nothing of it.
+    config.encryption(EncryptionLevel::NotSupported);
     config.application_name("iosonde");
     config
 }

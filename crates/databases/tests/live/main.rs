@@ -6,4 +6,5 @@
 mod mariadb;
 mod postgres;
 mod program;
+mod sqlserver;
 mod unreachable;

@@ -1,6 +1,6 @@
 //! Compiles a static program for a processor, whatever the processor of this machine.
 //!
-//! Rust brings musl and a linker. The C code (SQLite, ring, aws-lc) is compiled by `zig cc`, which
+//! Rust brings musl and a linker. The C code (SQLite, ring) is compiled by `zig cc`, which
 //! brings musl's headers for every processor. Paths of this machine are replaced, so that the same
 //! sources give the same bytes everywhere.
 
