@@ -121,7 +121,9 @@ pub enum EngineArg {
     Uring,
     /// Linux native asynchronous I/O
     Aio,
-    /// pread and pwrite, depth 1
+    /// Windows completion ports
+    Iocp,
+    /// Plain system calls, depth 1
     Sync,
     /// No I/O at all: the tool's own ceiling
     Null,
@@ -135,6 +137,7 @@ impl From<EngineArg> for EngineChoice {
             EngineArg::Auto => Self::Auto,
             EngineArg::Uring => Self::Uring,
             EngineArg::Aio => Self::Aio,
+            EngineArg::Iocp => Self::Iocp,
             EngineArg::Sync => Self::Sync,
             EngineArg::Null => Self::Null,
             EngineArg::Sim => Self::Sim,

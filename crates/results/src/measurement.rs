@@ -205,8 +205,8 @@ impl Environment {
 /// What made the I/O.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Engine {
-    /// The backend: `uring`, `aio`, `sync`, `null` or `sim`. Several, joined by `+`, where streams
-    /// differ.
+    /// The backend: `uring`, `aio`, `iocp`, `sync`, `mmap`, `null` or `sim`. Several, joined by
+    /// `+`, where streams differ.
     pub name: String,
     /// Why this one.
     pub reason: String,

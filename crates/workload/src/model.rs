@@ -240,7 +240,9 @@ pub enum EngineChoice {
     Uring,
     /// Linux native asynchronous I/O (libaio's system calls).
     Aio,
-    /// pread and pwrite, one at a time per thread.
+    /// Windows' completion ports.
+    Iocp,
+    /// pread and pwrite, or ReadFile and WriteFile; one at a time per thread.
     Sync,
     /// Completes at once without any I/O: what the tool itself costs.
     Null,
@@ -256,6 +258,7 @@ impl EngineChoice {
             Self::Auto => "auto",
             Self::Uring => "uring",
             Self::Aio => "aio",
+            Self::Iocp => "iocp",
             Self::Sync => "sync",
             Self::Null => "null",
             Self::Sim => "sim",

@@ -68,6 +68,10 @@ pub(crate) fn choose(
             aio::probe().map_err(|e| unavailable("aio", &e))?;
             Ok(Choice::new(Kind::Aio, "asked for"))
         }
+        EngineChoice::Iocp => Err(EngineError::Unavailable {
+            engine: "iocp",
+            cause: "it is an interface of Windows".to_owned(),
+        }),
         EngineChoice::Sync => Ok(Choice::new(Kind::Sync, "asked for")),
         EngineChoice::Null | EngineChoice::Sim => Ok(Choice::new(Kind::Null, "asked for")),
     }
@@ -198,6 +202,13 @@ fn best(workload: &Workload, in_flight: u64, targets: &[(&Stream, &PreparedTarge
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn completion_ports_are_refused_with_the_reason() {
+        let workload = Workload { engine: EngineChoice::Iocp, ..Workload::default() };
+        let error = choose(&workload, 4, &[]).unwrap_err().to_string();
+        assert!(error.contains("iocp") && error.contains("Windows"), "{error}");
+    }
 
     /// Buffered I/O always went to io_uring, which on tmpfs and for buffered writes on ext4 handed
     /// each I/O to a kernel thread: a fifth slower than aio.

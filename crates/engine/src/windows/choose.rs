@@ -64,10 +64,30 @@ pub(crate) fn choose(
         EngineChoice::Auto => {
             chosen(Kind::Iocp, "a completion port is what Windows has for many I/Os at a time")
         }
+        EngineChoice::Iocp => chosen(Kind::Iocp, "asked for"),
         EngineChoice::Sync => chosen(Kind::Sync, "asked for"),
         EngineChoice::Null | EngineChoice::Sim => chosen(Kind::Null, "asked for"),
         asked @ (EngineChoice::Uring | EngineChoice::Aio) => {
             unavailable(asked.name(), "it is an interface of Linux")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At depth 1 plain calls cost less, so `auto` takes them; what was asked for is taken at any depth.
+    #[test]
+    fn what_is_asked_for_is_taken() {
+        for (engine, in_flight, kind) in [
+            (EngineChoice::Auto, 1, Kind::Sync),
+            (EngineChoice::Auto, 2, Kind::Iocp),
+            (EngineChoice::Iocp, 1, Kind::Iocp),
+            (EngineChoice::Sync, 8, Kind::Sync),
+        ] {
+            let workload = Workload { engine, ..Workload::default() };
+            assert_eq!(choose(&workload, in_flight, &[]).unwrap().kind, kind, "{engine:?}");
         }
     }
 }
