@@ -65,6 +65,19 @@ fn printed_schemas() -> Vec<(String, Value)> {
     printed.collect()
 }
 
+/// Every JSON Schema, as the types of the code say it.
+fn schemas_of_the_code() -> Vec<(String, Value)> {
+    use results::schema_of;
+    let others = [
+        ("comparison", schema_of::<results::Comparison>()),
+        ("trend", schema_of::<results::Trend>()),
+        ("drift", schema_of::<results::Drift>()),
+        ("inspection", schema_of::<inspect::Inspection>()),
+    ];
+    let all = results::json_schemas().into_iter().chain(others);
+    all.map(|(name, schema)| (name.to_owned(), schema.to_value())).collect()
+}
+
 /// A page that promises a form which the program does not write promises nothing.
 #[test]
 fn the_page_on_what_later_versions_keep_has_every_schema() {
@@ -169,18 +182,27 @@ fn as_files(mut schemas: Vec<(String, Value)>) -> Vec<(String, Value)> {
 /// Run with `IOSONDE_UPDATE=1` to write the schemas anew after a change of the documents.
 #[test]
 fn the_published_schemas_are_those_of_the_code() {
-    let printed = printed_schemas();
-    for (name, schema) in &printed {
-        let valid = jsonschema::validator_for(schema);
-        assert!(valid.is_ok(), "`iosonde schema {name}` is not whole: {valid:?}");
-    }
-    for (name, schema) in as_files(printed) {
+    for (name, schema) in as_files(schemas_of_the_code()) {
         if std::env::var_os("IOSONDE_UPDATE").is_some() {
             let ordered = results::Schema::try_from(schema.clone()).unwrap();
             let text = serde_json::to_string_pretty(&ordered).unwrap() + "\n";
             std::fs::write(directory().join(format!("{name}.json")), text).unwrap();
         }
         assert_eq!(schema, read(&name), "docs/schema/{name}.json is stale");
+    }
+}
+
+/// What is printed is put together from the published files, and says what the code says.
+#[test]
+fn the_printed_schemas_are_whole() {
+    let of_the_code = schemas_of_the_code();
+    let printed = printed_schemas();
+    assert_eq!(printed.len(), of_the_code.len());
+    for (name, schema) in &printed {
+        let valid = jsonschema::validator_for(schema);
+        assert!(valid.is_ok(), "`iosonde schema {name}` is not whole: {valid:?}");
+        let (_, expected) = of_the_code.iter().find(|(kind, _)| kind == name).unwrap();
+        assert!(schema == expected, "`iosonde schema {name}` differs, or its file is stale");
     }
 }
 

@@ -32,8 +32,6 @@ pub struct Kind {
     pub printed_by: &'static str,
     /// The name of the schema that they follow, with its version.
     pub schema: &'static str,
-    /// That schema as JSON Schema.
-    pub json_schema: fn() -> Schema,
     /// Reads one from a JSON value.
     pub(crate) read: fn(Value) -> Result<Document, serde_json::Error>,
 }
@@ -61,9 +59,15 @@ macro_rules! kinds {
             word: $word,
             printed_by: $printed_by,
             schema: <$body as Published>::SCHEMA,
-            json_schema: crate::schema_of::<$body>,
             read: |value| Ok(Document::$variant(boxed(value)?)),
         }),*];
+
+        /// The JSON Schema of each kind, as the code describes it, with the name of the kind.
+        #[must_use]
+        pub fn json_schemas() -> Vec<(&'static str, Schema)> {
+            let mut names = KINDS.iter().map(Kind::name);
+            vec![$((names.next().unwrap_or_default(), crate::schema_of::<$body>())),*]
+        }
 
         impl Document {
             /// The command that makes such documents.

@@ -25,6 +25,7 @@ mod recording;
 mod runs;
 mod saturation;
 mod scale;
+mod schemas;
 mod sizes;
 mod sweep;
 mod trend;
@@ -62,7 +63,7 @@ pub use figures::{
 };
 pub use fleet::{Fleet, FleetHost, FleetMerged, FleetWindow, OnLoss};
 pub use histogram::{EncodingError, Histogram};
-pub use kinds::{KINDS, Kind, kind_words};
+pub use kinds::{KINDS, Kind, json_schemas, kind_words};
 pub use matrix::{CellOutcome, Interference, MatrixCell, ReadWriteMatrix, WriteCost, WriteLimit};
 pub use measurement::{
     Checks, Cpu, Engine, Environment, ErrorKind, ErrorRecord, IntervalSpread, Kernel, Latency,
@@ -93,6 +94,7 @@ pub use validation::{
 pub use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
+pub use schemas::published_schema;
 
 /// The JSON Schema of one of the documents.
 #[must_use]

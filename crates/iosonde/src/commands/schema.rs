@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use results::{Comparison, Drift, KINDS, Schema, Trend, schema_of};
+use results::{KINDS, published_schema};
 
 use crate::commands::run::json;
 use crate::exit::{Failure, Outcome, print};
@@ -19,23 +19,23 @@ pub(crate) struct PublishedSchema {
 
 #[derive(Debug, Clone, Copy)]
 enum Language {
-    Json(fn() -> Schema),
+    Json,
     Xml(fn() -> String),
 }
 
 /// Result documents first, then what is computed from them or stands alone.
 static PUBLISHED: LazyLock<Vec<PublishedSchema>> = LazyLock::new(|| {
-    let results = KINDS.iter().map(|kind| (kind.name(), kind.printed_by, kind.json_schema));
-    let others: [(_, _, fn() -> Schema); 4] = [
-        ("comparison", "`iosonde history compare --json`", schema_of::<Comparison>),
-        ("trend", "`iosonde history trend --json`", schema_of::<Trend>),
-        ("drift", "`iosonde history drift --json`", schema_of::<Drift>),
-        ("inspection", "`iosonde inspect --json`", schema_of::<inspect::Inspection>),
+    let results = KINDS.iter().map(|kind| (kind.name(), kind.printed_by));
+    let others = [
+        ("comparison", "`iosonde history compare --json`"),
+        ("trend", "`iosonde history trend --json`"),
+        ("drift", "`iosonde history drift --json`"),
+        ("inspection", "`iosonde inspect --json`"),
     ];
-    let json = |(name, printed_by, schema)| PublishedSchema {
+    let json = |(name, printed_by)| PublishedSchema {
         name,
         about: format!("The result of {printed_by}"),
-        language: Language::Json(schema),
+        language: Language::Json,
     };
     let profile = PublishedSchema {
         name: "diskspd-profile",
@@ -59,7 +59,7 @@ impl PublishedSchema {
     /// Prints the whole schema; it refers to nothing outside itself.
     pub(crate) fn print(&self) -> Result<Outcome, Failure> {
         print(&match self.language {
-            Language::Json(schema) => json(&schema())?,
+            Language::Json => json(&published_schema(self.name))?,
             Language::Xml(schema) => schema(),
         })?;
         Ok(Outcome::Done)

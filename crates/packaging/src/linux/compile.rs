@@ -39,6 +39,14 @@ pub(crate) struct Compiled {
 /// The name of the file with debug information, which the program carries.
 pub(crate) const DEBUG_FILE: &str = "iosonde.debug";
 
+/// Parts of SQLite that no history needs: searching texts and maps.
+const UNUSED_OF_SQLITE: [&str; 4] = [
+    "-USQLITE_ENABLE_FTS3",
+    "-USQLITE_ENABLE_FTS3_PARENTHESIS",
+    "-USQLITE_ENABLE_FTS5",
+    "-USQLITE_ENABLE_RTREE",
+];
+
 impl Compiler {
     /// Compiles the program, and takes the debug information out of it.
     pub(crate) fn compile(&self, arch: Arch) -> Result<Compiled, Failure> {
@@ -54,6 +62,7 @@ impl Compiler {
         let triple = target.replace('-', "_");
         cargo.env(format!("CC_{triple}"), self.c_compiler(&tools, arch)?);
         cargo.env(format!("AR_{triple}"), self.archiver(&tools)?);
+        cargo.env("LIBSQLITE3_FLAGS", UNUSED_OF_SQLITE.join(" "));
         for kind in ["LOCAL", "GLOBAL"] {
             cargo.env(format!("ZIG_{kind}_CACHE_DIR"), tools.join("cache"));
         }
@@ -76,6 +85,9 @@ impl Compiler {
             "-Clinker-flavor=ld.lld",
             "-Clink-self-contained=yes",
             "-Clink-arg=--build-id=sha1",
+            // Functions that are alike in every byte are one, and relocations take a bit each.
+            "-Clink-arg=--icf=all",
+            "-Clink-arg=--pack-dyn-relocs=relr",
         ]
         .map(str::to_owned)
         .into();
