@@ -1,7 +1,7 @@
 //! The published schemas, as the program prints them: the files of `docs/schema`, put together.
 //!
-//! The code could describe itself (`schema_of`), and tests make it do so, to compare. A program that carried all
-//! of that code would be a megabyte larger.
+//! The code could describe itself (`schema_of`), and tests make it do so, to compare. A program
+//! that carried all of that code would be a megabyte larger.
 
 use serde_json::{Map, Value};
 
@@ -12,13 +12,15 @@ macro_rules! files {
     };
 }
 
-/// Every file. One of a new kind may begin as `{}`: the test that compares it with the code writes it.
+/// Every file. One of a new kind may begin as `{}`: the test that compares it with the code writes
+/// it.
 static FILES: &[(&str, &str)] = files! {
     "assessment" "capture" "comparison" "cycle" "drift" "durability" "fleet" "inspection" "knee"
     "matrix" "measurement" "recording" "runs" "scale" "sizes" "sweep" "trend" "validation"
 };
 
-/// The JSON Schema of a document by its name, such as `measurement`. It refers to nothing outside itself.
+/// The JSON Schema of a document by its name, such as `measurement`. It refers to nothing outside
+/// itself.
 ///
 /// `None` if no document has this name.
 #[must_use]

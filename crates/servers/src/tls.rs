@@ -57,8 +57,8 @@ fn roots_of(file: &Path) -> Result<RootCertStore, String> {
     if roots.is_empty() { Err(failed("it has none in PEM".into())) } else { Ok(roots) }
 }
 
-/// What makes encrypted connections to PostgreSQL; with `verified`, only to servers whose certificate this
-/// system trusts.
+/// What makes encrypted connections to PostgreSQL; with `verified`, only to servers whose
+/// certificate this system trusts.
 pub(crate) fn connector(verified: bool) -> Result<MakeRustlsConnect, String> {
     let trust = if verified { Trust::System } else { Trust::Anyone };
     Ok(MakeRustlsConnect::new(client_config(trust, rustls::DEFAULT_VERSIONS)?))

@@ -1,9 +1,10 @@
 //! An encrypted connection to SQL Server, as a stream for its client library.
 //!
-//! SQL Server encrypts in the middle of a conversation: greetings go in the clear, the TLS handshake
-//! goes within packets of its own protocol, and everything after it is in TLS alone ([MS-TDS] 3.2.5.3). The
-//! client library can do that with aws-lc only. So the greeting and the handshake are done here, with ring and
-//! the trust that all connections have; then the library's own greeting is answered with what the server said.
+//! SQL Server encrypts in the middle of a conversation: greetings go in the clear, the TLS
+//! handshake goes within packets of its own protocol, and everything after it is in TLS alone
+//! ([MS-TDS] 3.2.5.3). The client library can do that with aws-lc only. So the greeting and the
+//! handshake are done here, with ring and the trust that all connections have; then the library's
+//! own greeting is answered with what the server said.
 
 use std::io::{Error, ErrorKind, Result};
 use std::pin::Pin;
@@ -47,7 +48,8 @@ enum Way {
     Neither,
 }
 
-/// Greets the server, and agrees on the encryption. `host` is the name that its certificate has to have.
+/// Greets the server, and agrees on the encryption. `host` is the name that its certificate has to
+/// have.
 pub(super) async fn open(
     mut tcp: TcpStream,
     url: &SqlServerUrl,
@@ -63,7 +65,8 @@ pub(super) async fn open(
         Some(file) => Trust::File(file.as_ref()),
         None => Trust::System,
     };
-    // This protocol ends where a TLS 1.2 handshake ends; 1.3 sends tickets after it, in packets or not.
+    // This protocol ends where a TLS 1.2 handshake ends; 1.3 sends tickets after it, in packets or
+    // not.
     let config = servers::client_config(trust, &[&rustls::version::TLS12])?;
     let name = ServerName::try_from(host.to_owned())
         .map_err(|_| format!("`{host}` cannot be the name in a certificate"))?;

@@ -169,7 +169,10 @@ mod tests {
 
         /// Where a stream is cut makes no difference.
         #[test]
-        fn messages_end_where_they_end(lengths in prop::collection::vec(0_usize..40, 1..6), cut in 1_usize..30) {
+        fn messages_end_where_they_end(
+            lengths in prop::collection::vec(0_usize..40, 1..6),
+            cut in 1_usize..30,
+        ) {
             let mut stream = Vec::new();
             let mut ends = Vec::new();
             for bytes in &lengths {

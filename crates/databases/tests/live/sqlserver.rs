@@ -202,7 +202,8 @@ fn connect(port: u16, parameters: &str) -> std::result::Result<Watched, String> 
     Watched::connect(&DatabaseUrl::parse(&url).unwrap()).map_err(|error| error.to_string())
 }
 
-/// The login as SQL Server's protocol hides it: each byte with its halves exchanged, and turned over.
+/// The login as SQL Server's protocol hides it: each byte with its halves exchanged, and turned
+/// over.
 fn hidden() -> Vec<u8> {
     let bytes = PASSWORD.encode_utf16().flat_map(u16::to_le_bytes);
     bytes.map(|byte| byte.rotate_left(4) ^ 0xa5).collect()
