@@ -77,7 +77,8 @@ pub(crate) fn choose(
 mod tests {
     use super::*;
 
-    /// At depth 1 plain calls cost less, so `auto` takes them; what was asked for is taken at any depth.
+    /// At depth 1 plain calls cost less, so `auto` takes them; what was asked for is taken at any
+    /// depth.
     #[test]
     fn what_is_asked_for_is_taken() {
         for (engine, in_flight, kind) in [
