@@ -1,7 +1,9 @@
 //! A command's work as pure data.
 
 use results::{Conclusion, Document, Durability, MEASUREMENT_SCHEMA, Runs, Validation};
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 use survey::{AssessOptions, KneeOptions, MatrixOptions, RunsOptions, ScaleOptions, SizesOptions};
 use thiserror::Error;
 use workload::Workload;
@@ -16,7 +18,7 @@ use crate::validate::ValidatePlan;
 /// What is to be done. `job` says which kind; the other keys are those of the kind.
 ///
 /// A plan says nothing about permissions: what may be overwritten is named by whoever runs it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "job", rename_all = "snake_case")]
 pub enum Plan {
     /// One workload, once.
@@ -44,6 +46,21 @@ pub enum Plan {
     /// The runs of a configuration of IOMeter.
     #[serde(rename = "iometer")]
     Cycle(Box<CyclePlan>),
+}
+
+/// Whatever the plan is written in, its parts are read from JSON values: the code that reads every
+/// part of every plan exists once.
+impl<'de> Deserialize<'de> for Plan {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut keys = Map::<String, Value>::deserialize(deserializer)?;
+        let job = keys.remove("job").ok_or_else(|| D::Error::missing_field("job"))?;
+        let job = String::deserialize(job).map_err(D::Error::custom)?;
+        Self::of_job(&job, keys.into()).map_err(D::Error::custom)
+    }
+}
+
+fn part<T: DeserializeOwned>(of: fn(T) -> Plan, keys: Value) -> Result<Plan, serde_json::Error> {
+    serde_json::from_value(keys).map(of)
 }
 
 /// Workloads that take turns.
@@ -98,6 +115,38 @@ impl From<serde_json::Error> for PlanError {
 }
 
 impl Plan {
+    fn of_job(job: &str, keys: Value) -> Result<Self, serde_json::Error> {
+        const JOBS: &[&str] = &[
+            "run",
+            "runs",
+            "knee",
+            "sizes",
+            "scale",
+            "matrix",
+            "sweep",
+            "assess",
+            "validate",
+            "durability",
+            "monitor",
+            "iometer",
+        ];
+        match job {
+            "run" => part(Self::Run, keys),
+            "runs" => part(Self::Runs, keys),
+            "knee" => part(Self::Knee, keys),
+            "sizes" => part(Self::Sizes, keys),
+            "scale" => part(Self::Scale, keys),
+            "matrix" => part(Self::Matrix, keys),
+            "sweep" => part(Self::Sweep, keys),
+            "assess" => part(Self::Assess, keys),
+            "validate" => part(Self::Validate, keys),
+            "durability" => part(Self::Durability, keys),
+            "monitor" => part(Self::Monitor, keys),
+            "iometer" => part(Self::Cycle, keys),
+            _ => Err(serde_json::Error::unknown_variant(job, JOBS)),
+        }
+    }
+
     /// Reads the TOML form.
     ///
     /// # Errors
