@@ -63,6 +63,16 @@ fn part<T: DeserializeOwned>(of: fn(T) -> Plan, keys: Value) -> Result<Plan, ser
     serde_json::from_value(keys).map(of)
 }
 
+/// The key of a number that is infinite or none, if this value is one or has one in it.
+fn endless(key: &str, value: &toml::Value) -> Option<String> {
+    match value {
+        toml::Value::Float(number) if !number.is_finite() => Some(key.to_owned()),
+        toml::Value::Array(values) => values.iter().find_map(|value| endless(key, value)),
+        toml::Value::Table(keys) => keys.iter().find_map(|(key, value)| endless(key, value)),
+        _ => None,
+    }
+}
+
 /// Workloads that take turns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -152,7 +162,13 @@ impl Plan {
     /// # Errors
     /// It is not a plan; the message has line and column.
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        let plan: Self = toml::from_str(text).map_err(|e| PlanError::Toml(e.to_string()))?;
+        let wrong = |error: toml::de::Error| PlanError::Toml(error.to_string());
+        let keys: toml::Table = toml::from_str(text).map_err(wrong)?;
+        // JSON values have no such numbers, and would say that there is none.
+        if let Some(key) = keys.iter().find_map(|(key, value)| endless(key, value)) {
+            return Err(PlanError::Invalid(format!("`{key}` must be a finite number")));
+        }
+        let plan: Self = toml::from_str(text).map_err(wrong)?;
         Ok(plan.settled())
     }
 

@@ -110,7 +110,8 @@ fn a_plan_of_a_recording_that_cannot_be_is_refused() {
     let file = dir.path().join("plan.toml");
     for (text, words) in [
         ("interval_seconds = 0.01", "between 0.1 s and 60 s"),
-        ("interval_seconds = -inf", "between 0.1 s and 60 s"),
+        ("interval_seconds = -inf", "`interval_seconds` must be a finite number"),
+        ("seconds = nan", "`seconds` must be a finite number"),
         ("seconds = 0", "`seconds` is 0: it must be above 0"),
         ("count = 0", "`count` must be at least 1"),
         ("count = 1\ncommand = [\"true\"]", "leave out `seconds` and `count`"),
