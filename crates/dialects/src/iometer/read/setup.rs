@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
         word
     }
 
-    /// The numbers of a cycling and how it steps; what is missing is as `usual`.
+    /// The numbers of a cycling and how it steps; missing parts are as in `usual`.
     fn cycling<const N: usize>(
         &mut self,
         line: Line<'_>,
