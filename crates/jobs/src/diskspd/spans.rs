@@ -208,7 +208,7 @@ impl RunView for SpanView<'_> {
     }
 }
 
-/// Who sees what happens while a time span runs.
+/// The sink of events while a time span runs.
 struct Witness<'a> {
     events: &'a Events,
     /// A dot after so many completions; 0: none.
