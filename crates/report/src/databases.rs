@@ -10,7 +10,7 @@ use crate::words;
 /// The object that is the sum of a database's rows.
 pub(crate) const TOTAL: &str = "total";
 
-/// The sum of each database.
+/// The row of each database that sums up the others.
 pub(crate) fn totals(rows: &[RecordedRow]) -> impl Iterator<Item = &RecordedRow> {
     rows.iter().filter(|row| row.object == TOTAL)
 }
@@ -36,7 +36,7 @@ pub(crate) fn busiest(rows: &[RecordedRow], most: usize) -> Vec<&RecordedRow> {
     totals(rows).chain(others).collect()
 }
 
-/// The devices that lie on nothing else: what reaches them is I/O.
+/// The devices at the bottom, under all others: I/O to them reaches hardware.
 pub(crate) fn lowest(r: &Recording) -> Vec<(&str, &DiskTotal)> {
     let is_storage = |kind| !matches!(kind, BlockKind::Loop | BlockKind::Memory);
     let lowest =

@@ -282,7 +282,7 @@ fn the_reader_of_literals_knows_prose() {
     assert!(is_prose("Latency") && !is_prose("MiB/s") && !is_prose("latency_p99_ns"));
 }
 
-/// A sentence that is written in a section is said in English whatever was chosen.
+/// A sentence that a section writes itself would be English in every language.
 #[test]
 fn sections_say_messages_and_write_no_sentences_themselves() {
     for (path, text) in code() {
@@ -290,7 +290,7 @@ fn sections_say_messages_and_write_no_sentences_themselves() {
         if !path.components().any(|part| part.as_os_str() == "sections") {
             continue;
         }
-        // The reasons of lints are for those who read the code.
+        // The reasons of lints are for readers of the code.
         let lines = text.lines().filter(|line| !line.contains("reason = "));
         let text = lines.collect::<Vec<_>>().join("\n");
         let is_free = |literal: &String| FOR_PROGRAMS.iter().any(|free| literal.starts_with(free));

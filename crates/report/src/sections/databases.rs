@@ -12,7 +12,7 @@ use crate::language::say;
 use crate::model::{Block, Cell, Chart, Column, Section, Series, Shape, Side, Table, Unit};
 use crate::words;
 
-/// Objects that a terminal has room for, besides the sums.
+/// The most objects in a terminal's table, besides the sums.
 const OBJECTS: usize = 12;
 const MIB: f64 = 1_048_576.0;
 
@@ -118,7 +118,7 @@ fn sides(r: &Recording) -> Option<Table> {
     )
 }
 
-/// Each object of each database.
+/// A table with each object of each database.
 fn objects(rows: &[&RecordedRow]) -> Option<Table> {
     let line = |row: &RecordedRow| {
         [text(&row.source), text(&row.object)].into_iter().chain(figures(row)).collect()
@@ -130,7 +130,7 @@ fn objects(rows: &[&RecordedRow]) -> Option<Table> {
     table("rows", say!("heading-objects"), &caption, columns, lines)
 }
 
-/// What is counted for a database as a whole.
+/// A table of counters for databases as a whole.
 fn counters(r: &Recording) -> Option<Table> {
     let columns = vec![
         column("source", say!("label-database"), Unit::Text),

@@ -1,5 +1,5 @@
-//! Whether everything is there that was acknowledged as durable: the verdict, what it looks like,
-//! what was lost, what was read and how.
+//! Whether everything is there that was acknowledged as durable: the verdict, what the losses look
+//! like, what was lost, what was read and how.
 
 use results::{
     BrokenPromise, CheckedArea, Durability, DurabilityVerdict, DurableOrder, Experiment, Loss,

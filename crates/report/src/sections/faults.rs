@@ -1,4 +1,4 @@
-//! What was wrong with pages and with blocks of the log, in words.
+//! Wrong pages and wrong blocks of the log, in words.
 
 use results::{
     LogBlockFault, NEWER_BECAUSE, PageDamage, PageFault, Persistence, WrongSector, still_wrong,
@@ -7,7 +7,7 @@ use results::{
 use crate::language::{count, say};
 use crate::words;
 
-/// What was last done with a page: so much of it is shown.
+/// How many of the latest I/Os on a page are shown.
 const HISTORY_MAX: usize = 8;
 
 /// A wrong page in one line.
@@ -50,7 +50,7 @@ pub(super) fn fault_sentence(fault: &PageFault) -> String {
     out + &again(fault.into())
 }
 
-/// Everything else that is known of it, line by line: when, what was done with the page, and the
+/// All other facts about it, line by line: when it was found, the latest I/Os on the page, and the
 /// bytes that differ.
 pub(super) fn fault_details(fault: &PageFault) -> Vec<String> {
     let written = match (fault.expected_version, fault.written_after_seconds) {
@@ -133,7 +133,7 @@ impl From<&LogBlockFault> for Again {
     }
 }
 
-/// What reading again has shown.
+/// What further reads have shown.
 fn again(Again(persistence, rereads, planned): Again) -> String {
     match persistence {
         Persistence::Transient => say!("fault-right-again", times = count(rereads)),
@@ -141,7 +141,7 @@ fn again(Again(persistence, rereads, planned): Again) -> String {
     }
 }
 
-/// Which sectors are wrong, where not all of them are.
+/// The wrong sectors, if not all of them are wrong.
 fn wrong_sectors(wrong: &[WrongSector], all: u64) -> String {
     if wrong.len() as u64 >= all {
         return String::new();

@@ -15,13 +15,13 @@ use crate::words;
 
 /// Points of a line; more are joined.
 const POINTS: usize = 400;
-/// Devices with their own chart.
+/// The most devices with their own chart.
 const CHARTS: usize = 6;
 /// Lines in a chart of attached figures.
 const LINES: usize = 6;
 const MIB: f64 = 1_048_576.0;
 
-/// The answer, charts, tables.
+/// All sections on a recording: answer, charts, tables.
 pub(super) fn sections(e: &Experiment<Recording>) -> Vec<Section> {
     let r = &e.conclusion;
     let shown = joined(&r.points);
@@ -453,7 +453,7 @@ fn cores(r: &Recording) -> Option<Table> {
     table("cores", say!("heading-processors"), &caption, columns, lines)
 }
 
-/// What was attached, one chart per file.
+/// Attached figures, one chart per file.
 fn attached(e: &Experiment<Recording>) -> Vec<Block> {
     let mut files: Vec<&str> = Vec::new();
     for series in &e.conclusion.attached {

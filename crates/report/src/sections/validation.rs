@@ -1,4 +1,4 @@
-//! Whether the storage returned what was written: the verdict, every fault and what it means, what
+//! Whether the storage returned what was written: the verdict, every fault and its meaning, what
 //! was checked and how.
 
 use results::{
@@ -25,7 +25,7 @@ const SHOWN_IN_BRIEF: usize = 5;
 /// Faults that have a line each on a terminal, after those.
 const LINES: usize = 20;
 
-/// Everything that a validation says.
+/// All sections on a validation.
 pub(super) fn sections(e: &Experiment<Validation>) -> Vec<Section> {
     let v = &e.conclusion;
     let pages = pages(v).map(|table| full([Block::Table(table)]));
@@ -125,8 +125,8 @@ fn phase_time(seconds: f64) -> String {
     if seconds < 60.0 { show_ns(seconds * 1e9) } else { show_duration(seconds) }
 }
 
-/// Whether users of a database worked, who change pages in memory and log that, and not such as
-/// only read and write.
+/// Whether the users were those of a database, which change pages in memory and log that, and not
+/// users that only read and write.
 fn is_database(v: &Validation) -> bool {
     v.work.changes > 0 || v.files.iter().any(|file| file.role == "log")
 }

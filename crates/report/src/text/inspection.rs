@@ -1,4 +1,4 @@
-//! How storage is set up, for a terminal: the chain as a tree, the partitions, what was found.
+//! How storage is set up, for a terminal: the chain as a tree, the partitions, the findings.
 
 use inspect::{
     Device, Disk, Extents, Finding, Host, Inspected, Inspection, Layer, LayerKind, Severity,
