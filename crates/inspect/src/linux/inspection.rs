@@ -137,7 +137,7 @@ fn mounted(mounts: &[Mount], tree: &Tree) -> Vec<Located> {
     found
 }
 
-/// What targets are inspected with.
+/// A target with the facts that its inspection needs.
 pub(super) struct Target<'a> {
     pub(super) tree: &'a Tree,
     pub(super) mountinfo: &'a [u8],

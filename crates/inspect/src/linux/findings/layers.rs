@@ -3,7 +3,7 @@
 use super::{INFO, SERIOUS, WARNING, in_block, size};
 use crate::{Finding, Layer, LayerKind, Raid, Severity};
 
-/// Less than this in a row on one disk makes more than one of them busy for one I/O.
+/// If one disk has fewer consecutive bytes than this, an I/O uses more than one of them.
 const CHUNK_BYTES: u64 = 64 << 10;
 
 pub(super) fn of(layer: &Layer) -> Vec<Finding> {

@@ -131,7 +131,7 @@ pub(in super::super) fn of_extents(storage: &Storage, extents: &Extents) -> Vec<
     findings
 }
 
-/// What was asked for, set next to the queues.
+/// Compares the planned depth with the queues.
 pub(in super::super) fn of_asked(storage: &Storage, asked: &PlannedLoad) -> Option<Finding> {
     let depth = asked.depth?;
     let limits: Vec<(&Device, u64)> = storage
