@@ -212,14 +212,14 @@ impl Held {
     }
 }
 
-/// All sweeps of one device.
+/// The sums over all sweeps of one device.
 #[derive(Default)]
 struct Tally {
     inferred: Held,
     measured: Held,
     best: Held,
     widths: Vec<f64>,
-    /// Of inferred cells, in percent.
+    /// The worst error of an inferred cell, in percent.
     worst: f64,
     measurements: f64,
     share: f64,
@@ -285,7 +285,7 @@ const HEAD: [&str; 9] = [
     "refined: windows, sizes, cells",
 ];
 
-/// The line of a device.
+/// The line of the table for a device.
 fn row(name: &str, device: &SimDevice) -> Result<Vec<String>, Error> {
     let truth = truth(device)?;
     let mut tally = Tally::default();
@@ -300,7 +300,7 @@ fn rows(devices: &[(&str, SimDevice)]) -> Result<String, Error> {
     Ok(table(&HEAD, &rows?))
 }
 
-/// The section.
+/// Writes the section of the page.
 pub(super) fn run() -> Result<String, Error> {
     let known: Vec<_> = inside().into_iter().chain(outside()).collect();
     Ok(format!(

@@ -14,10 +14,10 @@ use crate::linux::Error;
 const SEEDS: u64 = 50;
 /// Runs of the engine `null`, which take real time.
 const NULL_RUNS: u64 = 5;
-/// Run-to-run noise, percent.
+/// Noise from run to run, in percent.
 const NOISE_PERCENT: f64 = 3.0;
 
-/// The columns of the table.
+/// The causes that are columns of the table.
 const CAUSES: [Cause; 7] = [
     Cause::Device,
     Cause::Link,
@@ -143,7 +143,7 @@ fn named(kind: &Kind, seeds: u64) -> Result<Vec<Cause>, Error> {
     (1..=seeds).map(named).collect()
 }
 
-/// The section.
+/// Writes the section of the page.
 pub(super) fn run() -> Result<String, Error> {
     let mut rows = Vec::new();
     for kind in &KINDS {

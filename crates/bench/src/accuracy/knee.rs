@@ -22,12 +22,12 @@ use crate::linux::Error;
 const SEEDS: u64 = 100;
 /// The deepest load that is searched, as `iosonde knee` has it.
 const MOST: u32 = 256;
-/// Run-to-run noise, percent.
+/// Noise from run to run, in percent.
 const NOISE_PERCENT: f64 = 5.0;
-/// Service time of every device.
+/// Service time of every device, in nanoseconds.
 const SERVICE_NS: u64 = 5_000_000;
 
-/// A device and its truth.
+/// A device, and its true saturation point.
 struct Case {
     little_knee: f64,
     /// Throughput by load, in units that do not matter.
@@ -165,12 +165,12 @@ pub(super) fn options(
     KneeOptions { setup, stream, in_flight: (1, MOST), link: None, latency_target: None }
 }
 
-/// Makes the experiment.
+/// Runs the experiment on the device.
 pub(super) fn conduct(options: &KneeOptions) -> Result<Experiment<Saturation>, Error> {
     Ok(survey::knee(options, &AtomicBool::new(false), &mut |_| ())?)
 }
 
-/// What was found of one kind of device.
+/// The findings on devices of one kind.
 #[derive(Default)]
 struct Tally {
     devices: u64,
@@ -216,7 +216,7 @@ fn tally(make: Make, seeds: u64) -> Result<Tally, Error> {
     Ok(tally)
 }
 
-/// The section.
+/// Writes the section of the page.
 pub(super) fn run() -> Result<String, Error> {
     let mut rows = Vec::new();
     for (name, make) in KINDS {
@@ -256,7 +256,7 @@ pub(super) fn run() -> Result<String, Error> {
     ))
 }
 
-/// Seeded chance.
+/// Random numbers that a seed decides.
 pub(super) struct Chance(Xoshiro256PlusPlus);
 
 impl Chance {

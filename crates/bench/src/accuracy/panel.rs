@@ -20,20 +20,20 @@ use workload::{
 use super::table;
 use crate::linux::Error;
 
-/// What an expert would say.
+/// The answer of an expert.
 struct Expected {
     /// IOPS of 8 KiB, 70/30, with the 99th percentile of reads within 20 ms; 0 where no load has
     /// it, or `None` if it cannot be judged.
     iops: Option<f64>,
     /// How sure the verdict on them may be.
     sureness: RangeInclusive<Sureness>,
-    /// What limits 8 KiB random reads: any of these may stand first.
+    /// The bottleneck of 8 KiB random reads: any of these may be named first.
     causes: &'static [Cause],
-    /// What the report has to say besides.
+    /// What else the report must say.
     says: &'static [&'static str],
 }
 
-/// A device and what is known of it.
+/// A device, and the truth about it.
 struct Known {
     name: &'static str,
     class: Option<Class>,
@@ -41,7 +41,7 @@ struct Known {
     expected: Expected,
 }
 
-/// What was said of a device, and whether it is right.
+/// The report's answer on a device, and whether it is right.
 struct Said {
     name: &'static str,
     expected: String,
@@ -67,7 +67,7 @@ fn device(servers: u32, read_us: u64, write_us: u64) -> SimDevice {
     }
 }
 
-/// Seeks differ from one another.
+/// A disk whose seeks differ from one another.
 fn disk(servers: u32, service_us: u64) -> SimDevice {
     let noise = Some(SimNoise { io_percent: 25.0, ..SimNoise::default() });
     SimDevice { noise, ..device(servers, service_us, service_us) }
@@ -413,7 +413,7 @@ fn rows(all: &[Said]) -> String {
     table(&head, &all.iter().map(row).collect::<Vec<_>>())
 }
 
-/// The section of the page.
+/// Writes the section of the page.
 pub(super) fn run() -> Result<String, Error> {
     let (quiet, noisy) = (said(0.0)?, said(NOISE_PERCENT)?);
     let right = |all: &[Said]| all.iter().filter(|s| s.wrong.is_empty()).count();

@@ -48,7 +48,7 @@ struct Answer {
     settled: bool,
 }
 
-/// The rule of `analysis::steady`.
+/// Applies the rule of `analysis::steady` to a series.
 fn watched(series: &[f64], rule: Rule, guard_s: f64) -> Answer {
     let mut watch = Watch::new(rule, BUCKET_S);
     let mut seconds = 0.0;
@@ -95,9 +95,9 @@ fn snia(series: &[f64], guard_s: f64) -> Answer {
 /// What a rule made of many series of a kind; errors in percent of the truth.
 #[derive(Debug, Default)]
 struct Record {
-    /// Median length of the run.
+    /// Median length of the runs in seconds.
     seconds: f64,
-    /// Mean error.
+    /// Mean error of the estimate.
     bias: f64,
     /// Root of the mean squared error.
     rmse: f64,
@@ -163,7 +163,7 @@ fn unlimited(precision_percent: f64) -> Rule {
     Rule { precision_percent, at_most_s: AT_MOST_S, ..Rule::default() }
 }
 
-/// The section.
+/// Writes the section of the page.
 pub(super) fn run() -> Result<String, Error> {
     let mut text = INTRODUCTION.to_owned();
     let default = Rule::default();

@@ -11,7 +11,7 @@ use super::faults::table;
 use super::tools::{self, Run};
 use super::{Error, PeersArgs, files, machine};
 
-/// Where the page tells of it.
+/// The heading of the part on the page.
 pub(super) const HEADING: &str = "## What checking costs";
 /// Of the IOPS that nobody looks at, verified I/O has so much.
 const IOPS_LEAST: f64 = 0.9;
@@ -25,7 +25,7 @@ const SHORT_SECONDS: f64 = 1.0;
 const SECONDS_LEAST: f64 = 10.0;
 const SIZE: &str = "512M";
 const DEPTH: u32 = 32;
-/// Shares of writes.
+/// Shares of writes to measure, in percent.
 const MIXES: [u32; 4] = [0, 30, 50, 100];
 
 /// The figures of one program: I/Os a second in each turn, and the user CPU of all turns.
@@ -51,7 +51,7 @@ impl Figures {
     }
 }
 
-/// The columns of the table.
+/// The headings of the table.
 const HEAD: [&str; 8] = [
     "writes",
     "verified IOPS",

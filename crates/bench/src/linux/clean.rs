@@ -1,5 +1,5 @@
-//! Storage on which nothing is wrong: a simulated database on file systems of loop devices, killed
-//! at random moments and gone on with, may find nothing.
+//! Storage without faults: a simulated database on file systems of loop devices, killed at random
+//! moments and resumed, must find nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use truth::LoopDevice;
 use super::faults::table;
 use super::{Error, machine, tools};
 
-/// Where the page tells of it.
+/// The heading of the part on the page.
 pub(super) const HEADING: &str = "## No alarm where nothing is wrong";
 
 /// File systems, and what makes them.
@@ -96,7 +96,7 @@ pub(super) fn run(iosonde: &Path, time: Duration) -> Result<(String, bool), Erro
     Ok((table(&head.map(str::to_owned), &rows), holds))
 }
 
-/// What the page says.
+/// The text of the part.
 pub(super) fn page(table: &str, time: Duration) -> String {
     machine::here(&format!(
         "File systems of 2 GiB on loop devices with direct I/O, {:.0} s for each (Linux \
@@ -111,7 +111,7 @@ pub(super) fn page(table: &str, time: Duration) -> String {
     ))
 }
 
-/// One run with its kills.
+/// Runs it once, with its kills.
 fn one(
     iosonde: &Path,
     (target, ledger): (&Path, &Path),

@@ -16,7 +16,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use super::{Error, machine, tools};
 
-/// Runs in the log.
+/// How many runs the log has.
 const RUNS: u64 = 10_000;
 /// What the import may take, in seconds on the wall.
 const SECONDS_MAX: f64 = 2.0;

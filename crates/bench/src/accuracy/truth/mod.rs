@@ -25,7 +25,7 @@ the latency that lies outside of it, on the way through the kernel. *Host*: by h
 *late* where they or the device were too late, three times.
 ";
 
-/// The section.
+/// Writes the section of the page.
 pub(super) fn run() -> Result<String, Error> {
     let mut text = format!("{PREFACE}\n");
     let parts = [
@@ -38,7 +38,7 @@ pub(super) fn run() -> Result<String, Error> {
     for (title, part) in parts {
         let body = match part() {
             Ok(body) => body,
-            // Not having the device is not a failure; the page says what is missing on it.
+            // A missing device is not a failure; the page says what could not be measured.
             Err(error) if error.is::<Unavailable>() => format!("Not to be had here: {error}.\n"),
             Err(error) => return Err(error),
         };

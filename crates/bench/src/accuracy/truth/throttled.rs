@@ -9,7 +9,7 @@ use crate::linux::Error;
 
 /// Two slices of 100 ms are 1 % of it.
 const SECONDS: f64 = 20.0;
-/// Short against a slice.
+/// Short in comparison with a time slice.
 const LIMIT: Quiet = Quiet { device_ns: 5e6, host_ns: 5e6 };
 
 /// Limits of IOPS and of bytes, for each engine, all of them far below what the device could do.
