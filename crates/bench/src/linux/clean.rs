@@ -102,9 +102,9 @@ pub(super) fn page(table: &str, time: Duration) -> String {
         "File systems of 2 GiB on loop devices with direct I/O, {:.0} s for each (Linux \
          {{KERNEL}}, {{DATE}}). Four threads with up to 64 I/Os each work on 160 MiB with a \
          checkpoint every 0.5 s (`{RUN}`). Each run is killed (SIGKILL) up to {KILLS_MAX} times \
-         after random times of at most {} s, in whatever phase it is then, and gone on with \
-         (`--resume`) until it comes to its end; what had been written is read first every time. \
-         Pages and blocks are those that the parts which came to an end have told of; those of \
+         after random times of at most {} s, in whatever phase it is then, and resumed \
+         (`--resume`) until it comes to its end. Everything that had been written is read first \
+         every time. Pages and blocks are those that the parts which came to an end have reported; those of \
          parts that were killed were checked, too, and are not in it.\n\n{table}",
         time.as_secs_f64(),
         ALONE_MS / 1000
