@@ -245,12 +245,12 @@ pub(super) fn run() -> Result<String, Error> {
     ];
     Ok(format!(
         "{SEEDS} simulated devices of each kind, of a size that the seed decides, through the \
-         experiment of `iosonde knee` from 1 to {MOST} in flight. Service times of {} ms differ \
-         by {NOISE_PERCENT} % from one measurement to the next (standard deviation), which no \
-         measurement can know of itself, and by 10 % from I/O to I/O (none on a link). N95 is \
-         that of the loads up to {MOST}. *Interval holds*: share of the devices whose 95 % \
-         interval holds the truth; it is less where the fitted curve is not quite the device's \
-         (random channels, a peak). Measurements are those of the search.\n\n{}",
+         experiment of `iosonde knee` from 1 to {MOST} in flight. Service times of {} ms differ by \
+         {NOISE_PERCENT} % from one measurement to the next (standard deviation), and by 10 % from \
+         I/O to I/O (not on a link). A measurement alone cannot detect the former. N95 is that of \
+         the loads up to {MOST}. *Interval holds*: share of the devices whose 95 % interval holds \
+         the truth; it is less where the fitted curve is not quite the device's (random channels, \
+         a peak). Measurements are those of the search.\n\n{}",
         SERVICE_NS / 1_000_000,
         table(&heads, &rows)
     ))

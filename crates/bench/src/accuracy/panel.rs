@@ -419,18 +419,19 @@ pub(super) fn run() -> Result<String, Error> {
     let right = |all: &[Said]| all.iter().filter(|s| s.wrong.is_empty()).count();
     let sure = |all: &[Said]| all.iter().filter(|s| s.confidently_wrong).count();
     Ok(format!(
-        "`iosonde assess` at the pace `normal` on {count} simulated devices. *Fits*: I/Os a second \
-         of 8 KiB, 70/30, whose reads have their 99th percentile within 20 ms, by a simulation of \
-         the queue that is not part of iosonde; a dash where nobody could know it. *Found*: the \
-         verdict on OLTP data and its interval. *Limit*: the likeliest cause of the saturation of \
-         8 KiB random reads. A verdict is right when its interval holds the truth, or the figure \
-         is within 15 % of it, its confidence is one that an expert would have, the limit is a \
-         right one, and what must be said is said (of the liar, that it is not believed). It is \
-         wrong for sure when capacity is wrong at high confidence, or a wrong limit is called \
-         certain.\n\n### Quiet\n\n{} of {count} right, {} wrong for sure.\n\n{}\n\n### With noise \
-         of {NOISE_PERCENT} % from run to run\n\nWhat is expected is what the quiet device \
-         deserves, so that a low confidence, which noise deserves, is not right here: what counts \
-         is that nothing is wrong for sure. {} of {count} right, {} wrong for sure.\n\n{}",
+        "`iosonde assess` at the pace `normal` on {count} simulated devices. *Fits*: I/Os per \
+         second of 8 KiB, 70/30, whose reads have their 99th percentile within 20 ms. A simulation \
+         of the queue that is not part of iosonde gives it; a dash where it cannot be known. \
+         *Found*: the verdict on OLTP data and its interval. *Limit*: the likeliest cause of the \
+         saturation of 8 KiB random reads. A verdict is right if all of this holds: its interval \
+         holds the truth, or the figure is within 15 % of it; its confidence is one that an expert \
+         would have; the limit is a right one; and it says what it must (of the liar, that it is \
+         not believed). It is wrong for sure when capacity is wrong at high confidence, or a wrong \
+         limit is called certain.\n\n### Quiet\n\n{} of {count} right, {} wrong for \
+         sure.\n\n{}\n\n### With noise of {NOISE_PERCENT} % from run to run\n\nThe expected \
+         verdict is that of the quiet device. The low confidence that noise deserves is therefore \
+         not right here; what counts is that nothing is wrong for sure. {} of {count} right, {} \
+         wrong for sure.\n\n{}",
         right(&quiet),
         sure(&quiet),
         rows(&quiet),

@@ -51,8 +51,8 @@ fn fall(make: Make, fall_percent: f64, seed: u64) -> Option<WriteCache> {
 /// Writes the section of the page.
 pub(super) fn run() -> Result<String, Error> {
     let mut text = format!(
-        "`analysis::phases` on {SEEDS} seeds of each series; one value for each {BUCKET_S} s. A \
-         false alarm is a step where there is none; of those, the last column counts the ones \
+        "`analysis::phases` on {SEEDS} seeds of each series; one value per {BUCKET_S} s. A false \
+         alarm is a step that the series does not have; the last column counts those that were \
          taken for the end of a cache.\n\n"
     );
     let rows: Vec<Vec<String>> = LEVEL

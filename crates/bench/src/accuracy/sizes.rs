@@ -206,9 +206,9 @@ pub(super) fn run() -> Result<String, Error> {
     Ok(format!(
         "`iosonde sizes` on simulated devices: eight servers, misses of 4 ms, sizes from 256 MiB \
          to 8 GiB in doublings, about {} I/Os beyond the cache at each, caches from {} to {} MiB. \
-         *By eye* is the last size before the mean latency has risen by 20 %.\n\n{}\nOn {SEEDS} \
-         devices without a cache each, none was found on {} of those with constant and {} of \
-         those with exponential service times.\n",
+         *By eye* is the last size before the mean latency has risen by 20 %.\n\n{}\nThere were \
+         also {SEEDS} devices of each kind without a cache. No cache was found on {} of those with \
+         constant and on {} of those with exponential service times.\n",
         SECONDS * 1000.0,
         CACHE_MIB.0,
         CACHE_MIB.1,

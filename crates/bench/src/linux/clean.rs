@@ -104,8 +104,8 @@ pub(super) fn page(table: &str, time: Duration) -> String {
          checkpoint every 0.5 s (`{RUN}`). Each run is killed (SIGKILL) up to {KILLS_MAX} times \
          after random times of at most {} s, in whatever phase it is then, and resumed \
          (`--resume`) until it comes to its end. Everything that had been written is read first \
-         every time. Pages and blocks are those that the parts which came to an end have reported; those of \
-         parts that were killed were checked, too, and are not in it.\n\n{table}",
+         every time. Pages and blocks are those that the parts which came to an end have reported; \
+         those of parts that were killed were checked, too, but are not counted.\n\n{table}",
         time.as_secs_f64(),
         ALONE_MS / 1000
     ))

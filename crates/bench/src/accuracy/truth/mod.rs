@@ -20,9 +20,9 @@ use crate::linux::Error;
 
 const PREFACE: &str = "\
 On the real path through the kernel: a FUSE file system answers as its model says and keeps its own record. *Off the
-device* compares iosonde with that record of the same window, *off the model* with arithmetic. *Over the device* is the part of
-the latency that lies outside of it, on the way through the kernel. *Host*: by how much ordinary threads woke late on average;
-*late* where they or the device were too late, three times.
+device* compares iosonde with that record of the same window, *off the model* with arithmetic. *Over the device* is
+the part of the latency outside of the device, on the way through the kernel. *Host* is how late ordinary threads woke
+on average; it is *late* if they or the device were too late, three times.
 ";
 
 /// Writes the section of the page.
