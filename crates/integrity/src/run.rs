@@ -226,7 +226,7 @@ pub fn run_kept(
     let mut data = data.into_iter().map(Ledger::kept);
     let is_resumed = kept.is_some_and(KeptLedger::is_resumed);
     if kept.is_some() && places.iter().any(|place| place.shape.resize.is_some()) {
-        let text = "files that become shorter and longer cannot be gone on with: how long they \
+        let text = "files that become shorter and longer cannot be resumed: how long they \
                     were is not kept; leave out one of both";
         return Err(RunError::Places(text.to_owned()));
     }

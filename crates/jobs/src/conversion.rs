@@ -175,7 +175,7 @@ fn parts_of(path: &Path, from: Option<Kind>, drives: &[Drive]) -> Result<(Kind, 
     let kind = from.or(toml).or_else(|| kind_of_text(&decode(&bytes))).or(named);
     let unknown = || {
         let known = listed(kinds().map(|kind| kind.files));
-        wrong(path, &format!("it is none of {known}; say which it should be: `--from`"))
+        wrong(path, &format!("it is not one of {known}; say which it should be: `--from`"))
     };
     let kind = kind.ok_or_else(unknown)?;
     let failed = |e: String| {

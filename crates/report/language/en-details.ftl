@@ -11,7 +11,7 @@ method-file-size = A small file may fit a cache of the storage and then shows th
 method-no-doubt-of-the-verdict = There is no reason to doubt the verdict.
 method-no-doubt-of-a-figure = There is no reason to doubt a figure.
 method-headroom = Without any I/O iosonde makes { $ceiling } I/Os per second on this host. The largest rate measured here is { $used } of that.
-method-latency-of-tool = As { $tool } tells it; iosonde did not measure it.
+method-latency-of-tool = As { $tool } reports it; iosonde did not measure it.
 method-latency = From submission to completion of one I/O; at a set rate from the moment at which the I/O was due. Every I/O is recorded; a percentile is within 0.8 % of the truth, shortest and longest are exact.
 method-promised = The storage had acknowledged the operation as durable, and the witness had stored that on stable media.
 method-in-doubt = It may have been written at the moment of the crash. What was promised before, the new version or a mixture of both may be there; none of these is an error.
@@ -70,8 +70,8 @@ measurement-failed = { $errors } { $errors ->
     }
 measurement-unsure = may be more than { $percent } % off
 measurement-nothing-completed = nothing completed
-measurement-of-other-tool = as the other tool tells them
-measurement-no-doubt = nothing speaks against them
+measurement-of-other-tool = as the other tool reports them
+measurement-no-doubt = there is no reason to doubt them
 measurement-doubts = { $reasons } { $reasons ->
         [one] reason
        *[other] reasons
@@ -101,8 +101,8 @@ content-of-buffer = parts of a random buffer of { $size }
 ## Latency
 
 latency-missing-percentiles = A percentile is missing where fewer than ten I/Os lie above it.
-latency-missing-percentiles-of-tool = A percentile is missing where { $tool } does not tell it.
-latency-missing-percentiles-of-tool-or-few = A percentile is missing where { $tool } does not tell it, or fewer than ten I/Os lie above it.
+latency-missing-percentiles-of-tool = A percentile is missing where { $tool } does not report it.
+latency-missing-percentiles-of-tool-or-few = A percentile is missing where { $tool } does not report it, or fewer than ten I/Os lie above it.
 latency-share-in-each-millisecond = Share of I/Os in each millisecond
 
 ## Agreement with the kernel
@@ -155,7 +155,7 @@ environment-why = {" "}Why: { $why }
 
 ## Sizes of files
 
-sizes-nothing = This load says nothing about a cache: only uniformly random reads do.
+sizes-nothing = This load shows nothing about a cache: only uniformly random reads do.
 sizes-larger = larger than every size
 sizes-none-seen = none seen
 sizes-none-or-larger = none, or larger than every size
@@ -475,7 +475,7 @@ capture-from = from { $latency }
 capture-accesses-go-to = { $share } of the accesses
 capture-read-after-write = { $share } of the accesses of reads are to what was written before in this trace
 capture-chart-of-cache = Reads that a cache would serve
-capture-sequential = { $share } sequential, { $again } repeat the I/O before; { $run } from the begin of a stream to its end
+capture-sequential = { $share } sequential, { $again } repeat the I/O before; { $run } from the start of a stream to its end
 capture-depth = mean { $mean }, median { $p50 }, p99 { $p99 }, at most { $max }
 capture-bursts = Variance of the I/Os per window divided by their mean: 0 is a metronome, 1 is chance, more are bursts.
 

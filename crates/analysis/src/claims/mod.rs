@@ -310,7 +310,7 @@ fn not_measured(claim: &Claim, settings: &[Setting], tried: &[Tried<'_>]) -> Str
     depths.dedup();
     let depths: Vec<String> = depths.iter().map(ToString::to_string).collect();
     format!(
-        "{}, but nothing that it speaks of was measured (there are {}, at {} in flight).",
+        "{}, but nothing that it is about was measured (there are {}, at {} in flight).",
         begin(claim),
         loads.join(", "),
         depths.join(", ")

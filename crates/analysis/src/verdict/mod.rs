@@ -288,7 +288,7 @@ fn by_mean(limits: &Limits, trials: &[Trial]) -> Option<String> {
     let (judged, mean) = (widest(limits.statistic)?, widest(Statistic::Mean)?);
     (mean.per_second > judged.per_second).then(|| {
         format!(
-            "By the mean alone, which says nothing of the slowest, at least {} {} are within {}.",
+            "By the mean alone, which hides the slowest, at least {} {} are within {}.",
             grouped(mean.per_second),
             limits.role.unit(),
             milliseconds(mean.limit_ns as f64)

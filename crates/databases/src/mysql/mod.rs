@@ -133,7 +133,7 @@ fn look(connection: &mut Conn, is_on: bool) -> (FileDetail, Vec<String>) {
         Err(error) => {
             return (
                 FileDetail::StatusOnly,
-                vec![format!("files are not told ({error}): {REMEDY}")],
+                vec![format!("files are not reported ({error}): {REMEDY}")],
             );
         }
     };

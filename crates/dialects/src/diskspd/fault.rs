@@ -11,7 +11,7 @@ pub enum Fault {
     #[error("there is no such option")]
     UnknownOption,
     /// An option after a target.
-    #[error("options stand before all targets")]
+    #[error("options come before all targets")]
     OptionAfterTarget,
     /// There is no target.
     #[error("name a target: a file, a device, or `#1` or `C:` with `--drive`")]
@@ -104,7 +104,7 @@ pub enum Fault {
     #[error("a share of the I/Os is 0 to 100 percent")]
     DistributionIoRange,
     /// No slash follows the share of a slice.
-    #[error("between the share of the I/Os and the part of the target stands a slash")]
+    #[error("write a slash between the share of the I/Os and the part of the target")]
     DistributionSlash,
     /// The extent of a slice is not a number.
     #[error("after the slash, write a part of the target in percent")]
@@ -137,7 +137,7 @@ pub enum Fault {
     #[error("the option asks for mapped I/O (m) twice, or together with u, which it excludes")]
     MappedConflict,
     /// `h` includes `u` and `w`, and is given with others.
-    #[error("h is u and w together, and stands alone")]
+    #[error("h is u and w together: give it alone")]
     UncachedConflict,
     /// The distance between threads is 0.
     #[error("the distance of threads must be above 0")]

@@ -190,7 +190,7 @@ impl Reading {
         let mut letters = body.chars();
         let Some(letter) = letters.next() else {
             self.wrong.push(
-                "a dash stands alone: an option has its letter right after it, such as `-kW`"
+                "a dash without a letter: an option has its letter right after it, such as `-kW`"
                     .to_owned(),
             );
             return;

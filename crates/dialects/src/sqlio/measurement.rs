@@ -172,7 +172,7 @@ fn start(reading: &Reading) -> (String, Vec<String>) {
         Some(started) => {
             let text = format!(
                 "the log began `{date}` by its machine's clock, whose time zone it does not tell; \
-                 it stands here as UTC"
+                 it is taken as UTC"
             );
             (started, vec![text])
         }

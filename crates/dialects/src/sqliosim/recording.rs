@@ -88,10 +88,10 @@ fn document(
 ) -> Experiment<Recording> {
     let mut method = vec![
         "SQLIOSim counted this. Its final summary counts the I/Os of each file over the whole run. \
-        The log's own length stands for the run's, with the making of the files and the last \
-         check in it."
+        The length of the log is taken as that of the run; it includes the making of the files and \
+        the last check."
             .to_owned(),
-        "SQLIOSim tells one total time for reads and writes together, and no latency of either."
+        "SQLIOSim reports one total time for reads and writes together, and no latency of either."
             .to_owned(),
     ];
     method.extend(rows.iter().filter_map(mean_time));

@@ -245,7 +245,7 @@ fn a_check_is_a_result_like_others() {
     let hidden = String::from_utf8(place.reported("hidden.html", &["--redact"])).unwrap();
     assert!(!hidden.contains(place.data().to_str().unwrap()) && hidden.contains("KEPT: all "));
 
-    // Whoever checks twice has two results more, of the same run.
+    // Each further check adds a result, all of the same run.
     for _ in 0..2 {
         succeeds(&place.verify(&[&history[..], &["--keep"]].concat()));
         let again = place.latest();

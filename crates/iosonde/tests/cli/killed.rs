@@ -1,5 +1,5 @@
-//! `iosonde validate` that is killed: it goes on with its ledger, or what it left is removed, and
-//! nothing else is.
+//! `iosonde validate` that is killed: its ledger allows to resume it, or the files that it left are
+//! removed, and no others.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};

@@ -103,7 +103,7 @@ impl CompareQuery {
         };
         if !BANDS.contains(&band) {
             let text =
-                "A band is a percentage from 0.1 to 50: what lies within counts as no change.";
+                "A band is a percentage from 0.1 to 50: changes within it count as no change.";
             return Err(Problem::Bad(text.to_owned()));
         }
         if others.len() > SIDES {

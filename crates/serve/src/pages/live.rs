@@ -117,7 +117,9 @@ fn link(entry: &Entry) -> String {
 }
 
 fn no_such_run() -> Problem {
-    Problem::NotFound("No run of this name is under way, and nothing is kept of it.".to_owned())
+    Problem::NotFound(
+        "No run of this name is in progress, and the history has nothing of it.".to_owned(),
+    )
 }
 
 /// The events of a run, from the one after `Last-Event-ID` on.

@@ -299,7 +299,7 @@ impl<'a, 'l> Session<'a, 'l> {
         Some(PatternResult {
             name,
             title: format!("{}, with blocks of {size}", load.title),
-            operation: "what larger blocks tell of the limit".to_owned(),
+            operation: "what larger blocks show about the limit".to_owned(),
             measurement,
         })
     }

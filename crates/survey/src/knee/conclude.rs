@@ -269,7 +269,7 @@ pub(super) fn method(options: &KneeOptions, prepared: &Prepared) -> Vec<String> 
         options.setup.timing_sentence(),
         "Beyond saturation, as many I/Os in flight were spread over twice and four times as many \
          threads, and blocks four times as large were used (up to 1 MiB), where possible. What \
-         they change tells causes apart."
+         they change distinguishes causes."
             .to_owned(),
         "Every measurement drew new random offsets.".to_owned(),
     ];

@@ -72,7 +72,7 @@ impl Key {
 fn cell_of(m: &Measurement) -> Result<Cell, &'static str> {
     let [stream] = m.workload.streams.as_slice() else {
         return Err(if m.workload.is_unknown() {
-            "nobody knows its load"
+            "its load is not known"
         } else {
             "it has several streams"
         });

@@ -111,7 +111,7 @@ impl Truth {
         self.server.now_ns()
     }
 
-    /// From now on, these faults happen, and no others; only one fault affects a request.
+    /// From now on, these faults happen, and no others; a request meets at most one.
     /// Everything stored at the first call is right by definition; nobody may be writing then.
     pub fn inject(&self, plans: Vec<FaultPlan>) {
         self.faults.inject(plans);

@@ -317,6 +317,6 @@ fn started(head: &Head, seconds_before: f64) -> (String, Option<String>) {
             Ok(start) => (start.to_string(), None),
             Err(_) => (String::new(), None),
         },
-        _ => (String::new(), Some(format!("the date `{printed}` is none that DiskSpd writes"))),
+        _ => (String::new(), Some(format!("the date `{printed}` is not one that DiskSpd writes"))),
     }
 }

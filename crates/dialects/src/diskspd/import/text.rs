@@ -395,8 +395,8 @@ struct Cells {
 fn cells_of(text: &str, row: &Row, columns: &[&String]) -> Result<Cells, ReadError> {
     let names = columns.get(1..).unwrap_or_default();
     if names.is_empty() {
-        let what = "the table has no heading (`thread | bytes | I/Os …`), so nobody knows what \
-                    this row says";
+        let what = "the table has no heading (`thread | bytes | I/Os …`), so the meaning \
+                    of this row is not known";
         return Err(row.error(what));
     }
     // A path may have bars in it.

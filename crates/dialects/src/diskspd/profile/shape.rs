@@ -286,7 +286,7 @@ impl Checker<'_> {
             counts[index] += 1;
             let (count, shape) = (counts[index], &shapes[index]);
             if count == 2 && shape.occurs != Occurs::AtLeastOnce {
-                self.fault(child, format!("`{}` stands twice in `{}`", shape.name, parent.name));
+                self.fault(child, format!("`{}` occurs twice in `{}`", shape.name, parent.name));
             }
             if count == 1 || shape.occurs == Occurs::AtLeastOnce {
                 self.element(child, shape);

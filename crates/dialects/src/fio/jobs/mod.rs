@@ -124,7 +124,7 @@ pub fn read(text: &str, environment: Environment<'_>) -> Result<Vec<Group>, JobF
     let mut odd: Vec<String> =
         odd.into_iter().take(ODD_SHOWN).map(|(place, what)| at(place, &what)).collect();
     if more > 0 {
-        odd.push(format!("… and {more} more lines that are none of a job file"));
+        odd.push(format!("… and {more} more lines that do not belong in a job file"));
     }
     let mut files = 0;
     groups.iter().map(|jobs| group::group(jobs, &odd, &mut files)).collect()

@@ -90,7 +90,7 @@ pub(super) fn sections(text: &str, environment: Environment<'_>) -> Sections {
                 }
             },
             None => {
-                found.odd.push((place, format!("`{bare}` stands before the first section")));
+                found.odd.push((place, format!("`{bare}` is before the first section")));
             }
         }
     }

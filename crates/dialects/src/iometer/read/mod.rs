@@ -198,7 +198,7 @@ impl<'a> Reader<'a> {
         if let Some(home) = home
             && self.section.map(|(s, _)| s) != Some(home)
         {
-            let text = format!("`{}` stands outside of the section `{}`", line.text, home.name());
+            let text = format!("`{}` is outside of the section `{}`", line.text, home.name());
             self.note(line.number, text);
             self.leave(line.number);
             self.section = Some((home, line.number));

@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
 
     fn word<T>(&mut self, line: Line<'_>, what: &str, word: Option<T>) -> Option<T> {
         if word.is_none() {
-            self.note(line.number, format!("`{}` is none {what}", line.text));
+            self.note(line.number, format!("`{}` is not one {what}", line.text));
         }
         word
     }

@@ -55,7 +55,8 @@ impl Reader<'_> {
             self.note(line.number, text);
         }
         let assignment = Assignment::from_word(word).unwrap_or_else(|| {
-            let text = format!("`{}` is none of NONE, ALL, DISK, NET; NONE is taken", word.trim());
+            let text =
+                format!("`{}` is not one of NONE, ALL, DISK, NET; NONE is taken", word.trim());
             self.note(line.number, text);
             Assignment::None
         });

@@ -201,7 +201,7 @@ impl Imported<'_> {
         let Some(start) = start else { return String::new() };
         warnings.push(
             "IOMeter's times are by the clock of its machine, whose time zone it does not tell; \
-             they stand here as UTC"
+             they are taken as UTC"
                 .to_owned(),
         );
         format!("{}Z", start.strftime("%Y-%m-%dT%H:%M:%S"))
@@ -270,8 +270,9 @@ impl Imported<'_> {
     fn doubts(&self, all: &ResultRow, workers: &[Worker<'_>]) -> Vec<String> {
         let mut doubts = vec![
             "IOMeter leaves out the I/Os that are in flight when the window ends, however long \
-             they take; it tells no shortest latency and no percentiles (0 stands for the \
-             shortest)"
+             they take"
+                .to_owned(),
+            "IOMeter reports no shortest latency and no percentiles; the shortest is given as 0"
                 .to_owned(),
         ];
         if !self.session.description.is_empty() {

@@ -69,7 +69,7 @@ fn formats() -> impl TypedValueParser<Value = &'static Format> {
         PossibleValue::new(format.name).aliases(format.aliases.iter().copied()).help(format.help)
     };
     let names = PossibleValuesParser::new(FORMATS.iter().map(value));
-    names.try_map(|name| Format::named(&name).ok_or("it is none of the formats"))
+    names.try_map(|name| Format::named(&name).ok_or("it is not one of the formats"))
 }
 
 /// The format that the extension of a file names.
