@@ -11,8 +11,8 @@ use crate::teams::Place;
 use crate::watch::LONG_IO_NS;
 use crate::worker::WorkerEnd;
 
-/// I/Os that the window ended without are told of when they are older than this and twice the 99th
-/// percentile.
+/// I/Os in flight at the end of the window are reported if they are older than this and than twice
+/// the 99th percentile.
 const LEFT_OVER_NS: u64 = 10_000_000;
 /// A schedule that is this late is reported, whatever the latencies are.
 const BEHIND_NS: u64 = 100_000_000;

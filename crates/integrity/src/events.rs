@@ -19,7 +19,7 @@ use crate::waiting::Waits;
 
 /// Time from one glance to the next.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Parts of an octave that latencies are told apart by.
+/// The parts into which an octave of latencies is divided.
 const PARTS: u64 = 8;
 /// Latencies shorter than this are counted as one, as a power of two in nanoseconds: a microsecond.
 const SHORTEST_BITS: u32 = 10;

@@ -297,7 +297,7 @@ mod tests {
         assert!(wrong("[throttle]\nbursts = true\n").2.contains("target_ns"));
     }
 
-    /// A value that breaks a rule was told without the line that says it.
+    /// The message on a value that breaks a rule lacked its line.
     #[test]
     fn a_field_is_found_in_the_file() {
         let text = "seed = 5\n[random]\nusers = 70000\n\n[resizing]\npause_max_ns = 1\n";

@@ -337,8 +337,8 @@ fn a_page_newer_than_known_says_why_that_may_be() {
     assert!(joined.contains(words), "{text}");
 }
 
-/// The last moment that there is room for was told as the time of the last write, and of what
-/// nobody has written the start of the run.
+/// The last moment that the field can hold was shown as the time of the last write; for pages that
+/// nothing had written, the start of the run was shown.
 #[test]
 fn a_time_that_nobody_knows_is_not_told() {
     let text = |expected_version, written_after_seconds| {

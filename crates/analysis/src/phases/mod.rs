@@ -1,7 +1,7 @@
 //! Levels of throughput that follow each other in one run: a cache that fills, credits that run
 //! out.
 //!
-//! A mean over such a run is the mean of nothing that exists. So the levels are told apart, each
+//! A mean over such a run describes no level that exists. So the levels are separated, each
 //! with its own mean and interval, and the last one counts.
 
 mod split;

@@ -22,7 +22,7 @@ fn log_places(log_bytes: usize) -> Vec<Place> {
     places
 }
 
-/// Runs on storage whose log fails so, and gives what was told, too.
+/// Runs on storage whose log fails so, and returns the reports, too.
 fn log_fails(
     (log_bytes, seconds): (usize, u64),
     failure: Failure,

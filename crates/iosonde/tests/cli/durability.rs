@@ -155,7 +155,7 @@ fn a_signal_ends_it_in_order_and_it_is_checked() {
     assert_eq!(names(&place.data()), [""; 0]);
 }
 
-/// The machine is gone, as far as the program can tell; what is found later is told apart.
+/// The machine is gone, as far as the program can tell; what is found later is distinguished.
 #[test]
 fn what_a_crash_has_left_is_checked_later() {
     for spoiled in [false, true] {
@@ -267,7 +267,7 @@ fn a_check_is_a_result_like_others() {
     fails(&command(&args).output().unwrap(), 1, "is a check after a crash");
 }
 
-/// A writer that could not continue was told of as one that was killed.
+/// A writer that could not continue was reported as killed.
 #[test]
 fn a_writer_without_its_witness_is_not_told_of_as_killed() {
     let place = Place::new();

@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Part of the interval that an answer is waited for.
 const SHARE: u32 = 2;
 
-/// So many answers may be late before the user is told.
+/// The number of late answers after which the user receives a message.
 const LATE: u32 = 3;
 
 /// Connections to the watched databases.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use integrity::{Notice, NoticeKind};
 use workload::show_number;
 
-/// Wrong pages, and wrong blocks of the log, that are told of one by one.
+/// Wrong pages, and wrong blocks of the log, that are reported one by one.
 const WRONG_MAX: u64 = 20;
 /// After those, their number is reported no more often than this.
 const COUNT_PERIOD: Duration = Duration::from_secs(10);

@@ -208,7 +208,7 @@ fn line(load: &Load<'_>, kind: &str, ios: u64, l: &Latency) -> Vec<Cell> {
     row
 }
 
-/// Reads and writes together; none in an open loop, whose parts are told of each direction.
+/// Reads and writes together; `None` in an open loop, which reports each direction by itself.
 fn total(m: &Measurement) -> Option<Latency> {
     // Of an unknown load nobody knows which I/Os were reads.
     let is_mixed = m.read.latency_ns.is_some() == m.write.latency_ns.is_some();

@@ -120,7 +120,7 @@ fn tested(e: &Experiment<Validation>) -> Vec<Fact> {
     facts
 }
 
-/// As latencies are told; what takes a minute needs no more than seconds.
+/// Formatted like a latency; from a minute on, whole seconds are enough.
 fn phase_time(seconds: f64) -> String {
     if seconds < 60.0 { show_ns(seconds * 1e9) } else { show_duration(seconds) }
 }

@@ -44,7 +44,7 @@ pub(super) fn signals() -> &'static Signals {
 }
 
 impl Signals {
-    /// The run was told to end.
+    /// Whether a signal asked the run to end.
     pub(super) fn ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
     }

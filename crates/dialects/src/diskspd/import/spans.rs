@@ -70,7 +70,7 @@ pub(super) struct Rates {
     pub(super) mib_per_s: f64,
 }
 
-/// Latencies in milliseconds, as far as they are told.
+/// Latencies in milliseconds, as far as the text has them.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Times {
     pub(super) mean: Option<f64>,
