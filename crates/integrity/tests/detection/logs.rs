@@ -1,4 +1,4 @@
-//! Blocks of the log that are not there: each is found, called by its name, and reported like pages.
+//! Blocks of the log that are missing: each is found, called by its name and reported like pages.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
