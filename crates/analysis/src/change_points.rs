@@ -115,7 +115,7 @@ fn best_cut(values: &[f64]) -> Option<(usize, usize)> {
     best.map(|(_, cut, until)| (cut, until))
 }
 
-/// Takes away the least certain change until all that are left stand.
+/// Removes the least certain change until all that remain are certain.
 fn confirm(logs: &[f64], cuts: &mut Vec<usize>) {
     let stands = STANDS_P.min(STANDS_P_OVER / logs.len() as f64);
     loop {
@@ -133,7 +133,7 @@ fn confirm(logs: &[f64], cuts: &mut Vec<usize>) {
     }
 }
 
-/// The chance of two such levels without a change; 1 of what is too small or too short.
+/// The chance of two such levels without a change; 1 for parts that are too small or too short.
 fn doubt(before: &[f64], after: &[f64]) -> f64 {
     let change = numbers::mean(after).zip(numbers::mean(before)).map_or(0.0, |(a, b)| a - b);
     if before.len().min(after.len()) < LEVEL_MIN || 100.0 * change.exp_m1().abs() < LEAST_PERCENT {
@@ -142,7 +142,7 @@ fn doubt(before: &[f64], after: &[f64]) -> f64 {
     t_test(before, after).unwrap_or(1.0)
 }
 
-/// The levels between the cuts.
+/// The values of each level between the cuts.
 fn parts<'a>(logs: &'a [f64], cuts: &[usize]) -> Vec<&'a [f64]> {
     let starts = std::iter::once(0).chain(cuts.iter().copied());
     let ends = cuts.iter().copied().chain([logs.len()]);

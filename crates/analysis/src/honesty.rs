@@ -1,9 +1,9 @@
 //! Whether writes that claim to be on stable media can be there: a log flush that is too fast ended
 //! in a cache.
 //!
-//! From outside, a cache that survives a power cut and one that lies look the same. So nothing here
-//! accuses: it says what was seen, what that can mean, and how to find out. Where the figures fit
-//! no protected cache, they are not believed until a test has shown otherwise.
+//! From outside, a cache that survives a power cut and one that lies look the same. So this module
+//! accuses nobody: it states what was seen, what that can mean, and how to find out. If the figures
+//! fit no protected cache, they are not believed until a test has shown otherwise.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ const ARRAY_NS: f64 = 2e5;
 /// Ends every sentence that leaves the question open: only this test can answer it.
 const TEST: &str = "A power-cut test can tell: `iosonde validate --durability`.";
 
-/// What is known of log writes and of the medium.
+/// The latencies of log writes, and what is known about the medium.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Evidence {
     /// Mean latency of small sequential durable writes, one at a time.
@@ -46,7 +46,7 @@ pub struct Evidence {
     pub has_flash: bool,
 }
 
-/// What durable writes look like.
+/// Whether the latency of durable writes is credible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sign {
@@ -56,26 +56,26 @@ pub enum Sign {
     FasterThanMedium,
     /// They cost no more than plain ones although there is a write cache.
     NoSlowerThanCached,
-    /// The medium is slow, and they are faster than a protected cache in front of it, or cost no
-    /// more than plain ones where such a cache would show.
+    /// The medium is slow. Yet they are faster than a protected cache in front of it would be, or
+    /// cost no more than plain ones although such a cache would show.
     NotBelieved,
-    /// Too little is known.
+    /// Too few latencies are known to say.
     Unknown,
 }
 
-/// The outcome for one storage.
+/// Whether durable writes of one storage are credible.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Honesty {
-    /// What was seen.
+    /// What the latencies look like.
     pub sign: Sign,
     /// Mean latency of small durable writes.
     pub durable_latency_ns: f64,
     /// Mean latency of the same writes without durability.
     pub plain_latency_ns: Option<f64>,
-    /// Mean latency of single random reads, where they were measured.
+    /// Mean latency of single random reads, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_latency_ns: Option<f64>,
-    /// The outcome in words.
+    /// What it costs, in a sentence.
     pub statement: String,
     /// The rule that was applied, with its numbers.
     pub rule: String,
@@ -223,7 +223,7 @@ fn statement(sign: Sign, evidence: &Evidence, latencies: Latencies) -> String {
     }
 }
 
-/// What was seen, and why it is not believed.
+/// What was seen, and why it is not credible.
 fn disbelief(evidence: &Evidence, latencies: Latencies) -> String {
     let Latencies { durable, plain, read } = latencies;
     let plain = plain.map_or_else(String::new, |p| format!(", a plain one {}", milliseconds(p)));

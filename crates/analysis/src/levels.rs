@@ -12,12 +12,12 @@ use crate::words::grouped;
 /// standard deviation) differ by as much in 4 of 1 000 pairs.
 pub const FACTOR: f64 = 1.5;
 
-/// One measurement of the load.
+/// One measurement of a load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Run {
-    /// I/Os in flight.
+    /// I/Os in flight, over all threads.
     pub in_flight: u64,
-    /// I/Os a second.
+    /// I/Os per second.
     pub iops: f64,
     /// Half width of the 95 % interval of that, where known.
     pub half_width_percent: Option<f64>,
@@ -26,15 +26,15 @@ pub struct Run {
 /// Two levels of the same load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LevelChange {
-    /// The load in words.
+    /// The load in words, for example `4 KiB random write`.
     pub load: String,
-    /// I/Os in flight at both.
+    /// I/Os in flight at both measurements.
     pub in_flight: u64,
     /// I/Os a second at the earlier measurement.
     pub before_iops: f64,
     /// I/Os a second at the last measurement.
     pub last_iops: f64,
-    /// What was seen, in one or two sentences.
+    /// How the level changed, in one or two sentences.
     pub statement: String,
 }
 

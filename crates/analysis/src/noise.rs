@@ -19,7 +19,7 @@ const SLOPE_LIMIT_PERCENT: f64 = 10.0;
 pub struct Stability {
     /// Intervals that held a usable value.
     pub intervals: usize,
-    /// Mean of the intervals, in the unit of the series; 0 where there are none.
+    /// Mean of the intervals, in the unit of the series; 0 if there are none.
     pub mean: f64,
     /// Standard deviation of the single intervals in percent of the mean.
     pub cv_percent: f64,
@@ -29,8 +29,8 @@ pub struct Stability {
     /// Highest less lowest round mean in percent of the mean; the rounds are five consecutive equal
     /// parts of the window.
     pub range_percent: f64,
-    /// True where the range is at most 20 % and the slope at most 10 % either way. Never true of
-    /// fewer than five intervals, nor of a series that is zero throughout.
+    /// Whether the range is at most 20 % and the slope at most 10 % either way. Never true with
+    /// fewer than five intervals, or if the series is zero throughout.
     pub settled: bool,
 }
 
@@ -83,7 +83,7 @@ pub fn rounds(rounds: &[f64]) -> Stability {
 pub struct Traffic {
     /// Reads and writes, flushes left out.
     pub ios: f64,
-    /// Their bytes.
+    /// How many bytes they moved.
     pub bytes: f64,
 }
 
@@ -117,25 +117,25 @@ const CV_LIMIT_PERCENT: f64 = 5.0;
 /// Largest share of foreign I/O, the tolerance in which tool and kernel agree.
 const FOREIGN_LIMIT_PERCENT: f64 = 2.0;
 
-/// What speaks for and against a figure.
+/// How far a figure can be trusted, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trust {
     /// Runs that gave a usable figure.
     pub runs: usize,
-    /// Mean of the runs; 0 where there are none.
+    /// Mean of the runs; 0 if there are none.
     pub mean: f64,
     /// Coefficient of variation of the runs; absent for fewer than two.
     pub cv_percent: Option<f64>,
     /// Half width of the 95 % interval of the mean of the runs (Student), in percent of the mean;
     /// absent for fewer than two.
     pub half_width_percent: Option<f64>,
-    /// Share of the device's I/O that was not the test's; absent where the device's counters were
-    /// not read.
+    /// Share of the device's I/O that was not the test's; absent if the device's counters were not
+    /// read.
     pub foreign_percent: Option<f64>,
-    /// True where something speaks against the figure: runs that vary by more than 5 %, foreign I/O
-    /// of more than 2 %.
+    /// Whether something contradicts the figure: runs that vary by more than 5 %, or foreign I/O of
+    /// more than 2 %.
     pub noisy: bool,
-    /// What was found, in one sentence.
+    /// What supports or weakens the figure, in a sentence.
     pub explanation: String,
 }
 

@@ -1,7 +1,7 @@
 //! Small statistics with one rule for bad input: an empty slice, a value that is not finite, or a
 //! result that would not be, gives `None`. A hole in the data is seen, not averaged away.
 
-/// Arithmetic mean.
+/// The arithmetic mean; `None` without values.
 #[must_use]
 pub fn mean(values: &[f64]) -> Option<f64> {
     if values.is_empty() {
@@ -45,11 +45,11 @@ pub fn median(values: &[f64]) -> Option<f64> {
     finite(lower / 2.0 + upper / 2.0)
 }
 
-/// How far `value` lies from `reference`, in percent of the reference:
-/// `100 (value - reference) / |reference|`.
+/// How far `value` lies from `reference`, in percent of the reference: `100 (value - reference) /
+/// |reference|`.
 ///
-/// Positive where the value is the larger. Two zeros differ by 0 %; nothing can be said in percent
-/// of zero otherwise.
+/// Positive if the value is the larger. Two zeros differ by 0 %; otherwise there is no percentage
+/// of zero.
 #[must_use]
 pub fn percent_difference(value: f64, reference: f64) -> Option<f64> {
     if value == 0.0 && reference == 0.0 {

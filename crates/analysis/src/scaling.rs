@@ -35,27 +35,27 @@ impl Rate {
     }
 }
 
-/// Several targets at once.
+/// Several targets that were measured at once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Together {
     /// Which targets, by their place among those measured alone.
     pub targets: Vec<usize>,
-    /// What they gave in all.
+    /// The throughput of all of them.
     pub total: Rate,
     /// What each of them gave of it, in the same order.
     pub each: Vec<f64>,
 }
 
-/// One step, judged.
+/// Several targets at once, judged against each alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Which targets, by their place among those measured alone.
     pub targets: Vec<usize>,
     /// Sum of what they give alone.
     pub expected_per_s: f64,
-    /// What they gave together.
+    /// Throughput of these targets together.
     pub measured_per_s: f64,
-    /// Measured in percent of expected.
+    /// The measured throughput in percent of the expected one.
     pub efficiency_percent: f64,
     /// How far that may be off by what the measurements scatter, in percentage points.
     pub margin_percent: f64,
@@ -76,12 +76,12 @@ pub struct Scaling {
     pub first_non_linear: Option<usize>,
     /// Sets of targets that share a bottleneck, found from pairs that gave no sum.
     pub shared: Vec<Vec<usize>>,
-    /// Throughput that no step exceeds although more targets were added, where the last two steps
-    /// agree in it.
+    /// Throughput that no step exceeds although more targets were added; absent unless the last two
+    /// steps agree in it.
     pub ceiling_per_s: Option<f64>,
     /// The rule that was applied, with its numbers.
     pub rule: String,
-    /// The outcome, sentence by sentence.
+    /// What follows, sentence by sentence.
     pub findings: Vec<String>,
 }
 
@@ -283,7 +283,7 @@ impl Findings<'_> {
         })
     }
 
-    /// `a, b and c`.
+    /// Lists targets as `a, b and c`.
     fn list(&self, targets: &[usize]) -> String {
         let name = |t: &usize| self.names.get(*t).cloned().unwrap_or_else(|| format!("target {t}"));
         let names: Vec<String> = targets.iter().map(name).collect();

@@ -16,10 +16,10 @@ type Matrix = [Vector; PARAMETERS];
 const POINTS_MIN: usize = 3;
 /// Where residuals stop being squared and count linearly, in natural log units (Huber 1964).
 const HUBER: f64 = 0.15;
-/// How far a parameter may lie from where the search began, in natural log units: so wide that it
-/// only speaks for parameters of which the points say nothing.
+/// How far a parameter may be from where the search began, in natural log units: so wide that the
+/// limit matters only for parameters that the points do not determine.
 const PRIOR: f64 = 4.0;
-/// The sharpest bend.
+/// The sharpest bend of a fitted curve.
 const SHARPNESS_MAX: f64 = 30.0;
 /// The best measurement scatters by this much, in natural log units.
 const SCATTER_MIN: f64 = 0.005;
@@ -27,14 +27,14 @@ const SCATTER_MIN: f64 = 0.005;
 const STEPS_MAX: usize = 200;
 const GAIN_MIN: f64 = 1e-10;
 
-/// One measurement.
+/// One measurement of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SurfacePoint {
-    /// I/Os in flight.
+    /// I/Os in flight, over all threads.
     pub in_flight: f64,
-    /// Size of one I/O.
+    /// Size of one I/O in bytes.
     pub block_bytes: f64,
-    /// I/Os a second.
+    /// I/Os per second.
     pub iops: f64,
 }
 
@@ -57,8 +57,8 @@ struct Weighed {
     weight: f64,
 }
 
-/// How far the points lie from the surface. What a link carries at its limit scatters less than
-/// what servers do.
+/// How far the points are from the surface. Throughput at a link's limit scatters less than that of
+/// servers.
 struct Scatter {
     servers: f64,
     link: f64,
@@ -205,7 +205,7 @@ fn gradient(blocks: (f64, f64), parameters: &Vector, in_flight: f64, block: f64)
     })
 }
 
-/// Where the search begins: from the extremes of what was measured at the smallest and the largest
+/// Where the search begins: from the extremes that were measured at the smallest and the largest
 /// block.
 fn start(blocks: (f64, f64), points: &[SurfacePoint], link: bool) -> Vector {
     let at = |block: f64| {
@@ -224,7 +224,7 @@ fn start(blocks: (f64, f64), points: &[SurfacePoint], link: bool) -> Vector {
     }
 }
 
-/// Huber's weight of a residual.
+/// Huber's weight of a residual: 1 near 0, less far from it.
 fn weight(residual: f64) -> f64 {
     if residual.abs() <= HUBER { 1.0 } else { HUBER / residual.abs() }
 }

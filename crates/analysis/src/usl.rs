@@ -7,14 +7,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A fitted universal scalability law.
+/// A universal scalability law (Gunther) fitted to a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Usl {
     /// Throughput of one in flight, `l`, in the unit of the points.
     pub one_throughput: f64,
-    /// Contention, `s`.
+    /// Contention, `s`: the share of work that one I/O at a time has to itself.
     pub contention: f64,
-    /// Coherence, `k`.
+    /// Coherence, `k`: what I/Os cost each other in pairs.
     pub coherence: f64,
     /// Load at the peak of the fitted law, `sqrt((1 - s) / k)`; absent if it has none.
     pub peak_in_flight: Option<f64>,
@@ -23,7 +23,7 @@ pub struct Usl {
 }
 
 impl Usl {
-    /// `X(N)`.
+    /// The throughput `X(N)` at a load.
     #[must_use]
     pub fn throughput(&self, in_flight: f64) -> f64 {
         let others = in_flight - 1.0;

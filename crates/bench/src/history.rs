@@ -93,7 +93,7 @@ fn measured(stream: Stream) -> Result<Measurement, Error> {
     lab.measure(vec![stream]).ok_or_else(|| "a load was not measured".into())
 }
 
-/// A measurement of each load.
+/// One measurement of each load.
 fn loads() -> Result<Vec<Measurement>, Error> {
     let mut loads = Vec::new();
     for pattern in [Pattern::Random, Pattern::Sequential] {
@@ -260,7 +260,7 @@ fn copies(copy: i64, experiments: i64, measurements: i64, e: i64, m: i64) -> Str
     sql
 }
 
-/// One question.
+/// A query, with its name.
 type Question = (&'static str, Box<dyn Fn(&History) -> Result<u64, Error>>);
 
 fn list(name: &'static str, filter: Filter, order: Order, page: Page) -> Question {
@@ -271,7 +271,7 @@ fn rows(name: &'static str, filter: Filter, page: Page) -> Question {
     (name, Box::new(move |history| Ok(history.loads(&filter, Order::NEWEST, page)?.len() as u64)))
 }
 
-/// Lists as people filter them.
+/// Lists with the filters that people use.
 fn lists() -> Vec<Question> {
     let (all, first) = (Filter::default, Page::default());
     let some = |text: &str| Some(text.to_owned());

@@ -1,15 +1,14 @@
-//! What iosonde itself costs, and how right it is: exact counts that CI holds, ratios against fio,
+//! What iosonde itself costs, and how right it is: exact counts that CI enforces, ratios to fio,
 //! and known answers.
 //!
-//! `exact` counts user instructions and system calls per I/O, which are the same on any
-//! machine and under any load. `peers` adds figures of time and CPU, measured in turns with fio,
-//! and writes them to `docs/performance.md`. `accuracy` compares iosonde with what is known to be
-//! true, and writes that to `docs/accuracy.md`. `history` times what a large store answers.
-//! `reports` makes the report of 576 cells in every format, and prints how long that takes and how
-//! large it is. `integrity` lets a device do things wrong, and writes what iosonde and fio find of
-//! it to `docs/integrity.md`. `import` imports ten thousand runs of SQLIO. `soak` kills processes
-//! that record into one history. `fuzz` gives changed fixtures to everything that reads what people
-//! have.
+//! `exact` counts user instructions and system calls per I/O, which are the same on any machine and
+//! under any load. `peers` adds figures of time and CPU, measured in turns with fio, and writes
+//! them to `docs/performance.md`. `accuracy` compares iosonde with known truths, and writes that to
+//! `docs/accuracy.md`. `history` times the queries of a large store. `reports` makes the report of
+//! 576 cells in every format, and prints how long that takes and how large it is. `integrity` lets
+//! a device make faults, and writes to `docs/integrity.md` which of them iosonde and fio find.
+//! `import` imports ten thousand runs of SQLIO. `soak` kills processes that record into one
+//! history. `fuzz` feeds changed fixtures to every reader of foreign files.
 
 #[cfg(target_os = "linux")]
 mod accuracy;

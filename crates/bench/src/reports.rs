@@ -104,7 +104,7 @@ fn swept() -> Result<Document, Error> {
     Ok(Document::Sweep(Box::new(found)))
 }
 
-/// The charts of all results.
+/// The charts of all results of a report.
 fn charts(report: &Report) -> Vec<&Chart> {
     let sections = report.results.iter().flat_map(|result| &result.sections);
     let blocks = sections.flat_map(|section| &section.blocks);

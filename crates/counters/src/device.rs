@@ -1,4 +1,4 @@
-//! Which block devices there are, and which of them lie on which.
+//! The block devices of the system, and which of them are built on which.
 
 use std::path::Path;
 
@@ -7,34 +7,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::platform;
 
-/// What a block device is.
+/// The kind of a block device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockKind {
-    /// A whole disk.
+    /// A whole disk, or what the system takes for one.
     Disk,
     /// A namespace of an NVMe controller.
     NvmeNamespace,
-    /// A part of a disk.
+    /// A partition of a disk.
     Partition,
     /// A logical volume of LVM.
     LogicalVolume,
-    /// An encrypted volume.
+    /// A volume that dm-crypt encrypts.
     Encrypted,
-    /// Several paths to one disk.
+    /// A disk that is reached over several paths.
     Multipath,
     /// Another volume of the device mapper.
     DeviceMapper,
-    /// A software RAID (md).
+    /// A software RAID of the kernel (md).
     Raid,
-    /// A file as a device.
+    /// A file that serves as a device.
     Loop,
-    /// Memory as a device.
+    /// A part of memory that serves as a device.
     Memory,
 }
 
 impl BlockKind {
-    /// In words.
+    /// The kind in words, for tables.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl BlockKind {
 pub struct BlockDevice {
     /// Its name, such as `vda` or `dm-0`.
     pub name: String,
-    /// What it is.
+    /// The kind of the device.
     pub kind: BlockKind,
     /// What people call it: the name of a volume, the level of a RAID, the file of a loop device,
     /// the model of a disk.

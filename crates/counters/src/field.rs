@@ -11,27 +11,27 @@ use crate::unreported::Amount;
 /// The window that amounts are of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Span {
-    /// Its length in seconds.
+    /// Length of the window in seconds.
     pub seconds: f64,
     /// Readings in it of what has a value at each moment, such as the queue; 1 for a window between
     /// two samples.
     pub readings: u32,
 }
 
-/// In what a figure is.
+/// The unit of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// Events per second.
+    /// Events, per second.
     PerSecond,
-    /// Bytes.
+    /// An amount of bytes.
     Bytes,
-    /// Bytes per second.
+    /// Bytes, per second.
     BytesPerSecond,
-    /// Nanoseconds.
+    /// A time in nanoseconds.
     Nanoseconds,
-    /// A plain number.
+    /// A number without a unit.
     Number,
-    /// Percent.
+    /// A share in percent.
     Percent,
 }
 
@@ -46,9 +46,9 @@ pub struct Field<T> {
     pub title: &'static str,
     /// What Performance Monitor calls it; absent if it has no such counter.
     pub perfmon: Option<&'static str>,
-    /// The unit of the value.
+    /// The unit of its values.
     pub unit: Unit,
-    /// How it is computed.
+    /// The formula it is computed by.
     pub formula: &'static str,
     of: fn(&T, Span) -> Option<f64>,
 }
@@ -194,7 +194,7 @@ pub static DISK_FIELDS: [Field<DiskTally>; 23] = [
             dt", |d, s| rate(d.all_bytes()?, s)),
 ];
 
-/// The figures of the host.
+/// All figures of the host.
 #[rustfmt::skip]
 pub static SYSTEM_FIELDS: [Field<SystemTally>; 12] = [
     field!("cpu_percent", "cpu", "CPU", Some("% Processor Time"), Percent,
@@ -234,7 +234,7 @@ pub fn disk_field(name: &str) -> Option<&'static Field<DiskTally>> {
     named(&DISK_FIELDS, name)
 }
 
-/// The same of the host.
+/// The figure of the host with this name, if there is one.
 #[must_use]
 pub fn system_field(name: &str) -> Option<&'static Field<SystemTally>> {
     named(&SYSTEM_FIELDS, name)

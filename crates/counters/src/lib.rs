@@ -46,9 +46,9 @@ pub enum CountersError {
     /// A counter file could not be opened or read.
     #[error("cannot read the operating system's counters in {}: {source}", path.display())]
     Unreadable {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The operating system counts nothing under this device name.
@@ -56,7 +56,7 @@ pub enum CountersError {
     UnknownDevice {
         /// The name that was asked for, as in /proc/diskstats (`vda`, `dm-0`).
         device: String,
-        /// The file that was searched.
+        /// The path of the file that was searched.
         path: PathBuf,
         /// The names that would do, separated by blanks.
         known: String,
@@ -64,7 +64,7 @@ pub enum CountersError {
     /// Counters are not implemented for this operating system.
     #[error("the operating system's counters are not available on this system yet ({system})")]
     Unavailable {
-        /// The operating system's name.
+        /// The name of the operating system.
         system: &'static str,
     },
 }
@@ -99,7 +99,7 @@ impl Sampler {
         &self.devices
     }
 
-    /// Reads all counters now.
+    /// Reads all counters at this moment.
     pub fn sample(&mut self) -> Result<Sample, CountersError> {
         self.source.sample(&self.devices)
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{BlockDevice, CountersError, Sample, SystemSample};
 
-/// Stands where the counter files of a supported system would be.
+/// The stand-in for the counter files of a supported system.
 #[derive(Debug)]
 pub(crate) struct Source;
 
@@ -36,7 +36,7 @@ impl SystemSource {
     }
 }
 
-/// None that are known.
+/// No devices: this system's are not known.
 pub(crate) fn devices(_root: &Path) -> Vec<BlockDevice> {
     Vec::new()
 }

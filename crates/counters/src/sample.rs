@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// All counters at one moment.
+/// The counters of devices and processors at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
     /// When the disk counters were read, in nanoseconds of the system's monotonic clock. Only
@@ -12,7 +12,7 @@ pub struct Sample {
     pub at_ns: u64,
     /// The watched devices in the order they were asked for. One that has vanished is left out.
     pub disks: Vec<DiskCounters>,
-    /// The processors.
+    /// The times of the processors.
     pub cpus: CpuCounters,
 }
 
@@ -31,7 +31,7 @@ impl Sample {
 pub struct DiskCounters {
     /// The device's name, such as `vda` or `dm-0`.
     pub device: String,
-    /// Reads completed.
+    /// Reads that the device completed.
     pub reads: u64,
     /// Reads that were joined to a neighbouring one before they were issued.
     pub read_merges: u64,
@@ -39,7 +39,7 @@ pub struct DiskCounters {
     pub read_bytes: u64,
     /// Sum of the times of all reads, from queueing to completion, in milliseconds.
     pub read_time_ms: u64,
-    /// Writes completed.
+    /// Writes that the device completed.
     pub writes: u64,
     /// Writes that were joined to a neighbouring one before they were issued.
     pub write_merges: u64,
@@ -70,18 +70,18 @@ pub struct DiskCounters {
 /// The processors' times since the system started.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CpuCounters {
-    /// The sum over all processors.
+    /// The times of all processors together.
     pub total: CpuTicks,
-    /// Each processor that is online.
+    /// The times of each processor that is online.
     pub cores: Vec<CoreTicks>,
 }
 
-/// One logical processor's times.
+/// A logical processor, with its times.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CoreTicks {
     /// The processor's number; numbers are missing where processors are offline.
     pub core: u32,
-    /// Its times.
+    /// The times of this processor.
     pub ticks: CpuTicks,
 }
 
@@ -90,24 +90,24 @@ pub struct CoreTicks {
 pub struct CpuTicks {
     /// Programs, including guests of this machine.
     pub user: u64,
-    /// Programs of low priority.
+    /// Time in programs of low priority.
     pub nice: u64,
-    /// The kernel.
+    /// Time in the kernel.
     pub system: u64,
-    /// Nothing to do.
+    /// Time without work.
     pub idle: u64,
     /// Nothing to do but an I/O was waited for.
     pub iowait: u64,
-    /// Interrupts.
+    /// Time in hardware interrupts.
     pub irq: u64,
-    /// Soft interrupts.
+    /// Time in soft interrupts.
     pub softirq: u64,
     /// Ready to run, but the hypervisor ran something else.
     pub steal: u64,
 }
 
 impl CpuTicks {
-    /// All ticks together.
+    /// The sum of all kinds of time.
     #[must_use]
     pub fn total(&self) -> u64 {
         [self.idle, self.iowait].iter().fold(self.busy(), |sum, ticks| sum.saturating_add(*ticks))

@@ -10,8 +10,8 @@ use crate::{
     PressureTally, SystemTally, platform,
 };
 
-/// For how long programs have been held up since the system started, in microseconds. What the
-/// kernel does not tell is none.
+/// For how long programs have been held up since the system started, in microseconds; `None` for
+/// values that the kernel does not report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PressureCounters {
     /// At least one waited for I/O.
@@ -26,12 +26,12 @@ pub struct PressureCounters {
     pub cpu_some_us: Option<u64>,
 }
 
-/// The page cache. What the kernel does not tell is none.
+/// The state of the page cache; `None` for values that the kernel does not report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MemoryCounters {
     /// Bytes that wait to be written.
     pub dirty_bytes: Option<u64>,
-    /// Bytes that are being written.
+    /// Bytes that are being written to devices now.
     pub write_back_bytes: Option<u64>,
     /// Bytes that were changed in the cache since the system started.
     pub dirtied_bytes: Option<u64>,
@@ -39,18 +39,18 @@ pub struct MemoryCounters {
     pub written_back_bytes: Option<u64>,
 }
 
-/// All counters at one moment.
+/// All counters of the system at one moment.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SystemSample {
     /// When the counters of the disks were read, in nanoseconds of the system's monotonic clock.
     pub at_ns: u64,
     /// Every block device that the system counts for, partitions and layers too.
     pub disks: Vec<DiskCounters>,
-    /// The processors.
+    /// The times of the processors.
     pub cpus: CpuCounters,
-    /// Which work is held up.
+    /// How long work has been held up.
     pub pressure: PressureCounters,
-    /// The page cache.
+    /// The state of the page cache.
     pub memory: MemoryCounters,
 }
 
@@ -73,7 +73,7 @@ impl SystemSampler {
         Ok(Self { source: platform::SystemSource::open(root)? })
     }
 
-    /// Reads all counters now.
+    /// Reads all counters at this moment.
     pub fn sample(&mut self) -> Result<SystemSample, CountersError> {
         self.source.sample()
     }
@@ -89,9 +89,9 @@ pub struct SystemWindow {
     /// Devices without figures: they are in only one of the samples, or their counters began anew
     /// in between.
     pub missing: Vec<String>,
-    /// What the host did.
+    /// The tally of the host as a whole.
     pub system: SystemTally,
-    /// What each processor did.
+    /// The tally of each processor.
     pub cores: Vec<CoreTally>,
 }
 

@@ -16,19 +16,19 @@ fn is_zero(value: &u64) -> bool {
     *value == 0
 }
 
-/// What one block device did. In JSON, what is 0 is left out.
+/// The amounts of one block device. JSON leaves out amounts of 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct DiskTally {
-    /// Reads completed.
+    /// Reads that the device completed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reads: u64,
-    /// Writes completed.
+    /// Writes that the device completed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub writes: u64,
-    /// Bytes that completed reads moved.
+    /// Bytes that these reads moved.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub read_bytes: u64,
-    /// Bytes that completed writes moved.
+    /// Bytes that these writes moved.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub written_bytes: u64,
     /// Sum of the times of all reads, in milliseconds.
@@ -67,7 +67,7 @@ pub struct DiskTally {
     /// Discards completed; none before Linux 4.18.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discards: Option<u64>,
-    /// Bytes discarded.
+    /// Bytes that discards gave up.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub discarded_bytes: u64,
     /// Sum of their times, in milliseconds.
@@ -87,8 +87,8 @@ pub struct DiskTally {
     /// tell them apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfer_ns: Option<u64>,
-    /// Amounts that the tool that counted does not report; their fields are 0. Figures that need
-    /// one of them are absent.
+    /// Amounts that the counting tool does not report; their fields are 0. Figures that need one of
+    /// them are absent.
     #[serde(default, skip_serializing_if = "Unreported::is_empty")]
     pub unreported: Unreported,
 }
@@ -195,13 +195,13 @@ impl DiskTally {
         (!self.unreported.has(amount)).then_some(value)
     }
 
-    /// Reads and writes together.
+    /// Reads and writes together, if they are reported.
     #[must_use]
     pub fn all_transfers(&self) -> Option<u64> {
         self.both(Amount::Reads, Amount::Writes).or(self.transfers)
     }
 
-    /// Bytes read and written together.
+    /// Bytes of reads and writes together, if they are reported.
     #[must_use]
     pub fn all_bytes(&self) -> Option<u64> {
         self.both(Amount::ReadBytes, Amount::WrittenBytes).or(self.transfer_bytes)
@@ -239,7 +239,7 @@ pub struct CpuTally {
     pub iowait_ticks: u64,
     /// Time that the hypervisor gave to others, of the busy time.
     pub steal_ticks: u64,
-    /// All of the time.
+    /// The sum of all kinds of time.
     pub ticks: u64,
 }
 
@@ -254,7 +254,7 @@ impl CpuTally {
         }
     }
 
-    /// Adds another window's.
+    /// Adds the amounts of another window.
     pub fn add(&mut self, other: &Self) {
         self.busy_ticks = self.busy_ticks.saturating_add(other.busy_ticks);
         self.iowait_ticks = self.iowait_ticks.saturating_add(other.iowait_ticks);
@@ -269,12 +269,12 @@ impl CpuTally {
     }
 }
 
-/// What one processor did.
+/// The times of one processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CoreTally {
     /// The processor's number; numbers are missing where processors are offline.
     pub core: u32,
-    /// Its time.
+    /// How its time was spent.
     #[serde(flatten)]
     pub cpu: CpuTally,
 }
@@ -327,7 +327,7 @@ impl PressureTally {
     }
 }
 
-/// What the page cache did. What the system does not report is none.
+/// The page cache in a window; `None` for values that the system does not report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CacheTally {
     /// Bytes that waited to be written at the end of the window; the sum of them where windows were
@@ -358,22 +358,22 @@ impl CacheTally {
     }
 }
 
-/// What the host did besides its devices.
+/// The amounts of the host, apart from its devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SystemTally {
-    /// All processors together.
+    /// The times of all processors together.
     #[serde(default)]
     pub cpu: CpuTally,
-    /// Which work was held up.
+    /// How long work was held up.
     #[serde(default)]
     pub pressure: PressureTally,
-    /// The page cache.
+    /// The state of the page cache.
     #[serde(default)]
     pub cache: CacheTally,
 }
 
 impl SystemTally {
-    /// Adds another window's.
+    /// Adds the amounts of another window.
     pub fn add(&mut self, other: &Self) {
         self.cpu.add(&other.cpu);
         self.pressure.add(&other.pressure);

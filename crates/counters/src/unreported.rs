@@ -9,13 +9,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Amount {
-    /// Reads completed.
+    /// The number of completed reads.
     Reads,
-    /// Writes completed.
+    /// The number of completed writes.
     Writes,
-    /// Bytes read.
+    /// The bytes that were read.
     ReadBytes,
-    /// Bytes written.
+    /// The bytes that were written.
     WrittenBytes,
     /// Sum of the times of all reads.
     ReadTime,
@@ -34,7 +34,7 @@ pub enum Amount {
 }
 
 impl Amount {
-    /// Every amount.
+    /// Every amount that can be missing.
     pub const ALL: [Self; 11] = [
         Self::Reads,
         Self::Writes,
@@ -55,13 +55,13 @@ impl Amount {
 pub struct Unreported(u16);
 
 impl Unreported {
-    /// Every amount.
+    /// The set with every amount in it.
     #[must_use]
     pub fn all() -> Self {
         Amount::ALL.into_iter().collect()
     }
 
-    /// Whether everything is reported.
+    /// Whether the tool reports every amount.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0 == 0

@@ -14,7 +14,7 @@ pub(crate) const WRAP_32_BIT: u64 = 1 << 32;
 /// Where a counter of 32 bits that counts sectors of 512 bytes starts again, in bytes.
 pub(crate) const WRAP_SECTORS: u64 = WRAP_32_BIT * 512;
 
-/// The activity between two samples.
+/// What devices and processors did between two samples.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Window {
     /// Length in seconds; 0 when the second sample is not later than the first.
@@ -34,9 +34,9 @@ pub struct Window {
 pub struct DiskWindow {
     /// The device's name, such as `vda` or `dm-0`.
     pub device: String,
-    /// Reads completed in the window.
+    /// Reads that completed in the window.
     pub reads: u64,
-    /// Writes completed in the window.
+    /// Writes that completed in the window.
     pub writes: u64,
     /// Reads that were joined to a neighbouring one before they were issued.
     pub read_merges: u64,
@@ -84,16 +84,16 @@ pub struct DiskWindow {
     pub flush_latency_ns: Option<f64>,
 }
 
-/// The processors' activity.
+/// What the processors did in a window.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CpuWindow {
     /// Percent of all processors' time that was neither idle nor iowait; steal counts, it was
     /// wanted: 100 D busy / D total. Performance Monitor: Processor(_Total) % Processor Time.
     pub host_percent: f64,
-    /// The same of the busiest single processor; None when the system tells no processors apart.
-    /// Performance Monitor: the highest Processor(n) % Processor Time.
+    /// The same for the busiest single processor; `None` if the system does not distinguish
+    /// processors. Performance Monitor: the highest Processor(n) % Processor Time.
     pub busiest_core_percent: Option<f64>,
-    /// The number of that processor.
+    /// The number of the busiest processor.
     pub busiest_core: Option<u32>,
     /// Percent of all processors' time that was idle while an I/O was waited for: 100 D iowait / D
     /// total. No counter in Performance Monitor.
@@ -211,8 +211,8 @@ impl CpuTicks {
     }
 }
 
-/// How far a counter of events advanced. One that went back has either passed `wrap`, and then is
-/// a little behind it, or has begun anew: None.
+/// How far a counter of events advanced. A counter that went back has either passed `wrap`, and
+/// then is a little past it, or has started again: `None`.
 pub(crate) fn advance(earlier: u64, later: u64, wrap: u64) -> Option<u64> {
     if later >= earlier {
         return Some(later - earlier);

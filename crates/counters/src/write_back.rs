@@ -5,14 +5,14 @@ use std::path::Path;
 /// Bytes in the memory of the host that are not on storage yet, whatever storage they are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteBack {
-    /// Waiting to be written.
+    /// Bytes that wait to be written.
     pub dirty_bytes: u64,
-    /// Being written now.
+    /// Bytes that are being written now.
     pub writing_bytes: u64,
 }
 
 impl WriteBack {
-    /// What is outstanding now; `None` if the system does not tell.
+    /// The bytes that are outstanding now; `None` if the system does not report them.
     #[must_use]
     pub fn now() -> Option<Self> {
         Self::in_root(Path::new("/"))

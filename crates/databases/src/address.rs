@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 /// What a URL says. It shows no password.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// The URL for eyes.
+    /// The URL without its password, for messages.
     pub(crate) shown: String,
     /// The user to log in; empty if the URL names none.
     pub(crate) user: String,
@@ -58,7 +58,7 @@ impl Address {
         })
     }
 
-    /// The value of a parameter.
+    /// The value of a parameter after `?`.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters
             .iter()

@@ -2,7 +2,8 @@
 
 use crate::sample::Kind;
 
-/// What is wrong, where, and what to do about it. It shows no password.
+/// Why a database cannot be watched: what is wrong, where, and what to do about it. It shows no
+/// password.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
     /// The URL is of no database that we know.
@@ -20,9 +21,9 @@ pub enum DatabaseError {
     /// The URL says something that is not understood.
     #[error("the URL of the database is not understood ({what}); it should be like `{like}`")]
     BadUrl {
-        /// What is wrong with it.
+        /// What is wrong with the URL.
         what: String,
-        /// One that is right.
+        /// An example of a correct URL.
         like: &'static str,
     },
     /// The server cannot be reached, or does not let us in.
@@ -30,21 +31,21 @@ pub enum DatabaseError {
         "cannot reach the {kind} at {place}: {what}; see to the server, the URL and the password"
     )]
     NoConnection {
-        /// What it should be.
+        /// The kind of database that was expected.
         kind: Kind,
         /// The URL without its password.
         place: String,
-        /// What was said.
+        /// The error of the client or server.
         what: String,
     },
     /// The server does not tell us what it counts.
     #[error("the {kind} at {place} does not tell its counters: {what}; {remedy}")]
     Refused {
-        /// What it is.
+        /// The kind of the database.
         kind: Kind,
         /// The URL without its password.
         place: String,
-        /// What was said.
+        /// The error of the client or server.
         what: String,
         /// What gives the right to it.
         remedy: &'static str,

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 
-/// Picoseconds in a millisecond.
+/// How many picoseconds a millisecond has.
 const PS_PER_MS: f64 = 1e9;
 
 /// A row: the values of its columns by name.
 pub(crate) type Record = Map<String, Value>;
 
-/// The rows under a name; `None` if there is no such list.
+/// The rows under a name; `None` without such a list.
 pub(crate) fn rows<'a>(
     answer: &'a Record,
     name: &str,
@@ -37,7 +37,7 @@ pub(crate) fn ms_as_ps(record: &Record, name: &str) -> Option<u64> {
     Some(modulo(ms * PS_PER_MS))
 }
 
-/// A text.
+/// A text of a record by its name.
 pub(crate) fn text<'a>(record: &'a Record, name: &str) -> Option<&'a str> {
     record.get(name)?.as_str()
 }

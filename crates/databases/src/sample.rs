@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// PostgreSQL.
+    /// PostgreSQL, of any version.
     PostgreSql,
-    /// MySQL or MariaDB.
+    /// MySQL or MariaDB, of any version.
     MySql,
-    /// Microsoft SQL Server.
+    /// Microsoft SQL Server, of any version.
     SqlServer,
 }
 
@@ -42,11 +42,11 @@ pub struct DatabaseSample {
     pub uptime_s: Option<u64>,
     /// Connections that were lost and made anew until now.
     pub reconnections: u32,
-    /// The counters of each object.
+    /// The I/O counters of each object.
     pub objects: Vec<ObjectCounters>,
-    /// What else is counted.
+    /// Counters of the database as a whole.
     pub counters: Vec<NamedCounter>,
-    /// What is missing, and which setting or right would give it: sentences.
+    /// What is missing, and which setting or privilege would provide it: sentences.
     pub notes: Vec<String>,
 }
 
@@ -64,9 +64,9 @@ pub struct ObjectCounters {
     pub reads: Option<u64>,
     /// Writes; where the database counts them apart, extensions of files are in it.
     pub writes: Option<u64>,
-    /// Bytes that the reads moved.
+    /// Bytes that these reads moved.
     pub read_bytes: Option<u64>,
-    /// Bytes written.
+    /// Bytes that these writes moved.
     pub written_bytes: Option<u64>,
     /// Calls that wait until written data is on the device (fsync and its like).
     pub syncs: Option<u64>,
@@ -78,35 +78,35 @@ pub struct ObjectCounters {
     pub sync_time_ps: Option<u64>,
 }
 
-/// What a counter counts.
+/// The unit of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// Things that happened.
+    /// A number of events.
     Count,
-    /// Bytes.
+    /// An amount of bytes.
     Bytes,
-    /// Nanoseconds.
+    /// A time in nanoseconds.
     Nanoseconds,
 }
 
 /// A counter of the whole database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedCounter {
-    /// Its name, such as `wal_bytes`.
+    /// The counter's name, such as `wal_bytes`.
     pub name: &'static str,
-    /// What it counts.
+    /// The unit of its value.
     pub unit: Unit,
-    /// Its value.
+    /// Its value since the server started or the counter was reset.
     pub value: u64,
     /// When it was last set to 0, as the database writes it.
     pub since: Option<String>,
 }
 
-/// What is known of a server once it is connected.
+/// The facts about a server that a connection finds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerFacts {
-    /// What it is.
+    /// The kind of the database.
     pub kind: Kind,
     /// Its version, as it writes it.
     pub version: String,

@@ -14,13 +14,13 @@ const LIKE_POSTGRES: &str = "postgres://user@host:5432/database?sslmode=require"
 const LIKE_MYSQL: &str = "mysql://user@host:3306?ssl-mode=required";
 const LIKE_SQL_SERVER: &str = "sqlserver://user@host:1433?trust-server-certificate=yes";
 
-/// What can follow `?` in a URL of MySQL, besides.
+/// Parameters that a URL of MySQL may also have after `?`.
 const MYSQL: &[&str] = &["socket", "ssl-ca", "ssl-mode"];
 
-/// The same for SQL Server.
+/// Parameters that a URL of SQL Server may have after `?`.
 const SQL_SERVER: &[&str] = &["ca", "encrypt", "instance", "trust-server-certificate"];
 
-/// Where a database is, and as whom to log in. It shows no password.
+/// The place of a database, and the user to log in as. It shows no password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DatabaseUrl(Of);
 
@@ -34,7 +34,7 @@ pub(crate) enum Of {
 /// How a connection to MySQL is encrypted; the words are those of its own clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SslMode {
-    /// `disabled`.
+    /// No encryption: `disabled`.
     Disabled,
     /// `preferred`, which is also without `ssl-mode`: where the server has it; the certificate is
     /// not looked at.
@@ -184,14 +184,14 @@ impl fmt::Display for DatabaseUrl {
     }
 }
 
-/// What is written holds no password.
+/// The written form contains no password.
 impl Serialize for DatabaseUrl {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         out.collect_str(self)
     }
 }
 
-/// What is read may hold none either: files are passed around.
+/// The form that is read must not contain one either: people share these files.
 impl<'de> Deserialize<'de> for DatabaseUrl {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;

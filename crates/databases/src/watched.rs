@@ -19,10 +19,10 @@ pub(crate) struct Answer {
 
 /// A connection to one kind of database.
 pub(crate) trait Source: Send {
-    /// What is known of the server.
+    /// The facts about the server.
     fn facts(&self) -> &ServerFacts;
 
-    /// Reads all counters.
+    /// Reads all counters of the database.
     fn ask(&mut self) -> Result<Answer, Failure>;
 }
 
@@ -48,9 +48,9 @@ fn connect(url: &DatabaseUrl) -> Result<Box<dyn Source>, DatabaseError> {
 /// Why a question has no answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The connection is lost.
+    /// The connection was lost.
     Lost(DatabaseError),
-    /// Something else.
+    /// Any other error.
     Other(DatabaseError),
 }
 
@@ -62,7 +62,7 @@ impl Failure {
     }
 }
 
-/// A database that is watched.
+/// A database that is sampled again and again.
 pub struct Watched {
     url: DatabaseUrl,
     begun: Instant,
@@ -98,7 +98,7 @@ impl Watched {
         &self.url
     }
 
-    /// What is known of the server that answered last.
+    /// The facts about the server that answered last.
     #[must_use]
     pub fn facts(&self) -> &ServerFacts {
         &self.facts

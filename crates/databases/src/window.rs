@@ -11,7 +11,8 @@ use crate::sample::{DatabaseSample, NamedCounter, ObjectCounters, Unit};
 /// The name of the row that [`DatabaseRow::total`] makes.
 pub const TOTAL: &str = "total";
 
-/// Differences of the clocks up to this are ways of the network; beyond, somebody has set a clock.
+/// Differences of the clocks up to this come from the network; a larger one means that a clock was
+/// set.
 const CLOCKS_APART_S: f64 = 1.0;
 
 /// Whole seconds, of which one is always cut off, and another may be on the way.
@@ -21,7 +22,7 @@ const UPTIMES_APART_S: u64 = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
-    /// The database's own.
+    /// The clock of the database.
     Database,
     /// Ours: the database has none, or its clock was set in between.
     Ours,
@@ -34,36 +35,36 @@ pub struct DatabaseWindow {
     pub seconds: f64,
     /// The clock that the length is of.
     pub clock: Clock,
-    /// Whether another server answered, or this one was started anew: then there are no figures.
+    /// Whether another server answered, or this one was restarted, so that there are no figures.
     pub other_instance: bool,
     /// The connection was lost and made anew in between.
     pub reconnected: bool,
     /// The objects of the second sample, in its order.
     pub rows: Vec<DatabaseRow>,
-    /// What else was counted.
+    /// The counters of the database as a whole.
     pub counters: Vec<CounterRow>,
-    /// Objects and counters that were set to 0 in between, so that there are no figures.
+    /// Objects and counters that were reset in between, so that they have no figures.
     pub anew: Vec<String>,
-    /// Objects that are no longer there; what they did since the first sample is not known.
+    /// Objects that no longer exist; what they did since the first sample is not known.
     pub gone: Vec<String>,
 }
 
-/// What was done for one object. None is what the database does not count, or what did not happen:
+/// The I/O for one object. `None` for what the database does not count, or for what did not happen:
 /// never 0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DatabaseRow {
     /// A file, or a kind of process with a kind of object and a context; in the sum of all,
     /// `total`.
     pub object: String,
-    /// The window's length in seconds.
+    /// Length of the window in seconds.
     pub seconds: f64,
-    /// Reads: D reads.
+    /// Reads in the window: D reads.
     pub reads: Option<u64>,
-    /// Writes: D writes.
+    /// Writes in the window: D writes.
     pub writes: Option<u64>,
-    /// Bytes read: D bytes.
+    /// Bytes read in the window: D bytes.
     pub read_bytes: Option<u64>,
-    /// Bytes written: D bytes.
+    /// Bytes written in the window: D bytes.
     pub written_bytes: Option<u64>,
     /// Mean time of a read in nanoseconds: D read time / D reads. None when nothing was read, or
     /// times are not counted.
@@ -79,11 +80,11 @@ pub struct DatabaseRow {
 /// What one counter of the whole database counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CounterRow {
-    /// Its name, such as `wal_bytes`.
+    /// The counter's name, such as `wal_bytes`.
     pub name: String,
-    /// What it counts.
+    /// The unit of the amount.
     pub unit: Unit,
-    /// How much.
+    /// How much it grew in the window.
     pub amount: u64,
 }
 
@@ -154,7 +155,7 @@ impl DatabaseWindow {
     }
 }
 
-/// The window's length, by the database's clock where that goes.
+/// The length of the window, by the database's clock if that runs.
 fn length(earlier: &DatabaseSample, later: &DatabaseSample) -> (f64, Clock) {
     let seconds = |from: u64, to: u64| to.saturating_sub(from) as f64 / 1e9;
     let ours = seconds(earlier.at_ns, later.at_ns);
@@ -196,7 +197,7 @@ fn zeros(of: &ObjectCounters) -> ObjectCounters {
     }
 }
 
-/// A counter has gone back.
+/// Says that a counter has gone back.
 struct Back;
 
 /// How far a counter has come; `None` if one of the two is not there.
@@ -248,7 +249,7 @@ impl DatabaseRow {
         })
     }
 
-    /// Whether nothing was done.
+    /// Whether the object did no I/O.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         [self.reads, self.writes, self.syncs].iter().all(|count| count.unwrap_or(0) == 0)
@@ -260,25 +261,25 @@ impl DatabaseRow {
         self.per_second(self.reads)
     }
 
-    /// Writes per second, likewise.
+    /// Writes per second; `None` if they are not counted.
     #[must_use]
     pub fn writes_per_s(&self) -> Option<f64> {
         self.per_second(self.writes)
     }
 
-    /// Syncs per second, likewise.
+    /// Syncs per second; `None` if they are not counted.
     #[must_use]
     pub fn syncs_per_s(&self) -> Option<f64> {
         self.per_second(self.syncs)
     }
 
-    /// Bytes read per second, likewise.
+    /// Bytes read per second; `None` if they are not counted.
     #[must_use]
     pub fn read_bytes_per_s(&self) -> Option<f64> {
         self.per_second(self.read_bytes)
     }
 
-    /// Bytes written per second, likewise.
+    /// Bytes written per second; `None` if they are not counted.
     #[must_use]
     pub fn written_bytes_per_s(&self) -> Option<f64> {
         self.per_second(self.written_bytes)

@@ -34,7 +34,7 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// A bucket that is full.
+    /// A bucket with all of its tokens.
     pub(crate) fn new(model: SimBucket) -> Self {
         Self {
             ios: model.iops.map(|rate| Tokens::new(rate, model.burst_ios)),

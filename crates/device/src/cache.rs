@@ -8,10 +8,10 @@ use crate::lru::Lru;
 /// What an LRU cache holds or does not hold.
 const BLOCK_BYTES: u64 = 4096;
 
-/// The cache that serves reads.
+/// A cache that answers reads of what it holds.
 #[derive(Debug, Clone)]
 pub(crate) struct ReadCache {
-    /// Time of a hit.
+    /// Time of a hit in nanoseconds.
     pub(crate) hit_ns: u64,
     size_bytes: u64,
     blocks: Option<Blocks>,
@@ -25,7 +25,7 @@ struct Blocks {
 }
 
 impl ReadCache {
-    /// A cache that is warm.
+    /// A cache that already holds what it can.
     pub(crate) fn new(model: SimCache, target_bytes: &[u64]) -> Self {
         let size_bytes = model.size_bytes.0;
         let blocks = match model.kind {
@@ -81,7 +81,7 @@ pub(crate) struct WriteCache {
 }
 
 impl WriteCache {
-    /// An empty cache.
+    /// A write cache without dirty data.
     pub(crate) fn new(model: SimWriteCache) -> Self {
         Self { model, bytes: 0.0, at: 0 }
     }

@@ -1,12 +1,12 @@
-//! A device whose behaviour is known: given service times, parallel servers, caches and faults,
-//! when is an I/O done?
+//! A device whose behaviour is known: with given service times, parallel servers, caches and
+//! faults, when is an I/O done?
 //!
 //! Pure: no clock and no I/O. The caller owns the clock, virtual or real. It asks [`Device::serve`]
 //! at the moment an I/O arrives, and completes it at the moment that returns. All chance comes from
 //! a seed.
 //!
-//! I/Os pass what they share in the order in which they arrive: the queue limit, the bucket, the
-//! link, then a cache or a server. So nothing is ever reserved ahead of somebody who comes there
+//! I/Os pass the shared parts in the order in which they arrive: the queue limit, the bucket, the
+//! link, then a cache or a server. So nothing is ever reserved ahead of an I/O that gets there
 //! sooner. Nothing is allocated after the start.
 
 mod bucket;
@@ -25,25 +25,25 @@ use volume::Volume;
 /// Units in which a device transfers.
 const SECTOR_BYTES: u32 = 512;
 
-/// What an I/O does.
+/// The operation of an I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
-    /// Brings data from the device.
+    /// Reads data from the device.
     Read,
-    /// Takes data to the device.
+    /// Writes data to the device.
     Write,
-    /// Flushes what was written before.
+    /// Flushes the writes before it.
     Sync,
 }
 
-/// One I/O.
+/// An I/O that arrives at the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// Which of the device's targets.
+    /// The number of its target.
     pub target: usize,
-    /// What it does.
+    /// The operation to perform.
     pub op: Op,
-    /// Where on the target.
+    /// The offset on the target, in bytes.
     pub offset: u64,
     /// Length of the I/O in bytes.
     pub bytes: u32,
@@ -51,7 +51,7 @@ pub struct Request {
     pub durable: bool,
 }
 
-/// How an I/O ends.
+/// The outcome of an I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// So many bytes were transferred; fewer than asked for where the device cuts I/Os short.
@@ -59,7 +59,7 @@ pub enum Outcome {
         /// Bytes transferred; 0 for a flush.
         bytes: u32,
     },
-    /// An I/O error.
+    /// It fails with an I/O error.
     Failed,
 }
 
@@ -68,11 +68,11 @@ pub enum Outcome {
 pub struct Reply {
     /// The moment, on the clock of the arrivals.
     pub done_ns: u64,
-    /// The result.
+    /// Whether and how it succeeds.
     pub outcome: Outcome,
 }
 
-/// The state of a device.
+/// A simulated device, with everything that changes over time.
 #[derive(Debug, Clone)]
 pub struct Device {
     /// One for all targets, or one for each.
@@ -126,7 +126,7 @@ impl Device {
         {
             done_ns = now_ns.saturating_add(stuck.length_ns.0);
         }
-        // Time must pass, or a virtual clock would stand still for ever.
+        // Time must pass, or a virtual clock would stop for ever.
         done_ns = done_ns.max(now_ns.saturating_add(1));
         if request.op == Op::Write {
             volume.note_write(done_ns);
@@ -146,7 +146,7 @@ impl Device {
     }
 }
 
-/// A time multiplied.
+/// A time multiplied by a factor.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time, not negative")]
 fn scaled(ns: u64, factor: f64) -> u64 {
     (ns as f64 * factor).round() as u64

@@ -12,7 +12,7 @@ use workload::SimAssignment;
 pub(crate) struct Pool(BinaryHeap<Reverse<u64>>);
 
 impl Pool {
-    /// So many places, all free.
+    /// Free places, as many as given.
     pub(crate) fn new(places: u32) -> Self {
         Self((0..places.max(1)).map(|_| Reverse(0)).collect())
     }
@@ -22,7 +22,7 @@ impl Pool {
         self.0.peek().map_or(0, |Reverse(at)| *at)
     }
 
-    /// Takes that place.
+    /// Takes the place that is free first.
     pub(crate) fn occupy(&mut self, until: u64) {
         if let Some(mut first) = self.0.peek_mut() {
             *first = Reverse(until);
@@ -30,14 +30,14 @@ impl Pool {
     }
 }
 
-/// The servers of a device.
+/// The servers of a device, with their queues.
 #[derive(Debug, Clone)]
 pub(crate) enum Servers {
     /// The first that is free takes the I/O.
     Free(Pool),
-    /// Each has a separate queue.
+    /// Servers of which each has its own queue.
     Random {
-        /// When each has done what was given to it.
+        /// When each server will have done its queue.
         free_at: Vec<u64>,
         /// The one that takes the next I/O.
         next: usize,
@@ -45,7 +45,7 @@ pub(crate) enum Servers {
 }
 
 impl Servers {
-    /// So many servers, all free.
+    /// Free servers, as many as given.
     pub(crate) fn new(servers: u32, assignment: SimAssignment) -> Self {
         match assignment {
             SimAssignment::Free => Self::Free(Pool::new(servers)),

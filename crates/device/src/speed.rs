@@ -4,7 +4,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use workload::{SimDevice, SimDrift, SimNoise, SimWarmup};
 
-/// What times are multiplied with.
+/// The factor that times are multiplied by.
 #[derive(Debug, Clone)]
 pub(crate) struct Speed {
     warmup: Option<SimWarmup>,
@@ -14,7 +14,7 @@ pub(crate) struct Speed {
 }
 
 impl Speed {
-    /// That of one run.
+    /// The speed during one run.
     pub(crate) fn new(model: &SimDevice, random: &mut Xoshiro256PlusPlus) -> Self {
         let noise = model.noise.unwrap_or_default();
         let SimNoise { run_percent, io_percent, drift } = noise;

@@ -10,7 +10,7 @@ use crate::servers::{Pool, Servers};
 use crate::speed::Speed;
 use crate::{Op, Request, scaled};
 
-/// Servers and all that stands before them, for one target or for several.
+/// Servers with all queues and limits before them, for one target or for several.
 #[derive(Debug, Clone)]
 pub(crate) struct Volume {
     model: SimDevice,

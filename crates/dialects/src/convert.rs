@@ -8,7 +8,7 @@ use workload::Workload;
 use crate::dialect::WorkloadFile;
 use crate::{DIALECTS, text};
 
-/// iosonde's own.
+/// iosonde's own kind of file, TOML.
 pub static TOML: WorkloadFile = WorkloadFile {
     word: "toml",
     about: "iosonde's own",
@@ -29,13 +29,13 @@ pub fn kinds() -> impl Iterator<Item = &'static WorkloadFile> {
     std::iter::once(&TOML).chain(DIALECTS.iter().rev().filter_map(|dialect| dialect.workloads))
 }
 
-/// The kind of this word.
+/// The kind with this word, if there is one.
 #[must_use]
 pub fn kind(word: &str) -> Option<&'static WorkloadFile> {
     kinds().find(|kind| kind.word == word)
 }
 
-/// The kind that an extension stands for.
+/// The kind that usually has this extension.
 #[must_use]
 pub fn kind_of_extension(extension: &str) -> Option<&'static WorkloadFile> {
     kinds().find(|kind| kind.extensions.iter().any(|known| known.eq_ignore_ascii_case(extension)))
@@ -60,24 +60,24 @@ pub fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
-/// One workload of a file.
+/// One of the workloads that a file holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// What the file calls it.
+    /// Its name in the file.
     pub name: String,
-    /// What it does.
+    /// The workload in iosonde's words.
     pub workload: Workload,
-    /// What is asked for besides.
+    /// What the file asks for that iosonde cannot express.
     pub lost: Vec<String>,
 }
 
-/// Makes one of the workloads of a file, from 0. An error is why it is none.
+/// Makes one of the workloads of a file, from 0. An error says why it cannot be made.
 type MakePart = Box<dyn Fn(usize) -> Result<Part, String>>;
 
 /// The workloads of a file, in the order in which they run. What a short file asks for may be long:
 /// each is made when it is taken.
 pub struct Parts {
-    /// What is lost of the file, whichever workload of it is taken.
+    /// Losses of the file as a whole, for every workload in it.
     pub lost: Vec<String>,
     len: usize,
     make: MakePart,
@@ -98,7 +98,7 @@ impl Parts {
         Self { lost, len, make }
     }
 
-    /// These workloads.
+    /// A file that holds these workloads.
     pub(crate) fn of(parts: Vec<Part>) -> Self {
         let len = parts.len();
         let make = move |index: usize| parts.get(index).cloned().ok_or_else(String::new);
@@ -117,7 +117,8 @@ impl Parts {
         self.len
     }
 
-    /// One of them, from 0; none after the last. An error is why a run is not a workload.
+    /// One of the workloads, from 0; `None` after the last. An error says why a run cannot become a
+    /// workload.
     #[must_use]
     pub fn part(&self, index: usize) -> Option<Result<Part, String>> {
         (index < self.len).then(|| (self.make)(index))
@@ -172,7 +173,7 @@ mod tests {
         assert_eq!((parts.len(), managers(&parts.lost)), (16, 1), "{:?}", parts.lost);
         assert_eq!(managers(&parts.part(15).unwrap().unwrap().lost), 0);
         assert!(parts.part(16).is_none());
-        // Without the drives the file is still one of 16 runs; the one that is taken says what is
+        // Without the drives the file still has 16 runs. The run that is taken reports what is
         // missing.
         let parts = (icf().read)(bytes, &Drives::default(), &|_| None).unwrap();
         assert!(parts.part(0).unwrap().unwrap_err().contains("--drive"));

@@ -14,9 +14,9 @@ pub struct Dialect {
     pub name: &'static str,
     /// How it writes its name itself.
     pub title: &'static str,
-    /// Whether its command line is a command of iosonde, which a link of its name stands for.
+    /// Whether its command line is a command of iosonde, which a link with its name runs.
     pub is_command: bool,
-    /// Its files of results.
+    /// The kinds of result files that it writes.
     pub results: &'static [ResultFile],
     /// Its file that holds a workload.
     pub workloads: Option<&'static WorkloadFile>,
@@ -27,8 +27,8 @@ pub struct Dialect {
 pub struct ResultFile {
     /// Whether there is one in a text.
     pub is_in: fn(&str) -> bool,
-    /// Reads every run. The name of the file and the moment, UTC and RFC 3339, that stands for the
-    /// start of runs of which nobody knows it.
+    /// Reads every run. Takes the name of the file, and the moment (UTC, RFC 3339) to use as the
+    /// start of runs whose start is not known.
     pub read: fn(&str, &str, &str) -> Result<ForeignRuns, ReadError>,
 }
 
@@ -38,17 +38,17 @@ pub(crate) type WrittenFile = Result<(String, Vec<String>), String>;
 /// A kind of file that holds a workload.
 #[derive(Debug)]
 pub struct WorkloadFile {
-    /// The word that stands for it.
+    /// The word for it on the command line.
     pub word: &'static str,
     /// What it is, in a phrase.
     pub about: &'static str,
-    /// Such files, as one speaks of them.
+    /// The name of such files in a sentence.
     pub files: &'static str,
-    /// The extensions of such files.
+    /// The usual extensions of such files.
     pub extensions: &'static [&'static str],
     /// Whether a text looks like one.
     pub is_in: fn(&str) -> bool,
-    /// Reads every workload. An error is what is wrong, line by line.
+    /// Reads every workload. An error lists what is wrong, line by line.
     pub read: fn(&[u8], &Drives, Environment<'_>) -> Result<Parts, String>,
     /// Writes a workload; also what of it is lost.
     pub write: fn(&Workload) -> WrittenFile,

@@ -6,8 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Which directory or device stands for which drive letter, physical disk or path prefix. On
-/// Windows, those that are not in the table stand for themselves.
+/// The directory or device for each drive letter, physical disk or path prefix. On Windows, drives
+/// that are not in the table keep their meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drives {
     lines: Vec<Drive>,
@@ -34,7 +34,7 @@ pub enum DriveError {
     /// The text is not a mapping.
     #[error("`{0}` is not a mapping; write NAME=PLACE, for example `E=/mnt/e`, `3=/dev/sdb`")]
     Form(String),
-    /// A path begins with a drive that nothing stands for.
+    /// A path begins with a drive that is not mapped.
     #[error(
         "`{path}` is on `{drive}`, which does not exist here; say what stands for it: `--drive \
          {drive}=/a/directory`"
@@ -88,7 +88,7 @@ impl Drives {
         Self { on_windows, ..self }
     }
 
-    /// Whether drives and disks that are not in the table stand for themselves.
+    /// Whether drives and disks that are not in the table keep their meaning.
     pub(crate) fn are_windows(&self) -> bool {
         self.on_windows
     }
@@ -155,7 +155,7 @@ impl Drives {
     }
 }
 
-/// A whole disk of Windows.
+/// The path of a whole disk on Windows.
 fn physical_drive(number: &str) -> PathBuf {
     PathBuf::from(format!(r"\\.\PhysicalDrive{number}"))
 }

@@ -1,7 +1,7 @@
-//! Runs that another tool measured, as measurements: what every importer shares.
+//! Turns runs of other tools into measurements: what every importer shares.
 //!
-//! A field of a measurement that the tool does not tell is empty, 0 or absent; nothing is made up.
-//! What the figures can and cannot mean stands among the measurement's warnings.
+//! A field that the tool does not report is empty, 0 or absent; nothing is made up. The
+//! measurement's warnings say what the figures can and cannot mean.
 
 use jiff::{SignedDuration, Timestamp};
 use results::{
@@ -11,12 +11,12 @@ use results::{
 use thiserror::Error;
 use workload::{Workload, plural};
 
-/// What was found in a file.
+/// The runs in a file, and notes on reading it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ForeignRuns {
     /// Every run, in the order of the file.
     pub measurements: Vec<Measurement>,
-    /// What was left out or is not whole, each with its line.
+    /// What was left out or is incomplete, each with its line.
     pub notes: Vec<String>,
 }
 
@@ -24,11 +24,11 @@ pub struct ForeignRuns {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {what}")]
 pub struct ReadError {
-    /// From 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// In characters, from 1.
+    /// The column in characters, counted from 1.
     pub column: usize,
-    /// What is wrong.
+    /// What is wrong at this place.
     pub what: String,
 }
 
@@ -41,7 +41,7 @@ impl ReadError {
         Self { line, column, what }
     }
 
-    /// What is wrong with the JSON that begins at a byte of a text.
+    /// The error in the JSON that begins at a byte of a text.
     pub(crate) fn json(text: &str, begin: usize, error: &serde_json::Error) -> Self {
         let start = Self::at(text, begin, String::new());
         // The message ends with the place, which is that in the part.
@@ -144,7 +144,7 @@ fn is_possible_point(p: &Point) -> bool {
     rates.into_iter().chain(means).all(f64::is_finite)
 }
 
-/// One run of another tool.
+/// One run of another tool, before it becomes a measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     /// Which tool, and what it says of itself.
@@ -153,7 +153,7 @@ pub struct Run {
     pub started: String,
     /// Whether the run came to its end.
     pub status: Status,
-    /// What was done.
+    /// The load in iosonde's words.
     pub workload: Workload,
     /// The machine, where the tool names it.
     pub host: Option<String>,
@@ -162,20 +162,20 @@ pub struct Run {
     /// Bytes of each target that I/O could use, in the workload's order; 0 where the tool does not
     /// say.
     pub target_bytes: Vec<u64>,
-    /// Reads and writes together.
+    /// The figures of reads and writes together.
     pub total: Statistics,
-    /// Reads.
+    /// The figures of reads.
     pub read: Statistics,
-    /// Writes.
+    /// The figures of writes.
     pub write: Statistics,
     /// What a reader of the figures must know.
     pub warnings: Vec<String>,
 }
 
 impl Run {
-    /// The measurement. `text` is the part of the file that tells of this run: its name is made
-    /// from it, so that a file that is read twice gives the same measurements. `read` is the
-    /// moment, UTC and RFC 3339, that stands for a start that nobody knows.
+    /// The measurement. `text` is the part of the file about this run. Its name is made from that
+    /// text, so that a file that is read twice gives the same measurements. `read` is the moment
+    /// (UTC, RFC 3339) to use if the start is not known.
     #[must_use]
     pub fn measurement(self, text: &str, read: &str) -> Measurement {
         let Self { workload, target_bytes, mut warnings, .. } = self;
@@ -244,13 +244,13 @@ fn name(tool: &str, text: &str) -> String {
     format!("{}-{:016x}", tool.to_lowercase(), fnv_1a(text))
 }
 
-/// FNV-1a of 64 bits.
+/// The hash FNV-1a of 64 bits.
 pub(crate) fn fnv_1a(text: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// Little's law.
+/// I/Os in flight, by Little's law.
 fn in_flight(total: &Statistics) -> f64 {
     total.latency_ns.map_or(0.0, |latency| total.iops * latency.mean / 1e9)
 }
@@ -270,7 +270,7 @@ fn targets(workload: &Workload, bytes: &[u64], figures: &[&Statistics; 3]) -> Ve
     }]
 }
 
-/// The same for the stream.
+/// The figures per stream, for a load of a single stream.
 fn streams(workload: &Workload, figures: &[&Statistics; 3]) -> Vec<StreamResult> {
     let [stream] = workload.streams.as_slice() else { return Vec::new() };
     let [total, read, write] = figures.map(Clone::clone);

@@ -100,7 +100,7 @@ fn fio_without_meaning(name: &str) -> Option<Answer> {
     LEFT_OUT.contains(&name).then_some(Note("is not needed here: leave it out"))
 }
 
-/// `randread`, `readwrite` and so on.
+/// Answers `--rw` with `randread`, `readwrite` and so on.
 fn read_write(value: &str) -> Answer {
     // A number after a colon says how far one place is from the next.
     let kind = value.split(':').next().unwrap_or_default();
@@ -117,7 +117,7 @@ fn read_write(value: &str) -> Answer {
     Flags(vec![("pattern", Some(pattern.to_owned())), ("write", Some(write.to_owned()))])
 }
 
-/// What makes the I/O.
+/// Answers options for the I/O engine.
 fn engine(value: &str) -> Answer {
     match value {
         "" => switch("engine"),
@@ -130,7 +130,7 @@ fn engine(value: &str) -> Answer {
     }
 }
 
-/// `4k/70:64k/30` as we write it.
+/// Turns `4k/70:64k/30` into iosonde's form.
 fn mix(value: &str) -> String {
     let parts = value.split(',').next().unwrap_or_default().split(':');
     parts.map(|part| part.replace('/', ":")).collect::<Vec<_>>().join(",")

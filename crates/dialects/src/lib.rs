@@ -2,8 +2,7 @@
 //!
 //! A dialect turns what people have (a command line, a parameter file, a profile, a result) into
 //! iosonde's words, and iosonde's results into the text that their scripts read. Nothing here
-//! measures, and nothing here touches a file: what is read comes as bytes, what is written goes out
-//! as text.
+//! measures, and nothing here touches a file: input comes as bytes, output leaves as text.
 
 pub mod convert;
 mod dialect;

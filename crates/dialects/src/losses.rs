@@ -4,7 +4,7 @@
 #[derive(Debug, Default)]
 pub(crate) struct Losses {
     sentences: Vec<String>,
-    /// What is being written, with a colon.
+    /// What is lost while a file is written, after a word and a colon.
     prefix: String,
 }
 
@@ -32,7 +32,7 @@ impl Losses {
         }
     }
 
-    /// Adds what is lost from any number of streams, for the first of them.
+    /// Adds the losses of any number of streams, naming the first of them.
     pub(crate) fn add_once(&mut self, what: &str) {
         if !self.sentences.iter().any(|sentence| sentence.ends_with(what)) {
             self.add(what);

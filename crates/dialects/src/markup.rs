@@ -6,41 +6,41 @@
 
 use thiserror::Error;
 
-/// The most that is read.
+/// The limits of a document that is read.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Length of the text.
+    /// The longest text, in bytes.
     pub bytes: usize,
-    /// Elements inside one another.
+    /// The deepest nesting of elements.
     pub depth: usize,
-    /// Length of one tag.
+    /// The longest tag, in bytes.
     pub tag_bytes: usize,
 }
 
 /// Which limit a text breaks, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum TooMuch {
-    /// The text is too long.
+    /// The text is longer than the limit.
     #[error("it has more than {0} bytes")]
     Long(usize),
     /// Elements are too deep in one another.
     #[error("line {line}, column {column}: more than {depth} elements are inside one another")]
     Deep {
-        /// From 1.
+        /// The line, counted from 1.
         line: usize,
-        /// In characters, from 1.
+        /// The column in characters, counted from 1.
         column: usize,
-        /// The most.
+        /// The limit of the nesting.
         depth: usize,
     },
-    /// A tag is too long.
+    /// A tag is longer than the limit.
     #[error("line {line}, column {column}: the tag has more than {bytes} bytes")]
     Tag {
-        /// From 1.
+        /// The line, counted from 1.
         line: usize,
-        /// In characters, from 1.
+        /// The column in characters, counted from 1.
         column: usize,
-        /// The most.
+        /// The limit in bytes.
         bytes: usize,
     },
 }

@@ -10,7 +10,7 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Goes on in a text, `depth` levels deep.
+    /// Continues a text, `depth` levels deep.
     pub fn new(out: &'a mut String, depth: usize) -> Self {
         Self { out, depth }
     }
@@ -35,7 +35,7 @@ impl<'a> Writer<'a> {
         let _ = writeln!(self.out, "</{name}>");
     }
 
-    /// An element with a text.
+    /// An element that holds only a text.
     pub fn text(&mut self, name: &str, value: impl Display) {
         self.indent();
         let _ = writeln!(self.out, "<{name}>{}</{name}>", escape(&value.to_string()));

@@ -142,7 +142,7 @@ fn a_spoiled_file_gives_what_is_sound_and_names_the_rest() {
     said(70, "less than 8 numbers");
     said(48, "the section `ACCESS SPECIFICATIONS` has no end");
     said(75, "`x` is not a run time; 0 is taken");
-    said(77, "`SOMETHING` is none of the test types");
+    said(77, "`SOMETHING` is not one of the test types");
     said(79, "`` is not a number of a cycling; 2 is taken");
     said(80, "outside of the section `MANAGER LIST`");
     assert!(notes.last().unwrap().starts_with("the file does not say of which version"));

@@ -221,7 +221,7 @@ fn the_last_run_of_a_text_that_was_cut_is_incomplete() {
         "{:?}",
         found.notes
     );
-    // Whoever quotes a run leaves out its histogram; that was an interrupted run.
+    // People who quote a run leave out its histogram. It was read as an interrupted run.
     let found = cut(at("ms: 0  1"));
     assert_eq!(found.measurements[0].status, Status::Complete);
     assert_eq!(found.measurements[0].total.latency_ns.unwrap().max, 61_000_000);

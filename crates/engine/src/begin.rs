@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::error::EngineError;
 use crate::event::{Event, Observer, Start};
 
-/// Which threads have begun.
+/// How many threads have begun, and when the last of them did.
 #[derive(Debug, Default)]
 pub(crate) struct Begun {
     threads: AtomicUsize,
@@ -29,12 +29,12 @@ impl Begun {
     }
 }
 
-/// The beginning of a run.
+/// When a run begins, and the threads that have begun.
 #[derive(Debug)]
 pub(crate) struct Beginning {
     /// When it was, by the calendar.
     pub started: Timestamp,
-    /// The threads that have begun.
+    /// The threads that have begun so far.
     pub begun: Arc<Begun>,
     /// The moment that was named and the one that it became, until their event has been sent.
     named_ns: Option<(u64, u64)>,

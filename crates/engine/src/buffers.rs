@@ -10,7 +10,7 @@ use crate::platform::Pages;
 /// Alignment of every buffer; enough for direct I/O on any device with sectors up to 4 KiB.
 const ALIGN: usize = 4096;
 
-/// Size of a large page.
+/// Size of a large page, in bytes.
 const LARGE: usize = 2 << 20;
 
 /// One buffer for each slot, for reads and, apart from them, for writes.
@@ -23,12 +23,12 @@ pub(crate) struct Buffers {
     bytes: usize,
 }
 
-/// Who uses a queue's buffers.
+/// The I/Os that a queue's buffers are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BufferPlan {
-    /// I/Os at a time.
+    /// How many I/Os there are at a time.
     pub depth: u32,
-    /// Largest I/O.
+    /// The size of the largest of them.
     pub bytes: u32,
     /// Whether any I/O reads.
     pub reads: bool,
@@ -45,7 +45,7 @@ impl BufferPlan {
         let regions = copies * (u64::from(self.reads) + u64::from(self.writes));
         let stride = u64::from(self.bytes).next_multiple_of(ALIGN as u64);
         let region = u64::from(self.depth).saturating_mul(stride);
-        // Whoever touches a byte of a large page has all of it.
+        // A single byte that is touched takes the whole large page.
         let unit = if self.layout == Layout::Large { LARGE as u64 } else { 1 };
         region.checked_next_multiple_of(unit).unwrap_or(u64::MAX).saturating_mul(regions)
     }
@@ -91,7 +91,7 @@ impl Buffers {
         [&mut self.read, &mut self.write].map(|r| (r.bytes_mut().as_mut_ptr(), r.used.len()))
     }
 
-    /// Distance of two slots' buffers.
+    /// Distance from one slot's buffer to the next.
     pub(crate) fn stride(&self) -> usize {
         self.stride
     }

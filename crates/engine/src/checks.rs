@@ -11,10 +11,10 @@ use crate::teams::Place;
 use crate::watch::LONG_IO_NS;
 use crate::worker::WorkerEnd;
 
-/// I/Os that the window ended without are told of when they are older than this and twice the 99th
-/// percentile.
+/// I/Os in flight at the end of the window are reported if they are older than this and than twice
+/// the 99th percentile.
 const LEFT_OVER_NS: u64 = 10_000_000;
-/// A schedule that is this late is told of whatever the latencies are.
+/// A schedule that is this late is reported, whatever the latencies are.
 const BEHIND_NS: u64 = 100_000_000;
 
 /// What is judged: a run's counts and what was made of them.
@@ -23,9 +23,9 @@ pub(crate) struct RunEvidence<'a> {
     pub places: &'a [Place],
     pub facts: &'a Facts,
     pub streams: &'a [StreamResult],
-    /// I/Os in flight, averaged.
+    /// I/Os in flight, averaged over the window.
     pub achieved: f64,
-    /// Length of the window.
+    /// Length of the window in seconds.
     pub seconds: f64,
 }
 
@@ -42,12 +42,13 @@ pub(crate) fn checks(judged: &RunEvidence<'_>) -> Checks {
     }
 }
 
-/// From submission to completion.
+/// Latencies from submission to completion.
 fn service(tally: &Tally) -> &Histogram {
     tally.open_loop.as_deref().map_or(&tally.latency, |p| &p.service)
 }
 
-/// Time in flight of every I/O, flushes too, against the integral of what was in flight.
+/// Compares the time in flight of every I/O, flushes included, with the integral of what was in
+/// flight.
 fn littles_law(judged: &RunEvidence<'_>) -> Option<f64> {
     let completed = |t: &Tally| service(t).mean().unwrap_or(0.0) * t.ios as f64;
     // Thread by thread: in a sum of open and closed loops, only some I/Os have their own service
@@ -108,7 +109,7 @@ pub(crate) fn stalls(workers: &[WorkerTotals], facts: &Facts) -> Stalls {
     }
 }
 
-/// What went wrong.
+/// I/Os that failed, never returned or took very long, in sentences.
 fn lost(judged: &RunEvidence<'_>) -> Vec<String> {
     let errors = ends(judged.workers).filter_map(|e| e.queue_error.as_ref());
     let mut warnings: Vec<String> =
@@ -195,7 +196,7 @@ mod tests {
         assert_eq!(slowest_second(&series(1.0, &[9.0, 4.0, 8.0])), Some(4.0));
         // Its slow and its fast half are one second.
         assert_eq!(slowest_second(&series(0.5, &[8.0, 8.0, 2.0, 10.0])), Some(6.0));
-        // The last half of a second is none.
+        // The last half of a second is not a whole one, so it does not count.
         assert_eq!(slowest_second(&series(0.5, &[8.0, 8.0, 7.0, 7.0, 1.0])), Some(7.0));
         assert_eq!(slowest_second(&series(1.0, &[5.0, 0.0])), Some(0.0));
         for unknown in [series(1.0, &[5.0]), series(2.0, &[5.0, 5.0]), series(0.4, &[5.0; 9])] {
@@ -204,7 +205,7 @@ mod tests {
     }
 
     proptest! {
-        /// However finely it is told, a second is as slow.
+        /// Finer intervals do not make a second slower.
         #[test]
         fn the_length_of_the_intervals_does_not_matter(
             iops in prop::collection::vec(0.0..1e7_f64, 2..20),

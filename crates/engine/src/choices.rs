@@ -13,9 +13,9 @@ use crate::random::Random;
 /// The generators that all choices of a thread come from.
 #[derive(Debug, Clone)]
 pub(crate) struct Draws {
-    /// Every random choice but content.
+    /// The source of every random choice but content.
     pub random: Random,
-    /// The same in DiskSpd's order.
+    /// The generator of DiskSpd's order, with the same seed.
     pub diskspd: Generator,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Choices {
     serial: u64,
 }
 
-/// Which way an I/O goes.
+/// What decides whether an I/O reads or writes.
 enum Direction {
     Reads,
     Writes,

@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Where time stamps come from.
+/// The source of all time stamps of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     start: Instant,
@@ -46,7 +46,7 @@ impl Clock {
         }
     }
 
-    /// `tsc` or `os`.
+    /// Its name in results: `tsc` or `os`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         if self.counter.is_some() { "tsc" } else { "os" }

@@ -14,7 +14,7 @@ use crate::recorder::{Snapshot, Span, Tally};
 use crate::spread::Spread;
 use crate::worker::WorkerEnd;
 
-/// Intervals that may be open at a time before the oldest is closed without those who are late.
+/// At most so many intervals are open at a time; then the oldest is closed without late workers.
 const OPEN_MAX: usize = 8;
 
 /// Parts of the window that are kept apart.
@@ -23,20 +23,20 @@ const PARTS_MAX: usize = 32;
 /// What one worker did in a part of the window.
 #[derive(Default)]
 pub(crate) struct Counts {
-    /// Reads, writes, flushes.
+    /// Reads, writes and flushes.
     pub tallies: [Tally; KINDS],
     /// Integral of the I/Os in flight over time.
     pub in_flight_ns: f64,
     /// What failed I/Os have a part in of it.
     pub failed_ns: f64,
-    /// Longest time without a completion.
+    /// The longest time in which nothing completed.
     pub longest_gap_ns: u64,
     /// The thread's CPU time at the end of the part.
     cpu_end_ns: Option<u64>,
 }
 
 impl Counts {
-    /// Adds what was counted after this.
+    /// Adds the counts of a later time.
     fn merge(&mut self, later: &Self) {
         for (mine, theirs) in self.tallies.iter_mut().zip(&later.tallies) {
             mine.merge(theirs);
@@ -58,7 +58,7 @@ impl Counts {
     }
 }
 
-/// What one worker did.
+/// The sums of one worker.
 #[derive(Default)]
 pub(crate) struct WorkerTotals {
     /// In the whole window; complete after [`Collector::finish`].
@@ -83,7 +83,7 @@ impl WorkerTotals {
         Some(self.counts.cpu_end_ns?.saturating_sub(self.cpu_begin_ns?))
     }
 
-    /// Adds what was counted in an interval.
+    /// Adds the counts of an interval.
     fn keep(&mut self, interval: u64, tallies: &[Tally; KINDS]) {
         let at = usize::try_from(interval).unwrap_or(usize::MAX);
         if self.intervals.len() <= at {
@@ -94,7 +94,7 @@ impl WorkerTotals {
         }
     }
 
-    /// What was counted in the part of this number.
+    /// The counts of the part with this number.
     fn part(&mut self, number: usize) -> &mut Counts {
         if self.parts.len() <= number {
             self.parts.resize_with(number + 1, Counts::default);
@@ -102,7 +102,7 @@ impl WorkerTotals {
         &mut self.parts[number]
     }
 
-    /// Each two parts become one.
+    /// Joins every two parts to one.
     fn halve(&mut self) {
         let mut halved: Vec<Counts> = Vec::with_capacity(PARTS_MAX);
         for (number, part) in self.parts.drain(..).enumerate() {
@@ -115,13 +115,13 @@ impl WorkerTotals {
     }
 }
 
-/// One interval over all workers.
+/// One interval, added up over all workers.
 struct Interval {
     reads: Tally,
     writes: Tally,
 }
 
-/// A closed interval: plain numbers.
+/// A closed interval as plain numbers, without histograms.
 #[derive(Debug, Clone, Copy, Default)]
 struct Closed {
     ios: [u64; 2],
@@ -132,9 +132,9 @@ struct Closed {
     max_ns: Option<u64>,
 }
 
-/// Where all messages end up.
+/// Receives the messages of all workers and adds them up.
 pub(crate) struct Collector {
-    /// By worker number.
+    /// The sums of each worker, by its number.
     pub workers: Vec<WorkerTotals>,
     returns: Vec<SyncSender<Box<Snapshot>>>,
     open: BTreeMap<u64, Interval>,
@@ -201,11 +201,11 @@ impl Collector {
         usize::try_from(interval / intervals).unwrap_or(PARTS_MAX)
     }
 
-    /// Puts the parts together, without those that hold the first `cut_ns` of the window, and gives
-    /// what was left out.
+    /// Joins the parts, without those that hold the first `cut_ns` of the window, and returns what
+    /// was left out.
     ///
-    /// Whole parts only, so it may be more than was asked for; nothing where parts were not kept or
-    /// nothing would be left.
+    /// Only whole parts are left out, so it may be more than was asked for. Nothing is left out if
+    /// parts were not kept or if nothing would remain.
     pub(crate) fn finish(&mut self, cut_ns: u64) -> u64 {
         let part_ns = self.part_intervals.unwrap_or(0).saturating_mul(self.interval_ns);
         let known = self.workers.iter().map(|w| w.parts.len()).max().unwrap_or(0);
@@ -225,14 +225,14 @@ impl Collector {
         cut as u64 * part_ns
     }
 
-    /// Notes a worker's last words.
+    /// Notes the last message of a worker.
     pub(crate) fn finished(&mut self, end: WorkerEnd) {
         let worker = &mut self.workers[end.worker];
         worker.progress = u64::MAX;
         worker.end = Some(end);
     }
 
-    /// Whether every worker is done.
+    /// Whether every worker has sent its last message.
     pub(crate) fn all_finished(&self) -> bool {
         self.workers.iter().all(|w| w.end.is_some())
     }
@@ -266,8 +266,8 @@ impl Collector {
             }
             if let Some((_, interval)) = self.open.pop_first() {
                 let at = usize::try_from(index).unwrap_or(usize::MAX);
-                // Intervals that every worker was held up over are zero, not absent: whoever counts
-                // points counts time.
+                // Intervals in which every worker was held up are zero, not absent: the number of
+                // points is a length of time.
                 for held_up in self.closed.len()..at {
                     self.closed.push(Closed::default());
                     points.push(self.point(held_up, self.interval_ns));
@@ -279,8 +279,8 @@ impl Collector {
         points
     }
 
-    /// The whole series, for a window of this length, after what was left out of it at its
-    /// beginning; the points of that are given apart, with times up to 0.
+    /// The whole series for a window of this length, without what was cut at its beginning. The
+    /// points of that part are returned separately, with times up to 0.
     pub(crate) fn series(&mut self, window_ns: u64, cut_ns: u64) -> (Vec<Point>, Vec<Point>) {
         for worker in &mut self.workers {
             worker.progress = u64::MAX;
@@ -380,9 +380,9 @@ mod tests {
     use super::*;
     use std::sync::mpsc::sync_channel;
 
-    /// A thread that hangs in a system call over several points sends nothing for them. They were
-    /// left out of what is shown and watched, so that a stall raised the mean that ends a run, and
-    /// warm-up was cut at the wrong place.
+    /// A thread that hangs in a system call over several points sends nothing for them. When such
+    /// points were left out of what is shown and watched, a stall raised the mean that ends a run,
+    /// and warm-up was cut at the wrong place.
     #[test]
     fn points_that_every_worker_slept_through_are_shown_as_zeros() {
         let mut collector = Collector::new(vec![sync_channel(4).0], 100, true);

@@ -1,5 +1,5 @@
-//! What is written: bytes that storage can neither compress nor recognise, unless that is asked
-//! for.
+//! The bytes of writes: storage can neither compress nor recognise them, unless the workload asks
+//! for other content.
 
 use workload::Content;
 
@@ -32,9 +32,9 @@ pub(crate) fn prepare(content: Content, buffer: &mut [u8], random: &mut Random) 
 /// Makes the first `bytes` of a prepared buffer differ from everything written before: every word
 /// of them, so that no compressor finds in this write what it has seen in an earlier one.
 ///
-/// What is written from a `source` comes from another place of it each time instead.
+/// With a `source`, the bytes come from another place of it each time instead.
 ///
-/// All words are combined with one number that is never the same. Filling 8 KiB afresh costs half a
+/// All words are combined with one number that never repeats. Filling 8 KiB afresh costs half a
 /// microsecond; this is one pass of a few instructions per cache line.
 #[inline]
 pub(crate) fn freshen(
@@ -181,7 +181,8 @@ mod tests {
         assert!((0.49..0.53).contains(&share), "{share}");
     }
 
-    /// A short write is the beginning of a buffer for longer ones: what is zero there stays zero.
+    /// A short write is the beginning of a buffer for longer ones, so bytes that are zero there
+    /// stay zero.
     #[test]
     fn zeros_stay_where_they_were_prepared() {
         let content = Content::Compressible { percent: 50 };

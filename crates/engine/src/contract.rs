@@ -28,17 +28,17 @@ use crate::worker::{Message, Timeline, Worker, WorkerPlan};
 
 /// I/Os at a time in the contract.
 pub(crate) const DEPTH: u32 = 8;
-/// Size of one I/O.
+/// Size of one I/O of the tests.
 pub(crate) const BLOCK: u32 = 8192;
 /// Size of the target after the queue: three times the depth.
 pub(crate) const SIZE: u64 = 3 * DEPTH as u64 * BLOCK as u64;
-/// Nothing here takes long; whoever waits longer hangs.
+/// Nothing here takes long; a longer wait is a hang.
 const HANGS: Duration = Duration::from_secs(20);
 
 /// What can be expected of the target after a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keeps {
-    /// What was written is read back, and there is an end.
+    /// Reads return what was written, and I/O past the end is an error.
     Data,
     /// Nothing: the target is artificial and has neither content nor end.
     Nothing,
@@ -120,8 +120,8 @@ fn waits_when_idle<Q: Queue>(checked: &mut Checked<'_, Q>) {
     checked.queue.wait(0).unwrap();
 }
 
-/// Three rounds of full depth, each slot used again as soon as its I/O is back. Gives what was
-/// written, by block.
+/// Runs three rounds at full depth; each slot is used again as soon as its I/O is back. Returns
+/// what was written, by block.
 fn writes_at_full_depth<Q: Queue>(checked: &mut Checked<'_, Q>, depth: u32) -> Vec<Vec<u8>> {
     let mut random = Random::new(7, 0);
     let mut written = Vec::new();
@@ -158,7 +158,7 @@ fn reads_back<Q: Queue>(checked: &mut Checked<'_, Q>, depth: u32, written: &[Vec
     }
 }
 
-/// The rest of a short transfer goes to its place in the buffer and leaves what is before it alone.
+/// The rest of a short transfer goes to its place in the buffer; the part before it stays as it is.
 fn continues_in_the_middle<Q: Queue>(checked: &mut Checked<'_, Q>) {
     let half = BLOCK / 2;
     let at = |op, part: u32| Request {
@@ -326,8 +326,8 @@ impl Queue for Broken {
     }
 }
 
-/// A queue that failed while it waited ended only its own worker: the others went on, and the run
-/// passed for complete. When it failed while it was given I/Os, its words were lost.
+/// A queue that failed while it waited used to end only its own worker: the others continued, and
+/// the run counted as complete. When it failed at submission, its error was lost.
 #[test]
 fn a_broken_queue_fails_the_run_and_says_why() {
     for in_wait in [true, false] {

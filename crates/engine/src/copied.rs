@@ -1,6 +1,6 @@
 //! A queue whose data is copied to or from several pieces of memory, as part of each I/O's latency:
-//! a write is put together from them before it is handed over, a read is taken apart before it is
-//! told of.
+//! a write is assembled from them before submission, a read is taken apart before its completion is
+//! reported.
 
 use std::io;
 use std::ops::Range;
@@ -25,7 +25,7 @@ impl<Q: Queue> CopiedQueue<Q> {
         Ok(Self { queue, memory: Buffers::new(plan)?, pieces: pieces as usize, asked })
     }
 
-    /// Takes a read apart.
+    /// Copies a read into its pieces.
     fn take_apart(&mut self, finished: Finished) {
         let Some(request) = self.asked[finished.slot as usize] else { return };
         let bytes = usize::try_from(finished.result).unwrap_or(0);

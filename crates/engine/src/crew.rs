@@ -40,9 +40,9 @@ impl Machine for Worker {
 
 /// What one thread is given to do.
 pub(crate) enum Crew {
-    /// An ordinary thread.
+    /// An ordinary thread, with a single worker.
     One(Box<Worker>),
-    /// A thread of a pool.
+    /// A thread of a pool, with several workers.
     Pool(Box<Pool>),
 }
 

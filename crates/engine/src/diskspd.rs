@@ -18,7 +18,7 @@ pub(crate) struct Generator {
 }
 
 impl Generator {
-    /// The generator of a seed.
+    /// The generator that DiskSpd has for a seed.
     pub(crate) fn new(seed: u64) -> Self {
         let mut generator = Self { a: 0xF1EA_5EED, b: seed, c: seed, d: seed };
         for _ in 0..20 {
@@ -27,7 +27,7 @@ impl Generator {
         generator
     }
 
-    /// 64 random bits.
+    /// Draws 64 random bits.
     pub(crate) fn bits(&mut self) -> u64 {
         let e = self.a.wrapping_sub(self.b.rotate_left(7));
         self.a = self.b ^ self.c.rotate_left(13);
@@ -58,7 +58,7 @@ pub(crate) struct Ordered {
     step: u64,
     /// Random offsets are multiples of the step below this.
     reach: u64,
-    /// Where a cursor begins again.
+    /// Where a cursor starts again after its end.
     again: u64,
     access: Access,
     slices: Vec<EffectiveSlice>,

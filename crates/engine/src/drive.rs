@@ -42,8 +42,7 @@ pub(crate) fn drive<M: Machine, Q: Queue>(mut worker: M, mut queue: Q) {
         }
     };
     let now = queue.now();
-    // Closes the target, which is not done with before: whoever prepares it again finds it in use
-    // until then.
+    // Closes the target. Until then, anyone who prepares it again finds it in use.
     drop(queue);
     worker.finish(now, error);
 }

@@ -18,27 +18,27 @@ pub enum EngineError {
     Unavailable {
         /// The backend that was asked for.
         engine: &'static str,
-        /// What the system said.
+        /// The error message of the system.
         cause: String,
     },
     /// A target cannot be opened for the I/O of the run.
     #[error("cannot open `{}` for {what}: {source}", path.display())]
     Open {
-        /// The target.
+        /// The target that cannot be used.
         path: PathBuf,
         /// "reading" or "reading and writing", and how.
         what: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A thread cannot be set up as the workload asks.
     #[error("cannot {what}: {source}; {remedy}")]
     Thread {
-        /// What was tried.
+        /// What iosonde tried to do.
         what: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
-        /// What to do about it.
+        /// What the user can do about it.
         remedy: &'static str,
     },
     /// The buffers of all I/Os in flight would take too much memory.
@@ -48,26 +48,26 @@ pub enum EngineError {
          blocks of {block}. Use fewer threads, a smaller depth or smaller blocks"
     )]
     TooMuchMemory {
-        /// All buffers.
+        /// Memory that all buffers need.
         needed: Bytes,
-        /// Memory that programs can have.
+        /// Memory that is free for programs.
         free: Bytes,
-        /// The stream that needs most.
+        /// The stream that needs the most.
         stream: String,
-        /// Its threads on all targets.
+        /// Its threads, on all of its targets.
         threads: u64,
         /// I/Os of each of its threads.
         depth: u32,
-        /// Its largest block.
+        /// The largest block of that stream.
         block: Bytes,
     },
     /// The file that writes take their bytes from cannot be used.
     #[error("cannot write from the bytes of `{}`: {source}; name a file that can be read and is \
         not empty", path.display())]
     ContentFile {
-        /// The file.
+        /// The file that cannot be read.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The buffers that writes take their bytes from would take too much memory.
@@ -76,9 +76,9 @@ pub enum EngineError {
          free memory ({free}); use smaller ones"
     )]
     SourceTooLarge {
-        /// All of them.
+        /// Memory that all buffers need.
         needed: Bytes,
-        /// Memory that programs can have.
+        /// Memory that is free for programs.
         free: Bytes,
     },
     /// The observer did not let it begin.
@@ -90,11 +90,11 @@ pub enum EngineError {
          block"
     )]
     Memory {
-        /// I/Os of one thread.
+        /// I/Os that one thread keeps in flight.
         depth: u32,
-        /// Largest block.
+        /// The largest block of that thread.
         bytes: u32,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -147,7 +147,7 @@ fn kind_by_number(number: i32, on_windows: bool) -> Option<ErrorKind> {
     }
 }
 
-/// What the system says of an error number; 0 stands for a short transfer.
+/// The system's text for an error number; 0 stands for a short transfer.
 #[must_use]
 pub(crate) fn message_of(errno: i32) -> String {
     if errno == 0 {

@@ -12,19 +12,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub enum Event {
     /// A test file is being written; comes several times a second.
     Filling {
-        /// The file. In JSON, what is not UTF-8 in its name is replaced.
+        /// The file that is written. In JSON, anything that is not UTF-8 in its name is replaced.
         #[serde(serialize_with = "lossy")]
         path: PathBuf,
-        /// Bytes written so far.
+        /// Bytes that are written so far.
         done_bytes: u64,
-        /// Bytes to write.
+        /// Bytes to write in all.
         total_bytes: u64,
         /// Speed so far, bytes per second.
         bytes_per_s: f64,
     },
     /// I/O has begun; it does not count yet.
     WarmingUp {
-        /// Length of the warm-up.
+        /// Length of the warm-up in seconds.
         seconds: f64,
     },
     /// Every thread has begun its work. Comes only where [`Start::At`] named the moment.
@@ -36,20 +36,19 @@ pub enum Event {
     },
     /// The measured window has begun, just now.
     WindowBegan {
-        /// Its planned length.
+        /// Planned length of the window in seconds.
         seconds: f64,
     },
     /// An interval of the measured window is complete.
     Interval {
-        /// What happened in it.
+        /// The figures of the interval.
         point: Point,
         /// Seconds of the window that are left.
         seconds_left: f64,
     },
-    /// What each worker did; comes about once a second of the measured window, for those who look
-    /// on.
+    /// What each worker did; sent about once a second of the measured window, for live views.
     Workers {
-        /// What the workers' numbers mean.
+        /// The streams and targets that the workers' numbers stand for.
         #[serde(serialize_with = "shared", deserialize_with = "names")]
         names: Arc<WorkerNames>,
         /// Each worker, in the order of the measurement.
@@ -60,7 +59,7 @@ pub enum Event {
     WindowEnded,
     /// Something that the user should know now.
     Warning {
-        /// The sentence.
+        /// The message, as a sentence.
         text: String,
     },
 }
@@ -87,9 +86,9 @@ fn points<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<[WorkerPoint
 /// How the streams and targets of a workload are called.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WorkerNames {
-    /// The streams, by their numbers.
+    /// The name of each stream, by its number.
     pub streams: Vec<String>,
-    /// The targets, by their numbers.
+    /// The path of each target, by its number.
     pub targets: Vec<PathBuf>,
 }
 
@@ -110,14 +109,14 @@ pub struct WorkerPoint {
     pub mean_ns: Option<f64>,
     /// Longest latency in nanoseconds; `None` if nothing completed.
     pub max_ns: Option<u64>,
-    /// I/Os that failed.
+    /// I/Os that failed so far.
     pub errors: u64,
 }
 
-/// Whether a run continues.
+/// What an observer wants a run to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Go {
-    /// To its planned end.
+    /// Continue to the planned end.
     On,
     /// No further: enough is known. The measurement is then complete.
     Enough,
@@ -126,7 +125,7 @@ pub enum Go {
 /// When a run that is ready begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
-    /// At once.
+    /// End at once.
     Now,
     /// At this moment of [`Clock`](crate::Clock), or at once if it has passed. A run on a virtual
     /// clock begins at once.
@@ -135,7 +134,8 @@ pub enum Start {
     Never,
 }
 
-/// Whoever watches a run. Every `FnMut(&Event)` is one that lets it continue to its planned end.
+/// An observer of a run. Every `FnMut(&Event)` is one that lets the run continue to its planned
+/// end.
 pub trait Observer {
     /// Something happened. Whether to continue is heard after [`Event::Interval`] only.
     fn event(&mut self, event: &Event) -> Go;

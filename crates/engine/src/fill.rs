@@ -15,7 +15,7 @@ use crate::random::Random;
 
 const BLOCK_BYTES: u32 = 1 << 20;
 const DEPTH: u32 = 8;
-/// Time between two progress events.
+/// Time between two progress events, in nanoseconds.
 const REPORT_NS: u64 = 200_000_000;
 
 /// The queue that a file is filled through.
@@ -109,7 +109,7 @@ fn written(one: Finished) -> io::Result<u32> {
     }
 }
 
-/// What is left of a write that was cut short.
+/// Writes the rest after a short write.
 fn rest(request: Request, one: Finished) -> io::Result<Option<Request>> {
     let bytes = written(one)?;
     Ok((bytes < request.bytes).then(|| Request {

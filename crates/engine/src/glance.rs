@@ -1,6 +1,6 @@
-//! What each worker does, for those who look on while it runs. Nothing of it is in a result.
+//! What each worker does, for live views while it runs. Nothing of it is in a result.
 //!
-//! It is made of the snapshots that the coordinator gets anyway: workers do nothing for it.
+//! It is made from the snapshots that the coordinator gets anyway, so workers do nothing for it.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use crate::teams::Place;
 
 /// Time of the window between two looks.
 const EVERY_NS: u64 = 1_000_000_000;
-/// How far ahead of those who are held up the others may be before it is shown without them.
+/// If workers are held up and the others are this far ahead, the view is shown without the late
+/// ones.
 const PATIENCE_NS: u64 = 500_000_000;
 
 /// What one worker did since the last look.
@@ -38,14 +39,14 @@ pub(crate) struct Glance {
     recent: Vec<Recent>,
     /// When the next look is due, from the beginning of the window.
     due_ns: u64,
-    /// Workers that are past it.
+    /// Workers that have gone past it.
     past: usize,
     /// How far the first of them is.
     newest_ns: u64,
 }
 
 impl Glance {
-    /// Nothing has been counted yet.
+    /// A view in which nothing is counted yet.
     pub(crate) fn new(workload: &Workload, places: &[Place]) -> Self {
         let names = WorkerNames {
             streams: workload.streams.iter().map(|s| s.name.clone()).collect(),
@@ -61,7 +62,7 @@ impl Glance {
         }
     }
 
-    /// Counts what a worker sent.
+    /// Adds the counts that a worker sent.
     pub(crate) fn add(&mut self, snapshot: &Snapshot) {
         let Some(recent) = self.recent.get_mut(snapshot.worker) else { return };
         if snapshot.span == Span::WarmUp {

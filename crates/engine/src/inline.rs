@@ -10,14 +10,13 @@ use crate::drive::sleep_until;
 use crate::error::DEVICE_FAILED;
 use crate::queue::{Finished, Queue, Request};
 
-/// How one I/O is made.
+/// Performs one I/O before it returns.
 pub(crate) trait Perform {
     /// Makes it, and gives the bytes it moved.
     fn perform(&mut self, buffers: &mut Buffers, request: &Request) -> io::Result<usize>;
 }
 
-/// The queue. What is outstanding next to the I/O at hand waits for its turn, and that is part of
-/// its latency.
+/// The queue. Other outstanding I/Os wait for their turn, and the wait is part of their latency.
 pub(crate) struct InlineQueue<P> {
     targets: P,
     buffers: Buffers,
@@ -27,7 +26,7 @@ pub(crate) struct InlineQueue<P> {
 }
 
 impl<P: Perform> InlineQueue<P> {
-    /// A queue to targets.
+    /// A queue to these targets.
     pub(crate) fn to(targets: P, plan: BufferPlan) -> io::Result<Self> {
         let depth = plan.depth as usize;
         Ok(Self {

@@ -1,5 +1,4 @@
-//! A queue for whoever makes I/Os of their own: what checks data decides itself what it reads and
-//! writes.
+//! A queue for callers that decide themselves what to read and write, as the checks of data do.
 
 use workload::{Stream, Workload};
 
@@ -24,8 +23,8 @@ pub fn open_queue(
     open_queue_for(workload, prepared, stream, u32::MAX)
 }
 
-/// The same for I/Os of at most so many bytes, if the stream has larger ones: buffers that are not
-/// larger than what is done in them lie close together.
+/// The same for I/Os of at most so many bytes, for streams that also have larger ones: small
+/// buffers are close together.
 pub fn open_queue_for(
     workload: &Workload,
     prepared: &Prepared,

@@ -38,7 +38,8 @@ impl Mark {
         bytes
     }
 
-    /// Reads the last bytes of a file of this length; nothing if they are no mark of such a file.
+    /// Reads the mark from the last bytes of a file of this length; `None` if they are not its
+    /// mark.
     #[must_use]
     pub fn parse(bytes: &[u8], file_bytes: u64) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?;

@@ -11,9 +11,9 @@ pub(crate) struct Matrix {
     block_bytes: u64,
     columns: u64,
     rows: u64,
-    /// The thread's first column.
+    /// The first column that the thread owns.
     first: u64,
-    /// Columns that the thread owns.
+    /// How many columns the thread owns.
     owned: u64,
     same_column: bool,
     row: u64,
@@ -42,7 +42,7 @@ impl Matrix {
         }
     }
 
-    /// Where the next I/O begins.
+    /// The offset of the next I/O.
     pub(crate) fn next(&mut self) -> u64 {
         let block = (self.row * self.columns).saturating_add(self.first + self.column);
         self.row += 1;

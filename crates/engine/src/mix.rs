@@ -11,7 +11,7 @@ use crate::random::Random;
 /// Percents: each part has as many of these places as its share.
 const PLACES: u64 = 100;
 
-/// The mix of one thread.
+/// Draws the I/Os of one thread from its mix.
 #[derive(Debug)]
 pub(crate) struct Mixer {
     parts: Vec<Part>,
@@ -23,16 +23,16 @@ pub(crate) struct Mixer {
     /// When the last I/O started, or the run.
     last_ns: u64,
     not_before_ns: u64,
-    /// Whether any I/O is answered.
+    /// Whether any part of the mix has replies.
     replies: bool,
-    /// What is to be answered, in the order in which it has finished.
+    /// I/Os that wait for their reply, in the order in which they finished.
     unanswered: VecDeque<Unanswered>,
 }
 
 /// An I/O that has finished and is to be answered.
 #[derive(Debug, Clone, Copy)]
 struct Unanswered {
-    /// Who made it.
+    /// The worker that did it.
     whose: usize,
     op: Op,
     /// The part that says how, counted from 1.

@@ -195,8 +195,8 @@ fn bursts_and_delays_are_exact() {
     assert!([0, 1, 2].into_iter().all(|target| on(target).abs_diff(333) <= 2));
 }
 
-/// A pause holds back all targets of a thread, while what is under way continues; without room a
-/// burst waits for it.
+/// A pause holds back all targets of a thread, while I/Os in flight continue; without room a burst
+/// waits for it.
 #[test]
 fn a_burst_larger_than_the_depth_waits_for_room() {
     let kind = MixPart { delay_ns: Nanoseconds(10 * MS), burst_ios: 6, ..part(100, 4096) };
@@ -229,8 +229,8 @@ fn what_jumps_is_aligned_and_stays_inside() {
         assert!(r.offset.is_multiple_of(96 << 20) && r.offset + u64::from(r.bytes) <= SPAN);
         *places.entry(r.offset).or_insert(0u32) += 1;
     }
-    // Ten places hold a block; what was rounded up beyond the last starts at the first, which only
-    // 0 itself would be.
+    // Ten places hold a block. An offset that is rounded up past the last starts at the first,
+    // which otherwise only 0 itself would do.
     assert_eq!(places.len(), 11);
 }
 

@@ -7,7 +7,7 @@ use crate::buffers::{BufferPlan, Buffers};
 use crate::clock::Clock;
 use crate::queue::{Finished, Queue, Request};
 
-/// A queue without a device.
+/// A queue without a device: every I/O completes at once.
 pub(crate) struct NullQueue {
     clock: Clock,
     buffers: Buffers,
@@ -15,7 +15,7 @@ pub(crate) struct NullQueue {
 }
 
 impl NullQueue {
-    /// A queue for `plan`.
+    /// A queue with buffers for `plan`.
     pub(crate) fn new(plan: BufferPlan) -> io::Result<Self> {
         let done = Vec::with_capacity(plan.depth as usize);
         Ok(Self { clock: Clock::get(), buffers: Buffers::new(plan)?, done })

@@ -105,8 +105,8 @@ impl Offsets {
                 at
             }
             Order::Shared { cursor } => {
-                // Whoever comes to the end begins the next lap for all, whatever the sizes of the
-                // blocks.
+                // The thread that reaches the end begins the next lap for all, whatever the sizes
+                // of the blocks.
                 let mut next = cursor.load(Ordering::Relaxed);
                 loop {
                     let at = wrapped(next, bytes, self.span);

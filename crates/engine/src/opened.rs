@@ -28,7 +28,7 @@ impl Opened for Job {
     }
 }
 
-/// The queue itself.
+/// The queue, with its kind hidden.
 pub(crate) struct Boxed;
 
 impl Opened for Boxed {
@@ -54,7 +54,8 @@ pub(crate) fn start_thread(
     rank: u32,
     body: impl FnOnce() + Send + 'static,
 ) -> Result<(), EngineError> {
-    // No name may end the program: what cannot stand in the name of a thread is left out.
+    // A name must not end the program: characters that the name of a thread cannot have are left
+    // out.
     let name: String = stream.chars().filter(|c| !c.is_control()).collect();
     std::thread::Builder::new().name(format!("{name}-{rank}")).spawn(body).map(|_| ()).map_err(
         |source| EngineError::Thread {

@@ -27,7 +27,7 @@ pub(crate) struct Facts {
     pub timeline: Timeline,
     pub status: Status,
     pub end_ns: u64,
-    /// What was left out at the beginning of the window, as warm-up.
+    /// The part at the beginning of the window that was left out as warm-up.
     pub cut_ns: u64,
     pub over_15_s: u64,
     /// User and system CPU seconds of the process.
@@ -51,7 +51,7 @@ impl Facts {
         }
     }
 
-    /// The facts at its end.
+    /// Takes the facts that are known at the end.
     pub(crate) fn end(&mut self, ending: &Ending, workers: &[WorkerTotals], over_15_s: u64) {
         self.end_ns = ending.ns();
         self.over_15_s = over_15_s;
@@ -63,7 +63,7 @@ impl Facts {
         }
     }
 
-    /// Lets the window begin later.
+    /// Moves the beginning of the window to a later time.
     pub(crate) fn cut(&mut self, cut_ns: u64, cpu_at_begin: Option<(f64, f64)>) {
         self.cut_ns = cut_ns;
         self.timeline.window_ns += cut_ns;
@@ -97,14 +97,14 @@ impl Sum {
         sum
     }
 
-    /// Reads and writes together.
+    /// The tally of reads and writes together.
     fn total(&self) -> Tally {
         let mut total = self.0[0].clone();
         total.merge(&self.0[1]);
         total
     }
 
-    /// Total, read, write, sync.
+    /// Statistics of all I/Os, of reads, of writes, of flushes.
     fn statistics(&self, seconds: f64, with: WithHistogram) -> [Statistics; 4] {
         let [read, write, sync] = &self.0;
         [&self.total(), read, write, sync].map(|tally| statistics(tally, seconds, with))
@@ -128,7 +128,7 @@ fn statistics(tally: &Tally, seconds: f64, with: WithHistogram) -> Statistics {
     }
 }
 
-/// Puts the document together.
+/// Puts the document of the measurement together.
 pub(crate) fn measurement(
     workload: &Workload,
     prepared: &Prepared,
@@ -280,7 +280,7 @@ fn targets(
     prepared.targets().iter().enumerate().map(result).collect()
 }
 
-/// The figures of each thread; of the window, its length and what was left out before it.
+/// The figures of each thread, over the window that is left.
 fn threads(
     workload: &Workload,
     collector: &Collector,

@@ -4,16 +4,16 @@ use workload::{Arrival, Rate, RateLimit, Stream, ThinkFrom};
 
 use crate::random::Random;
 
-/// The schedule of one thread.
+/// The schedule of one thread: when its next I/O may start.
 #[derive(Debug)]
 pub(crate) enum Pace {
     /// As soon as a slot is free.
     Free,
-    /// At moments given beforehand.
+    /// At moments that are known beforehand.
     Due(Schedule),
     /// As soon as a slot is free, but not before its share of a rate is due.
     Capped(Cap),
-    /// In bursts with pauses.
+    /// In bursts, with pauses between them.
     Bursts(Bursts),
 }
 
@@ -151,7 +151,7 @@ impl Schedule {
         self.next_ns as u64
     }
 
-    /// Goes on to the I/O after one of `bytes`.
+    /// Moves on to the I/O after one of `bytes`.
     pub(crate) fn advance(&mut self, bytes: u64, random: &mut Random) {
         let gap = match self.gap {
             Gap::EachIo(ns) => ns,

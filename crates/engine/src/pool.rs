@@ -21,7 +21,7 @@ use crate::worker::{LOOK_UP_NS, Next, Timeline, Worker};
 /// The workers of a thread, and how they share its queue.
 pub(crate) struct Pool {
     workers: Vec<Worker>,
-    /// What has finished, by worker.
+    /// I/Os that have finished, by worker.
     inboxes: Vec<Vec<Finished>>,
     finished: Vec<Finished>,
     requests: Vec<Request>,
@@ -35,29 +35,29 @@ pub(crate) struct Pool {
 
 /// How the outstanding I/Os belong to the workers.
 enum Share {
-    /// So many to each.
+    /// Each worker has so many.
     Each,
     /// So many to each, but what starts on them is the thread's mix.
     Mixed(Mixing),
-    /// Any to whoever's turn it is.
+    /// Any worker whose turn it is.
     Handed(Hand),
 }
 
 /// How a mix is spread over the workers.
 struct Mixing {
     mixer: Mixer,
-    /// The places of each worker.
+    /// The place of each worker in its order.
     seeks: Vec<Seek>,
-    /// Who had the last I/O.
+    /// The worker that had the last I/O.
     last: usize,
 }
 
-/// What is handed out.
+/// Which slots are free, and whose turn it is.
 struct Hand {
     turns: Turns,
-    /// Whose turn it is, where that is settled but nothing was due yet.
+    /// The worker whose turn it is, if that is settled but nothing was due yet.
     settled: Option<usize>,
-    /// What nobody has.
+    /// Slots that no worker has.
     free: Vec<u32>,
     depth: usize,
     /// All workers use the same slots of the queue; otherwise each has as many of its own.
@@ -72,7 +72,7 @@ impl Hand {
     }
 }
 
-/// Who comes next.
+/// How the next worker is chosen.
 enum Turns {
     Cycle {
         last: usize,
@@ -371,8 +371,8 @@ impl Pool {
         }
     }
 
-    /// The next I/O of the mix and who makes it; otherwise when to ask again (`u64::MAX`: when one
-    /// has finished).
+    /// The next I/O of the mix, and the worker that does it; otherwise when to ask again
+    /// (`u64::MAX`: when one has finished).
     fn next_of_mix(&mut self, now: u64) -> Result<(usize, Mixed), u64> {
         let count = self.workers.len();
         let random = &mut self.draws.random;

@@ -97,7 +97,7 @@ pub enum Filling {
 
 /// Makes every target ready: test files are created and wholly written, everything is opened.
 ///
-/// When this fails or `stop` becomes true, what was made is removed again.
+/// If this fails or `stop` becomes true, it removes what it made.
 pub fn prepare(
     workload: &Workload,
     permissions: &Permissions,

@@ -32,10 +32,10 @@ pub struct TargetPlan {
     pub path: PathBuf,
     /// The bytes of it that I/O may use.
     pub size_bytes: u64,
-    /// The bytes that an earlier test file or somebody else's target has; 0 where there is none
-    /// yet. A test file that has more than are used keeps them.
+    /// The size of an earlier test file, or of a file or device that iosonde did not make; 0 if
+    /// there is none yet. A test file that is larger than needed keeps its size.
     pub file_bytes: u64,
-    /// What is done first.
+    /// What is done to it before the run.
     pub action: Action,
 }
 
@@ -74,14 +74,14 @@ pub enum Action {
     Refill,
     /// A test file of an earlier run is used as it is.
     Reuse,
-    /// Somebody else's file or device is only read.
+    /// A file or device that iosonde did not make is only read.
     ReadOnly,
-    /// Somebody else's file or device is overwritten, as the user said; its used part is wholly
-    /// written first.
+    /// A file or device that iosonde did not make is overwritten, as the user said; its used part
+    /// is wholly written first.
     DestroyAndFill,
-    /// Somebody else's file or device is overwritten, as the user said.
+    /// A file or device that iosonde did not make is overwritten, as the user said.
     Destroy,
-    /// There is no real target.
+    /// Nothing: the target is simulated.
     Nothing,
 }
 
@@ -92,7 +92,7 @@ impl Action {
         matches!(self, Self::Make | Self::Refill | Self::DestroyAndFill)
     }
 
-    /// What it does, in words.
+    /// The action in words, for `--dry-run`.
     fn describe(self) -> &'static str {
         match self {
             Self::Make => "make a test file and write all of it",
@@ -106,7 +106,7 @@ impl Action {
     }
 }
 
-/// A target that is ready.
+/// A target that is open and ready for I/O.
 #[derive(Debug)]
 pub struct PreparedTarget {
     pub(crate) path: PathBuf,
@@ -135,7 +135,7 @@ impl PreparedTarget {
         self.size_bytes
     }
 
-    /// What is known of its content, in words.
+    /// Who wrote its content, and which bytes, in words.
     #[must_use]
     pub fn content(&self) -> &str {
         &self.content
@@ -148,7 +148,7 @@ impl PreparedTarget {
     }
 
     /// Makes a device that may be destroyed forget its content, as if nothing had ever been
-    /// written; `false` where the target is none, or cannot forget.
+    /// written; `false` if the target is not a device, or cannot forget.
     pub fn purge(&self, permissions: &Permissions) -> io::Result<bool> {
         let may = permissions.destroy.contains(&self.path);
         match &self.file {
@@ -211,7 +211,7 @@ impl Prepared {
         &self.targets
     }
 
-    /// The targets, to be finished.
+    /// The targets, so that each can be finished.
     pub fn targets_mut(&mut self) -> &mut [PreparedTarget] {
         &mut self.targets
     }
@@ -243,24 +243,24 @@ pub enum PrepareError {
     /// Targets are refused; all of them are named, and nothing was touched.
     #[error("{}", join(.0))]
     Refused(Vec<Refusal>),
-    /// Writing the test file failed.
+    /// A test file could not be written.
     #[error("cannot write the test file `{}`: {source}; {remedy}", path.display())]
     Fill {
-        /// The file.
+        /// The path of the test file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
-        /// What to do about it.
+        /// What the user can do about it.
         remedy: &'static str,
     },
-    /// The target cannot be opened.
+    /// A target could not be opened.
     #[error("cannot open `{}`: {source}; {remedy}", path.display())]
     Open {
-        /// The target.
+        /// The path of the target.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
-        /// What to do about it.
+        /// What the user can do about it.
         remedy: &'static str,
     },
     /// The file system has no direct I/O.
@@ -271,35 +271,35 @@ pub enum PrepareError {
         path.display()
     )]
     NoDirect {
-        /// The target.
+        /// The path of the target.
         path: PathBuf,
     },
-    /// A signal came. What was begun is removed.
+    /// A signal came. Files that were begun are removed.
     #[error(
         "interrupted while preparing, before anything was measured; an unfinished test file was \
          removed"
     )]
     Interrupted,
-    /// A backend cannot be used.
+    /// A backend that cannot be used.
     #[error(transparent)]
     Engine(#[from] crate::EngineError),
 }
 
-/// Why one target is refused.
+/// Why iosonde does not use a target.
 #[derive(Debug, Error)]
 pub enum Refusal {
     /// What a run that was killed is to have left is not there.
     #[error("`{}` does not exist any more, so nothing is left to continue; begin \
         anew", path.display())]
     Gone {
-        /// The target.
+        /// The path of the target.
         path: PathBuf,
     },
     /// Neither the target nor its directory exists.
     #[error("`{}` does not exist, and neither does its directory; create the directory or name \
         another", path.display())]
     Missing {
-        /// The target.
+        /// The path of the target.
         path: PathBuf,
     },
     /// The target does not exist and looks like a directory: making a file of that name in the
@@ -310,23 +310,23 @@ pub enum Refusal {
         path.display(), path.display()
     )]
     NoSuchDirectory {
-        /// The target.
+        /// The path of the target.
         path: PathBuf,
     },
     /// The target cannot be looked at.
     #[error("`{}` cannot be examined: {source}", path.display())]
     Unreadable {
-        /// The target.
+        /// The path of the target.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The target is a socket or the like.
     #[error("`{}` is {what}; name a directory, a file or a block device", path.display())]
     Unfit {
-        /// The target.
+        /// The path of the target.
         path: PathBuf,
-        /// What it is.
+        /// What kind of thing it is.
         what: &'static str,
     },
     /// A foreign file would be written.
@@ -336,40 +336,40 @@ pub enum Refusal {
         path.display(), path.display()
     )]
     Foreign {
-        /// The target.
+        /// The path of the target.
         path: PathBuf,
     },
     /// A database's file would be written.
     #[error("`{}` belongs to a database ({sign}) and is never written to", path.display())]
     Database {
-        /// The target.
+        /// The path of the target.
         path: PathBuf,
-        /// By what it is known.
+        /// The sign by which iosonde knows it.
         sign: String,
     },
-    /// A file or device would be written that somebody uses.
+    /// Writing to a file or device that is in use.
     #[error("`{}` is never written to: it is {usage}", path.display())]
     InUse {
-        /// The target.
+        /// The path of the target.
         path: PathBuf,
-        /// Who uses it.
+        /// What uses it, in words.
         usage: String,
     },
-    /// The file system is read-only.
+    /// The file system of the target is read-only.
     #[error("`{}` is on a read-only file system; no test file can be made there", path.display())]
     ReadOnly {
-        /// The target.
+        /// The path of the target.
         path: PathBuf,
     },
     /// The test file does not fit.
     #[error("`{}` needs {needed} for its test file and the file system has {available} free; \
         choose a smaller `--size`", path.display())]
     NoSpace {
-        /// The target.
+        /// The path of the target.
         path: PathBuf,
-        /// Size of the test file.
+        /// Size of the test file to make.
         needed: Bytes,
-        /// Free space.
+        /// Space that is free now.
         available: Bytes,
     },
     /// The test file would fill the file system.
@@ -379,35 +379,35 @@ pub enum Refusal {
         path.display()
     )]
     Overfill {
-        /// The target.
+        /// The path of the target.
         path: PathBuf,
-        /// Size of the test file.
+        /// Size of the test file to make.
         needed: Bytes,
-        /// How full it would be.
+        /// How full the file system would be, in percent.
         percent: f64,
-        /// What fits below 90 %.
+        /// The largest size that keeps it below 90 %.
         room: Bytes,
     },
     /// The size is larger than the target.
     #[error("`{}` has {has}, less than the {asked} asked for", path.display())]
     TooSmall {
-        /// The target.
+        /// The path of the target.
         path: PathBuf,
-        /// Size of the target.
+        /// Size that the target has.
         has: Bytes,
-        /// Size asked for.
+        /// Size that was asked for.
         asked: Bytes,
     },
-    /// A size is needed.
+    /// The target has no size, so the user has to name one.
     #[error("`{}` has no size; give one with `--size`", path.display())]
     SizeNeeded {
-        /// The target.
+        /// The path of the target.
         path: PathBuf,
     },
     /// The name means something else on this system than it says.
     #[error("`{}` {problem}", path.display())]
     Name {
-        /// The target.
+        /// The path of the target.
         path: PathBuf,
         /// What it means, and what to name instead.
         problem: &'static str,

@@ -1,8 +1,8 @@
-//! The seam between what is done and how: one queue of I/Os, owned by one thread.
+//! The interface between a workload and a backend: one queue of I/Os, owned by one thread.
 
 use std::io;
 
-/// What one I/O does.
+/// The operation of one I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
     /// Reads into the slot's read buffer.
@@ -51,22 +51,22 @@ impl Op {
 pub struct Request {
     /// Which of the queue's slots it uses; each slot has one I/O at a time.
     pub slot: u32,
-    /// What it does.
+    /// What the I/O does.
     pub op: Op,
     /// Which of the queue's targets it goes to.
     pub target: u16,
-    /// Where on the target.
+    /// Where it begins on the target, in bytes.
     pub offset: u64,
-    /// How many bytes.
+    /// How many bytes it moves.
     pub bytes: u32,
     /// Where in the slot's buffer; above zero for the rest of a short transfer.
     pub buffer_offset: u32,
 }
 
-/// One finished I/O.
+/// An I/O that has finished, with its outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finished {
-    /// Its slot.
+    /// The slot that it had.
     pub slot: u32,
     /// Bytes transferred, or the negative error number of the system.
     pub result: i32,
@@ -85,7 +85,7 @@ pub(crate) const DEVICE_BATCH: usize = 8;
 /// `wait` returns when something can be reaped or `until_ns` has come, whichever is first; time
 /// never runs backwards.
 pub trait Queue {
-    /// Nanoseconds on the run's clock.
+    /// The time on the run's clock, in nanoseconds.
     fn now(&self) -> u64;
 
     /// Takes requests; never more than the queue's depth are unfinished at a time.
@@ -97,16 +97,16 @@ pub trait Queue {
         usize::MAX
     }
 
-    /// Starts what was issued, without waiting.
+    /// Submits what was issued, without waiting.
     #[inline]
     fn start(&mut self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Starts what was issued and waits for a completion or a moment on the run's clock.
+    /// Submits what was issued and waits for a completion or for a moment on the run's clock.
     fn wait(&mut self, until_ns: u64) -> io::Result<()>;
 
-    /// Appends everything that has finished.
+    /// Appends all I/Os that have finished.
     fn reap(&mut self, finished: &mut Vec<Finished>);
 
     /// The write buffer of a slot that is not in use.

@@ -1,4 +1,4 @@
-//! Random choices of the hot path: xoshiro256++ and what is made of it.
+//! Random choices of the hot path: xoshiro256++ and the distributions on top of it.
 
 use std::time::SystemTime;
 
@@ -38,7 +38,7 @@ impl Random {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed ^ lane.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
     }
 
-    /// 64 random bits.
+    /// Draws 64 random bits.
     #[inline]
     pub(crate) fn bits(&mut self) -> u64 {
         self.0.next_u64()

@@ -117,8 +117,8 @@ fn writes_other_than_random(workload: &Workload, index: usize) -> bool {
     here.any(|s| s.writes() && s.content != Content::Random)
 }
 
-/// Opens and locks a test file. None if somebody else was faster: then what is there must be looked
-/// at again.
+/// Opens and locks a test file; `None` if another program was faster, so that the file has to be
+/// looked at again.
 fn test_file(
     plan: &TargetPlan,
     filling: Filling,
@@ -148,7 +148,7 @@ fn test_file(
     };
     let Some(found) = mark_or_empty(&file).filter(allows) else { return Ok(None) };
     let mut target = of_test_file(plan, file);
-    // What is to be a hole is not used as it is.
+    // A file that is to be a hole is not reused.
     let reuses = plan.action == Action::Reuse && filling != Filling::Sparse;
     target.remove = !reuses;
     files::check_plain(path, target.file.as_ref()).map_err(|r| PrepareError::Refused(vec![r]))?;
@@ -162,9 +162,9 @@ fn test_file(
         return Ok(Some(target));
     }
     let mark = Mark { size_bytes: file_bytes, filled: false, keep };
-    // What is not used of the file stays as it is, unless all of it is to be a hole.
+    // The unused part of the file stays as it is, unless all of it is to be a hole.
     let anew = plan.whole_bytes().is_none() || filling == Filling::Sparse;
-    // The mark comes first: a file that is left behind at any later moment is known for what it is.
+    // The mark comes first: a file that is left at any later moment is recognised as a test file.
     if let Some(file) = target.file.as_ref().filter(|_| anew) {
         file.set_len(0).map_err(|e| fill_error(path, e))?;
     }
@@ -196,8 +196,8 @@ fn of_test_file(plan: &TargetPlan, file: File) -> PreparedTarget {
     }
 }
 
-/// Opens and locks the test file that an earlier run has left behind, and waits until the last of
-/// its I/Os are done. None if somebody else was faster.
+/// Opens and locks the test file of an earlier run, and waits until the last of its I/Os are done;
+/// `None` if another program was faster.
 fn left_behind(plan: &TargetPlan) -> Result<Option<PreparedTarget>, PrepareError> {
     let path = &plan.path;
     let refused = |refusal| PrepareError::Refused(vec![refusal]);
@@ -206,8 +206,8 @@ fn left_behind(plan: &TargetPlan) -> Result<Option<PreparedTarget>, PrepareError
     }
     let remedy = "check the permissions of the file";
     let open_error = |source| PrepareError::Open { path: path.clone(), source, remedy };
-    // The system ends the I/Os of a program that was killed after the program: what they write
-    // would lie over what is written now.
+    // After a program is killed, the system still completes its I/Os. They would overwrite what is
+    // written now.
     let until = Instant::now() + LAST_IOS;
     while guard::is_left_open(path).map_err(open_error)? {
         if Instant::now() > until {
@@ -272,7 +272,7 @@ pub(crate) fn clean(path: &Path, kept: bool, dry_run: bool) -> io::Result<Cleane
     Ok(Cleaned::Removed(metadata.len()))
 }
 
-/// Locks a test file. Others who only look at it hold the lock for a moment.
+/// Locks a test file. Programs that only look at it hold the lock for a moment.
 fn lock(file: &File) -> bool {
     for _ in 0..ATTEMPTS {
         if files::lock(file) {
@@ -334,7 +334,7 @@ fn fill_target(
     }
 }
 
-/// Opens somebody else's file or device.
+/// Opens a file or device that iosonde did not make.
 fn foreign(
     workload: &Workload,
     index: usize,
@@ -350,8 +350,8 @@ fn foreign(
         _ => "check its permissions",
     };
     let file = file.map_err(|source| PrepareError::Open { path: path.clone(), source, remedy })?;
-    // The name may mean something else than when it was planned: what is open now is judged, not
-    // the name.
+    // The name may mean another file than when it was planned. The open file is checked, not the
+    // name.
     let again = TargetNeeds::new(workload, index, permissions, &[]).opened(path, &file);
     let again = again.map_err(|refusal| PrepareError::Refused(vec![refusal]))?;
     let is_device = file.metadata().is_ok_and(is_block);

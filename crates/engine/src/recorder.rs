@@ -14,20 +14,20 @@ use crate::queue::KINDS;
 pub(crate) struct Tally {
     /// I/Os that completed without error.
     pub ios: u64,
-    /// Bytes they moved.
+    /// Bytes that they moved.
     pub bytes: u64,
-    /// I/Os that failed.
+    /// I/Os that completed with an error.
     pub errors: u64,
     /// From the intended start, where there is one, otherwise from submission, to completion.
     pub latency: Histogram,
-    /// Open loop only.
+    /// The two parts of the latency; only in an open loop.
     pub open_loop: Option<Box<OpenLoop>>,
 }
 
 /// The two parts of an open loop's latency.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OpenLoop {
-    /// From submission to completion.
+    /// Latencies from submission to completion.
     pub service: Histogram,
     /// From the intended start to submission.
     pub delay: Histogram,
@@ -48,7 +48,7 @@ impl Tally {
         Self { open_loop: open_loop.then(Box::default), ..Self::default() }
     }
 
-    /// Counts one finished I/O.
+    /// Counts one I/O that has finished.
     #[inline]
     pub(crate) fn record(&mut self, bytes: u32, due_ns: u64, issued_ns: u64, now_ns: u64) {
         self.ios += 1;
@@ -59,7 +59,7 @@ impl Tally {
         }
     }
 
-    /// Adds everything another tally counted.
+    /// Adds the counts of another tally.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.ios += other.ios;
         self.bytes += other.bytes;
@@ -95,7 +95,7 @@ impl Tally {
 /// Which part of a run a snapshot belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Span {
-    /// Before the measured window.
+    /// Before the measured window; not counted.
     WarmUp,
     /// This interval of the measured window, counted from 0.
     Interval(u64),
@@ -104,11 +104,11 @@ pub(crate) enum Span {
 /// What one worker counted in one span.
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot {
-    /// The worker's number.
+    /// The number of the worker that sends it.
     pub worker: usize,
     /// The span; a worker that is held up may give several intervals as the first of them.
     pub span: Span,
-    /// Reads, writes, flushes.
+    /// Reads, writes and flushes.
     pub tallies: [Tally; KINDS],
     /// Up to when it counted, from the beginning of the window; set when it is sent.
     pub until_ns: u64,
@@ -123,7 +123,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// An empty snapshot.
+    /// A snapshot without counts.
     #[must_use]
     pub(crate) fn new(worker: usize, open_loop: bool) -> Self {
         Self {

@@ -41,8 +41,8 @@ fn lengthen(file: &File, before: Mark, after: Mark, reserve: bool) -> io::Result
         .and_then(|()| files::write_all_at(file, &zeros, before.size_bytes))
         .and_then(|()| file.sync_all());
     done.inspect_err(|_| {
-        // What went wrong before is told; if this does, too, the file has no mark that counts and
-        // is left to its owner.
+        // The first error is reported. If this call fails, too, the file has no valid mark and is
+        // left to the user.
         let _ = files::write_all_at(file, &before.to_bytes(), before.size_bytes)
             .and_then(|()| file.set_len(old_end));
     })

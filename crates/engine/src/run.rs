@@ -50,8 +50,7 @@ const DRAIN_NS: u64 = 5_000_000_000;
 const LAST_WORDS_NS: u64 = 500_000_000;
 /// Threads are given this long to hear when the run begins.
 const START_NS: u64 = 1_000_000;
-/// An end that is decided on the way lies this much ahead, so that no worker has counted beyond it
-/// already.
+/// A new end of the window is this far ahead, so that no worker has counted beyond it already.
 const SOON_NS: u64 = 1_000_000;
 /// The coordinator looks at signals and the watchdog this often.
 const LOOK_UP: Duration = Duration::from_millis(20);
@@ -61,17 +60,17 @@ const LOOK_UP: Duration = Duration::from_millis(20);
 pub struct Backend {
     /// `uring`, `aio`, `sync`, `mmap`, `null` or `sim`.
     pub name: &'static str,
-    /// Why this one.
+    /// Why this backend was chosen.
     pub reason: String,
-    /// Features in use.
+    /// Features of the backend that are in use.
     pub features: Vec<String>,
 }
 
-/// Does what the workload says on prepared targets, and measures.
+/// Runs a workload on prepared targets, and measures.
 ///
-/// The result's environment and kernel parts are left empty for whoever knows them, and so is what
-/// can be said of its steadiness. `stop` ends the run early; what was measured until then is the
-/// result. The observer may end it, too, when it knows enough.
+/// The caller fills in the result's environment, its kernel figures and its steadiness. `stop` ends
+/// the run early; the result then holds what was measured until then. The observer may end the run,
+/// too, when it knows enough.
 pub fn run(
     workload: &Workload,
     prepared: &Prepared,
@@ -132,7 +131,7 @@ impl Member {
     }
 }
 
-/// A run in the making.
+/// The state of a run while it lasts.
 struct Run<'a> {
     workload: &'a Workload,
     prepared: &'a Prepared,
@@ -257,7 +256,7 @@ impl<'a> Run<'a> {
         self.ending.end_window(end_ns, cooldown);
     }
 
-    /// Ends the run now if it has been asked to; true where that cuts the window.
+    /// Ends the run now if a signal or an observer asks for that; true if that cuts the window.
     fn stop_if_asked(&self, stop: &AtomicBool, now: u64) -> bool {
         if !stop.load(Ordering::Relaxed) || now >= self.ending.stop_ns() {
             return false;
@@ -275,7 +274,7 @@ impl<'a> Run<'a> {
         for (number, team) in self.teams.iter().enumerate() {
             let mut streams = self.workload.streams[team.streams.clone()].to_vec();
             if self.workload.engine == EngineChoice::Sim {
-                // Nobody sees what is written, so it need not be made.
+                // Nobody sees what is written, so no content is made.
                 for stream in &mut streams {
                     stream.content = Content::Zero;
                 }

@@ -69,7 +69,7 @@ impl InFlight {
         self.0[slot].store(at_ns.max(1), Ordering::Relaxed);
     }
 
-    /// Notes that it is done.
+    /// Notes that the I/O of a slot is done.
     #[inline]
     pub(crate) fn done(&self, slot: usize) {
         self.0[slot].store(0, Ordering::Relaxed);
@@ -81,7 +81,7 @@ impl InFlight {
         times.enumerate().filter(|(_, t)| *t > 0)
     }
 
-    /// What is still in flight now, of a window that began and ended at these moments.
+    /// What is still in flight now, for a window that began and ended at these moments.
     pub(crate) fn unfinished(&self, now_ns: u64, window_ns: u64, end_ns: u64) -> Unfinished {
         let mut unfinished = Unfinished::default();
         for (_, at) in self.pending() {
@@ -92,7 +92,7 @@ impl InFlight {
     }
 }
 
-/// I/Os that do not return.
+/// I/Os that have not returned.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Unfinished {
     /// For how long each has been running.

@@ -1,5 +1,4 @@
-//! Workers that do not speak any more: their last words are said for them, by what the watchdog's
-//! table knows.
+//! Workers that do not answer any more. Their last message is made from the watchdog's table.
 
 use std::sync::Arc;
 
@@ -81,7 +80,7 @@ mod tests {
         assert!(end.queue_error.as_ref().is_some_and(|e| e.contains("hangs in an I/O")));
     }
 
-    /// What was issued in the warm-up counts from the beginning of the window on.
+    /// I/Os that were issued in the warm-up count from the beginning of the window.
     #[test]
     fn a_thread_that_hangs_from_the_warm_up_on_hangs_for_the_whole_window() {
         let mut collector = Collector::new(vec![sync_channel(1).0], 60 * S, false);

@@ -27,8 +27,8 @@ pub(crate) struct SimQueue {
 }
 
 impl SimQueue {
-    /// A queue to some targets of a device, on a clock that whoever drives the run moves on. Of
-    /// each it is known whether writes to it must be on stable media when they are done.
+    /// A queue to some targets of a device, on a clock that the caller advances. For each target,
+    /// the queue knows whether its writes must be on stable media when they complete.
     pub(crate) fn new(
         device: &Rc<RefCell<Device>>,
         clock: &Rc<Cell<u64>>,

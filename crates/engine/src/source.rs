@@ -58,7 +58,7 @@ fn filled(stream: &Stream, bytes: u64) -> Result<Vec<u8>, EngineError> {
 
 /// The beginning of a file, at most this long and not empty.
 fn first(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
-    // Opening a pipe would wait for somebody to write into it.
+    // Opening a pipe would wait until another program writes to it.
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is not a file"));
     }
@@ -118,7 +118,7 @@ mod tests {
     }
 
     proptest! {
-        /// A file longer than the buffer filled what was after it in DiskSpd.
+        /// In DiskSpd, a file longer than the buffer overwrote the memory after it.
         #[test]
         fn the_bytes_of_a_file_are_repeated_or_cut(
             bytes in prop::collection::vec(any::<u8>(), 1..300), length in 1usize..1000,

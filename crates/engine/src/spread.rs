@@ -25,7 +25,7 @@ impl Spread {
         })
     }
 
-    /// Adds I/Os with these latencies.
+    /// Adds I/Os that have these latencies.
     pub(crate) fn add(&mut self, latency: &Histogram) {
         let Some(more) = Self::of(latency) else { return };
         if self.ios == 0 {

@@ -19,7 +19,7 @@ const NEIGHBOURS_MAX: usize = 1000;
 /// A file system is not filled beyond this without being told.
 const FULL_PERCENT: f64 = 90.0;
 
-/// What a name stands for.
+/// The kind of thing that a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(windows, expect(dead_code, reason = "raw devices are refused by their names there"))]
 pub(crate) enum Node {
@@ -36,13 +36,13 @@ pub(crate) enum Node {
 /// What a test file is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Reading.
+    /// To read it.
     Read,
-    /// Reading and writing.
+    /// To read and write it.
     Write,
     /// The same, of a file that does not exist yet.
     Create,
-    /// Reading, and then removing it.
+    /// To read it, and then to remove it.
     Remove,
 }
 
@@ -51,11 +51,11 @@ pub(crate) enum Access {
 pub(crate) struct Space {
     /// Bytes that this user may still take.
     pub(crate) available: u64,
-    /// Bytes that are taken.
+    /// Bytes that I/O may use.
     pub(crate) used: u64,
-    /// All of its bytes; 0 where it tells no size.
+    /// All of its bytes; 0 if it has no known size.
     pub(crate) whole: u64,
-    /// Nothing can be written there.
+    /// Whether nothing can be written there.
     pub(crate) read_only: bool,
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct TargetNeeds<'a> {
 }
 
 impl<'a> TargetNeeds<'a> {
-    /// What is wanted of target number `index`.
+    /// The wishes for target number `index`.
     pub(crate) fn new(
         workload: &Workload,
         index: usize,
@@ -167,7 +167,7 @@ impl<'a> TargetNeeds<'a> {
         }
     }
 
-    /// The same for a file or device that is open: what is looked at is what will be used, whatever
+    /// The same for a file or device that is open: what is checked is what will be used, whatever
     /// the name means by now.
     pub(crate) fn opened(&self, path: &Path, file: &File) -> Result<TargetPlan, Refusal> {
         let unreadable = |source| Refusal::Unreadable { path: path.to_owned(), source };
@@ -294,7 +294,7 @@ impl<'a> TargetNeeds<'a> {
         let (path, file_bytes, action) = (path.to_owned(), 0, Action::Make);
         let plan = TargetPlan { path, size_bytes, file_bytes, action };
         if space.whole == 0 {
-            // A file system that tells no size (in memory, or far away) can only be tried.
+            // A file system without a known size (in memory, or remote) can only be tried.
             return Ok(plan);
         }
         let promised = self.promised(directory);

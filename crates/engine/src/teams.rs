@@ -1,7 +1,7 @@
-//! Who does the work of a run: its threads, and the workers of each.
+//! The threads of a run, and the workers of each.
 //!
-//! A worker has one target, and its figures are counted apart. An ordinary thread is one worker; a
-//! thread of a pool is one worker per target of the stream, all on one queue.
+//! A worker has one target, and its own figures. An ordinary thread is one worker. A thread of a
+//! pool is one worker per target of the stream, all on one queue.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,24 +11,24 @@ use workload::{Buffers, Pattern, PoolShare, Stream, Workload};
 
 use crate::buffers::BufferPlan;
 
-/// Where a worker belongs.
+/// The stream, target and thread of a worker.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
-    /// Index of the stream.
+    /// Index of the stream in the workload.
     pub stream: usize,
-    /// Index of the target.
+    /// Index of the target in the workload.
     pub target: usize,
     /// Number among the threads of this stream and target; in a pool, among all threads of the
     /// stream.
     pub thread: u32,
 }
 
-/// One thread.
+/// One thread, with its workers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Team {
     /// Index of the stream, or of the first of those that share their threads.
     pub stream: usize,
-    /// All of those.
+    /// The streams that the thread works for.
     pub streams: Range<usize>,
     /// Number among all threads of the stream.
     pub rank: u32,
@@ -36,8 +36,8 @@ pub(crate) struct Team {
     pub workers: Range<usize>,
 }
 
-/// Every worker of a workload, and who works together, in order of stream, target, thread; in a
-/// pool of thread, stream, target.
+/// Every worker of a workload, and the teams, in order of stream, target, thread; in a pool of
+/// thread, stream, target.
 pub(crate) fn teams(workload: &Workload) -> (Vec<Place>, Vec<Team>) {
     let count = workload.targets.len();
     let (mut places, mut teams) = (Vec::new(), Vec::new());
@@ -69,8 +69,8 @@ pub(crate) fn teams(workload: &Workload) -> (Vec<Place>, Vec<Team>) {
     (places, teams)
 }
 
-/// One cursor per stream and target, for those who share it: the threads of the stream, and those
-/// of streams that make the same I/Os in the same order.
+/// One cursor per stream and target that share one: the threads of the stream, and streams that do
+/// the same I/Os in the same order.
 pub(crate) fn cursors(workload: &Workload) -> Vec<Vec<Arc<AtomicU64>>> {
     let mut all: Vec<Vec<Arc<AtomicU64>>> = Vec::new();
     for stream in &workload.streams {
@@ -84,8 +84,8 @@ pub(crate) fn cursors(workload: &Workload) -> Vec<Vec<Arc<AtomicU64>>> {
     all
 }
 
-/// Whether two streams go through a target with one cursor: both share one, and what they do
-/// differs at most in who does it and how fast.
+/// Whether two streams go through a target with one cursor: both share theirs, and they differ at
+/// most in their threads and their speed.
 fn goes_on_together(a: &Stream, b: &Stream) -> bool {
     a.pattern == Pattern::SequentialShared && a.diskspd.is_none() && a.does_the_same_as(b)
 }
@@ -115,7 +115,7 @@ pub(crate) fn joined_plan(streams: &[Stream], depth: u32) -> BufferPlan {
 }
 
 impl Team {
-    /// What buffers it needs.
+    /// The buffers that its queue needs.
     pub(crate) fn plan(&self, workload: &Workload, places: &[Place]) -> BufferPlan {
         let streams = &workload.streams[self.streams.clone()];
         let [_, _, ..] = streams else {

@@ -7,9 +7,9 @@ const SNAPSHOT_NS: u64 = 1_000_000_000;
 #[expect(clippy::struct_field_names, reason = "all of them are times")]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Timeline {
-    /// The first I/O.
+    /// When the first I/O starts.
     pub start_ns: u64,
-    /// The measured window begins.
+    /// When the measured window begins.
     pub window_ns: u64,
     /// Distance of the points of the series.
     pub interval_ns: u64,

@@ -9,7 +9,7 @@ use crate::shared::InFlight;
 
 /// An I/O that runs this long is counted and reported; databases log the same moment.
 pub(crate) const LONG_IO_NS: u64 = 15_000_000_000;
-/// Time between two looks.
+/// Time between two looks, in nanoseconds.
 const PERIOD_NS: u64 = 200_000_000;
 
 /// Looks at every I/O in flight, five times a second.
@@ -22,12 +22,12 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    /// A watchdog over these workers.
+    /// A watchdog for these workers.
     pub(crate) fn new(workers: &[Arc<InFlight>]) -> Self {
         Self { workers: workers.to_vec(), next_look_ns: 0, counted: Vec::new(), over_15_s: 0 }
     }
 
-    /// Looks, if it is time to; says what is new.
+    /// Looks, if it is time to, and reports what is new.
     pub(crate) fn look(&mut self, now_ns: u64, observer: &mut dyn Observer) {
         if now_ns < self.next_look_ns {
             return;

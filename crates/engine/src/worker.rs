@@ -24,12 +24,12 @@ pub(crate) const LOOK_UP_NS: u64 = 50_000_000;
 /// Different errors that a worker keeps apart.
 const ERROR_RECORDS_MAX: usize = 64;
 
-/// What a driver does next.
+/// What a driver of a worker does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Wait for a completion, at most until this moment, and step again.
     Wait(u64),
-    /// The worker is done.
+    /// End: the worker is done.
     Done,
 }
 
@@ -40,18 +40,18 @@ pub(crate) enum Message {
     Snapshot(Box<Snapshot>),
     /// The worker's queue is open, or cannot be.
     Ready(Result<crate::Backend, crate::EngineError>),
-    /// The worker is done.
+    /// The worker is done; these are its last figures.
     Done(Box<WorkerEnd>),
 }
 
-/// What is known of a worker at its end.
+/// The last message of a worker.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WorkerEnd {
-    /// The worker's number.
+    /// The number of the worker in the run.
     pub worker: usize,
-    /// Failed I/Os.
+    /// I/Os that failed, by kind.
     pub errors: Vec<Failure>,
-    /// The queue itself failed.
+    /// The error of the queue itself, if it failed.
     pub queue_error: Option<String>,
     /// I/Os that had not returned when the worker gave up.
     pub unfinished: Unfinished,
@@ -64,13 +64,13 @@ pub(crate) struct WorkerEnd {
 /// Failed I/Os of one kind.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
-    /// What they did.
+    /// The operation that failed.
     pub op: Op,
-    /// Why they failed.
+    /// The kind of error.
     pub kind: ErrorKind,
-    /// How many.
+    /// How many failed.
     pub count: u64,
-    /// Where the first was.
+    /// Where the first of them was, in bytes.
     pub first_offset: u64,
     /// The system's number of the first; 0 for a short transfer.
     pub errno: i32,
@@ -78,13 +78,13 @@ pub(crate) struct Failure {
 
 /// Everything a worker is made from.
 pub(crate) struct WorkerPlan<'a> {
-    /// Its number in the run.
+    /// The number of the worker in the run.
     pub worker: usize,
-    /// Its stream.
+    /// The stream that it works for.
     pub stream: &'a Stream,
-    /// Its offsets.
+    /// The source of its offsets.
     pub offsets: Offsets,
-    /// Its pace.
+    /// When its I/Os may start.
     pub pace: Pace,
     /// Where its random choices come from.
     pub draws: Draws,
@@ -92,15 +92,15 @@ pub(crate) struct WorkerPlan<'a> {
     pub content_seed: u64,
     /// What its writes are parts of, for the content `source`.
     pub source: Arc<Vec<u8>>,
-    /// What a failed I/O does.
+    /// What to do after a failed I/O.
     pub on_error: OnError,
     /// The end of the window, which may move.
     pub ending: Arc<Ending>,
-    /// For the watchdog.
+    /// Its table of I/Os in flight, which the watchdog reads.
     pub in_flight: Arc<InFlight>,
-    /// To the coordinator.
+    /// The way to the coordinator.
     pub sender: SyncSender<Message>,
-    /// Empty snapshots coming back.
+    /// Snapshots that come back empty, to be filled again.
     pub empties: Receiver<Box<Snapshot>>,
     /// CPU time of the calling thread.
     pub thread_cpu_ns: fn() -> Option<u64>,
@@ -130,7 +130,7 @@ impl Slot {
     };
 }
 
-/// The state machine.
+/// A worker as a state machine: it issues I/Os and counts completions.
 pub(crate) struct Worker {
     number: usize,
     /// A pool's thread lends its own.
@@ -397,7 +397,7 @@ impl Worker {
             let due = match &mut self.pace {
                 Pace::Free => now,
                 Pace::Due(schedule) => schedule.due(),
-                // What is due later than it could start does not count as waiting.
+                // If an I/O is due later than it could start, that time is not a delay.
                 Pace::Capped(cap) => match cap.due() {
                     due if due <= now => now,
                     due => due,
@@ -513,8 +513,8 @@ impl Worker {
         }
     }
 
-    /// Time passes from the last event to `now` with what is in flight; snapshots leave at every
-    /// boundary between.
+    /// Counts the time from the last event to `now` with what is in flight; a snapshot leaves at
+    /// every boundary in between.
     fn pass_boundaries(&mut self, now: u64, end: u64) {
         let now = now.min(end);
         while now >= self.boundary_ns && self.boundary_ns < end && !self.closed {
@@ -575,7 +575,7 @@ impl Worker {
         self.end.left_over = slots.map(age).collect();
     }
 
-    /// Publishes the last interval, once.
+    /// Sends the last interval, once.
     fn close(&mut self) {
         if self.closed {
             return;

@@ -42,8 +42,8 @@ fn no_two_test_files_have_a_block_in_common() {
     }
 }
 
-/// A run ended before its threads had closed the target: whoever prepared it again at once was told
-/// that some other program had it open.
+/// A run ended before its threads had closed the target. A run that prepared it again at once was
+/// told that some other program had it open.
 #[test]
 fn a_target_can_be_used_again_as_soon_as_a_run_has_ended() {
     let directory = tempfile::tempdir().unwrap();

@@ -44,7 +44,7 @@ pub const COMMON: [(&str, &str); 16] = [
     ("diskspd", "drive also destroy dry-run json"),
 ];
 
-/// What is not common, by its heading.
+/// The flags that are not common, by their headings.
 pub const HEADINGS: [(&str, &str); 6] = [
     (
         "Load",
@@ -73,7 +73,7 @@ pub const HEADINGS: [(&str, &str); 6] = [
     ("History", "tag name no-history history"),
 ];
 
-/// The flags of a list.
+/// The names of the flags in a list.
 pub fn names(list: &'static str) -> impl Iterator<Item = &'static str> {
     list.split_whitespace()
 }
@@ -143,7 +143,7 @@ fn ordered(mut command: Command, common: &'static str) -> Command {
     for (heading, long) in others.filter(|(_, long)| !common.contains(long)) {
         let Some(id) = id(long) else { continue };
         let order = next();
-        // What is changed comes last: so the headings have their order.
+        // A changed flag comes last: so the headings have their order.
         command = command.mut_arg(id, |arg| {
             arg.display_order(order).help_heading(heading).hide_short_help(true)
         });

@@ -1,5 +1,5 @@
-//! What is wrong with a load, in the words that were typed: a rule names a field of the workload,
-//! and who typed a flag has never seen that field.
+//! Errors of a load in the words that were typed: a rule names a field of the workload, and a user
+//! who typed a flag has never seen that field.
 
 use workload::Violation;
 

@@ -6,7 +6,7 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use dialects::habits::{self, Answer};
 
-/// What to say where a flag that was refused is one of another tool; none for others.
+/// The hint for a refused flag that belongs to another tool; `None` for others.
 #[must_use]
 pub fn answer(error: &clap::Error, command: &Command, words: &[OsString]) -> Option<String> {
     if error.kind() != ErrorKind::UnknownArgument {
@@ -37,7 +37,7 @@ pub fn answer(error: &clap::Error, command: &Command, words: &[OsString]) -> Opt
     Some(lines.join("\n"))
 }
 
-/// The command that was typed.
+/// The command line that was typed.
 struct Typed<'a> {
     command: &'a Command,
     path: String,

@@ -14,12 +14,12 @@ pub enum PageError {
     Unknown {
         /// The command that was looked into, such as `iosonde history`.
         of: String,
-        /// What was looked for.
+        /// The name that was asked for.
         name: String,
-        /// The names it has.
+        /// The names that exist.
         known: Vec<String>,
     },
-    /// The page cannot be made.
+    /// The page cannot be written.
     Made(io::Error),
     /// The page cannot be written to this file.
     Written(PathBuf, io::Error),

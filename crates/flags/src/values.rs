@@ -1,5 +1,5 @@
 //! Values as people type them, the same for every flag of a kind: times with or without a unit,
-//! rates in thousands, percentages with their sign, addresses without what is usual.
+//! rates in thousands, percentages with their sign, addresses without their defaults.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -49,7 +49,7 @@ pub(crate) fn read(arg: Arg) -> Arg {
     }
 }
 
-/// `10`, `10s`, `1.5m`, `2h`, `500ms`.
+/// Reads `10`, `10s`, `1.5m`, `2h` or `500ms`.
 fn seconds(text: &str) -> Result<f64, String> {
     if let Ok(number) = text.trim().parse::<f64>() {
         return Ok(number);
@@ -85,13 +85,13 @@ fn count(text: &str) -> Result<f64, String> {
     })
 }
 
-/// `2`, `2.5%`.
+/// Reads `2` or `2.5%`.
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim_end();
     number.parse().map_err(|_| "write a percentage, such as `5` or `2.5%`".to_owned())
 }
 
-/// `30`, `30%`.
+/// Reads `30` or `30%`.
 fn whole_percent(text: &str) -> Result<u8, String> {
     let number = text.trim().trim_end_matches('%').trim_end();
     number.parse().map_err(|_| "write a whole percentage, such as `30` or `30%`".to_owned())

@@ -19,7 +19,7 @@ const OLD_DAYS: i64 = 183;
 /// What the counters of a device say.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CounterFigures {
-    /// Length of the window.
+    /// Length of the window in seconds.
     pub seconds: f64,
     /// Reads per second.
     pub read_iops: f64,
@@ -31,7 +31,7 @@ pub struct CounterFigures {
     pub read_latency_ns: Option<f64>,
     /// Mean time of a write; absent without writes.
     pub write_latency_ns: Option<f64>,
-    /// I/Os in flight, averaged.
+    /// I/Os in flight at the device, averaged.
     pub average_queue: f64,
     /// Share of the window in which the device had anything to do, percent.
     pub utilisation_percent: f64,
@@ -46,26 +46,26 @@ pub struct Place<'a> {
     pub target: &'a str,
     /// The device whose counters were read.
     pub device: &'a str,
-    /// Now, UTC, RFC 3339.
+    /// The time of the comparison: UTC, RFC 3339.
     pub now: &'a str,
-    /// Version of the program.
+    /// Version of the program that compares.
     pub tool_version: &'a str,
 }
 
 /// The most that was measured, of each kind.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Capacities {
-    /// Random reads.
+    /// The most random reads that were measured.
     pub reads: Option<Capacity>,
-    /// Writes.
+    /// The most writes that were measured.
     pub writes: Option<Capacity>,
     /// Sequential reads or writes, in MiB per second.
     pub sequential: Option<Capacity>,
 }
 
 impl Capacities {
-    /// The best of these measurements: of direct I/O to real storage, because what a cache in
-    /// memory gives is none of the device. What a load is evidence for follows from its columns.
+    /// The best of these measurements of direct I/O to real storage: what a cache in memory gives
+    /// does not come from the device. The columns of a load show what it is evidence for.
     pub fn of<'a>(loads: impl IntoIterator<Item = &'a Load>) -> Self {
         let mut best = Self::default();
         for l in loads {

@@ -10,10 +10,10 @@ use thiserror::Error;
 use crate::place::Place;
 use crate::value::Mismatch;
 
-/// What a database said.
+/// An error of a database.
 #[derive(Debug, Error)]
 pub enum DatabaseError {
-    /// SQLite.
+    /// An error of SQLite.
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
     /// PostgreSQL, or the way to it.
@@ -51,12 +51,12 @@ pub enum HistoryError {
          show {id}` shows it"
     )]
     NotCompared {
-        /// The result.
+        /// Id of the result.
         id: String,
         /// What it is, and what it says.
         says: &'static str,
     },
-    /// There is no data directory.
+    /// The system names no data directory.
     #[error(
         "no place for the history is known: neither XDG_DATA_HOME nor HOME is set; name a file \
          with `--history FILE`"
@@ -68,7 +68,7 @@ pub enum HistoryError {
          `postgres://user@host:5432/database?sslmode=require`"
     )]
     BadUrl {
-        /// What is wrong with it.
+        /// What is wrong with the URL.
         what: String,
     },
     /// This program was built without the feature `postgres`.
@@ -77,30 +77,30 @@ pub enum HistoryError {
          that `./x build` makes; or name a file with `--history FILE`"
     )]
     NoPostgres,
-    /// There is none.
+    /// There is no history at the place.
     #[error(
         "there is no history at `{place}`; a run makes it, or name another with `--history PLACE`"
     )]
     NotThere {
-        /// Where it should be.
+        /// The place where it should be.
         place: Place,
     },
     /// The file or its directory cannot be reached.
     #[error("cannot use the history `{}`: {source}; name another with `--history \
         PLACE`", path.display())]
     Unreachable {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// What is there is something else.
+    /// The file or database at the place is not a history.
     #[error(
         "`{place}` is not a history of iosonde and was left as it is; name another with `--history \
          PLACE`"
     )]
     Foreign {
-        /// Where it is.
+        /// The place of the history.
         place: Place,
     },
     /// It is of a newer program.
@@ -110,22 +110,22 @@ pub enum HistoryError {
          PLACE`"
     )]
     Newer {
-        /// Where it is.
+        /// The place of the history.
         place: Place,
-        /// Its version.
+        /// The version of its tables.
         found: u32,
         /// The newest that this program knows.
         known: u32,
     },
-    /// It is damaged.
+    /// The history is damaged.
     #[error(
         "the history `{place}` is damaged ({what}) and was left as it is; copy it, save what can \
          be read with `sqlite3 FILE .recover`, and start another with `--history PLACE`"
     )]
     Damaged {
-        /// Where it is.
+        /// The place of the history.
         place: Place,
-        /// What is wrong.
+        /// What is damaged, in words.
         what: String,
     },
     /// Another program has held it for long.
@@ -134,29 +134,29 @@ pub enum HistoryError {
          another with `--history PLACE`"
     )]
     Busy {
-        /// Where it is.
+        /// The place of the history.
         place: Place,
     },
-    /// There is no space left.
+    /// The disk has no space left.
     #[error(
         "the history `{place}` cannot grow: {source}; make room, or name another with `--history \
          PLACE`. What was kept before is still there"
     )]
     Full {
-        /// Where it is.
+        /// The place of the history.
         place: Place,
-        /// What the database said.
+        /// The error of the database.
         source: DatabaseError,
     },
-    /// It may not be written.
+    /// The history may not be written.
     #[error(
         "the history `{place}` cannot be written: {source}; see to the permissions of the file \
          and its directory, or name another with `--history PLACE`"
     )]
     ReadOnly {
-        /// Where it is.
+        /// The place of the history.
         place: Place,
-        /// What the database said.
+        /// The error of the database.
         source: DatabaseError,
     },
     /// The server cannot be reached, or does not let us in.
@@ -164,17 +164,17 @@ pub enum HistoryError {
         "cannot reach the history `{place}`: {source}; see to the server, the URL and the password"
     )]
     NoConnection {
-        /// Where it is.
+        /// The place of the history.
         place: Place,
-        /// What was said.
+        /// The error of the database.
         source: DatabaseError,
     },
     /// Anything else that a database says.
     #[error("cannot use the history `{place}`: {source}; name another with `--history PLACE`")]
     Store {
-        /// Where it is.
+        /// The place of the history.
         place: Place,
-        /// What the database said.
+        /// The error of the database.
         source: DatabaseError,
     },
     /// A document cannot be written or read.
@@ -183,43 +183,43 @@ pub enum HistoryError {
          another version of iosonde"
     )]
     Document {
-        /// Where it is.
+        /// The place of the history.
         place: Place,
-        /// What is wrong with it.
+        /// What is wrong with it, in words.
         what: String,
     },
-    /// The cell has its measurement.
+    /// The cell already has a measurement.
     #[error(
         "cell {cell} of the experiment `{experiment}` is in the history already: does another \
          iosonde do the same experiment?"
     )]
     KeptTwice {
-        /// The experiment.
+        /// Id of the experiment.
         experiment: String,
-        /// The cell, from 0.
+        /// Number of the cell, from 0.
         cell: u32,
     },
-    /// The same id, another content.
+    /// A result with this id exists and differs.
     #[error("the history has a result `{id}` with other content; nothing was changed")]
     Differs {
-        /// The id.
+        /// Id of both results.
         id: String,
     },
-    /// Nothing fits what was asked for.
+    /// No result fits the selector.
     #[error(
         "there is no result `{selector}` in the history `{place}`; `iosonde history list` shows \
          what there is"
     )]
     NotFound {
-        /// What was asked for.
+        /// The selector that the user typed.
         selector: String,
-        /// Where.
+        /// The history that was searched.
         place: Place,
     },
-    /// No result has the tag.
+    /// No result has this tag.
     #[error("no result has the tag `{tag}`: give it to one with `iosonde history tag ID {tag}`")]
     NoTagged {
-        /// The tag.
+        /// The tag that was named.
         tag: String,
     },
     /// No result with the tag can be compared with.
@@ -228,20 +228,20 @@ pub enum HistoryError {
         places.join(", ")
     )]
     NoBaseline {
-        /// The tag.
+        /// The tag that was named.
         tag: String,
-        /// How many results have it.
+        /// How many results have the tag.
         all: usize,
-        /// Targets and hosts of what is judged.
+        /// Targets and hosts of the result to judge.
         places: Vec<String>,
     },
-    /// Several fit what was asked for.
+    /// Several results fit the selector.
     #[error("`{selector}` is the beginning of several results: {}; write more of the one that is \
         meant", candidates.join(", "))]
     Ambiguous {
-        /// What was asked for.
+        /// The selector that the user typed.
         selector: String,
-        /// Some of those that fit.
+        /// Some of the results that fit.
         candidates: Vec<String>,
     },
     /// Not a name for a tag.
@@ -250,29 +250,29 @@ pub enum HistoryError {
          them"
     )]
     BadTag {
-        /// What was given.
+        /// The text that was given as a tag.
         tag: String,
     },
-    /// Another process works on it.
+    /// Another process is recording the experiment.
     #[error("the experiment `{id}` is being worked on by {}; wait for it, or end \
         it", by.as_deref().unwrap_or("another iosonde"))]
     Held {
-        /// The experiment.
+        /// Id of the experiment.
         id: String,
         /// Which process, where it is known.
         by: Option<String>,
     },
-    /// A copy would replace something.
+    /// A backup would overwrite a file.
     #[error("`{}` is there already and was left as it is; name a file that is not \
         there", path.display())]
     Exists {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
 }
 
 impl HistoryError {
-    /// What SQLite says, as one of ours.
+    /// An error of SQLite as one of the history.
     pub(crate) fn sqlite(place: &Place, source: rusqlite::Error) -> Self {
         let place = place.clone();
         let code = source.sqlite_error_code();
@@ -290,13 +290,13 @@ impl HistoryError {
         }
     }
 
-    /// There is no PostgreSQL that says anything.
+    /// Without a client there are no errors of PostgreSQL.
     #[cfg(not(feature = "postgres"))]
     pub(crate) fn postgres(_: &Place, source: std::convert::Infallible) -> Self {
         match source {}
     }
 
-    /// What PostgreSQL says, as one of ours.
+    /// An error of PostgreSQL as one of the history.
     #[cfg(feature = "postgres")]
     pub(crate) fn postgres(place: &Place, source: postgres::Error) -> Self {
         let place = place.clone();

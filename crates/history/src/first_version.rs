@@ -17,7 +17,7 @@ pub(crate) fn set_aside(connection: &Connection) -> Result<(), HistoryError> {
     )
 }
 
-/// Puts what is in them into the tables of today, and removes them.
+/// Moves their content into the current tables, and removes them.
 pub(crate) fn take_over(connection: &Connection) -> Result<(), HistoryError> {
     let sql = "SELECT id, schema, kind, title, started, finished, status, plan_id, plan, 0 FROM \
                experiments_1 ORDER BY rowid";

@@ -9,7 +9,7 @@ use crate::record::{self, end_of, unreadable, words};
 use crate::value::values;
 use crate::{environment, skeleton};
 
-/// Takes measurements within one transaction.
+/// Takes measurements within a single transaction.
 pub(crate) struct Taker<'a> {
     connection: &'a Connection,
     /// That of the measurement before, and its number: those of a log have the same.

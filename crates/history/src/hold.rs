@@ -36,7 +36,7 @@ impl Drop for LockFile {
     }
 }
 
-/// Holds an experiment.
+/// Holds an experiment, so that no other process records it.
 pub(crate) fn hold(place: &Place, id: &str) -> Result<Hold, HistoryError> {
     match place {
         Place::File(path) => Ok(Hold { _file: Some(in_file(path, id)?), _session: None }),

@@ -1,11 +1,10 @@
-//! What was measured, kept: a store in which every finished measurement is committed before the
-//! next begins.
+//! A store in which every finished measurement is committed before the next begins.
 //!
 //! A [`History`] holds experiments and their measurements, in one SQLite file or in a database of a
 //! PostgreSQL server; the tables are the same and documented in `docs/history.md`. It is safe with
-//! several processes at once and after a crash at any moment. It leaves alone what is not its own:
-//! what is not a history, what is damaged, and what is of a newer program is refused and stays as
-//! it is. It decides nothing: what an experiment does next is its own matter.
+//! several processes at once and after a crash at any moment. It refuses and does not change files
+//! that are not a history, that are damaged, or that a newer program made. It decides nothing: what
+//! an experiment does next is its own matter.
 
 pub mod compare;
 mod connection;
@@ -62,12 +61,12 @@ pub use place::{Place, place};
 pub use results::Load;
 pub use servers::ServerUrl;
 
-/// The store, open.
+/// An open history.
 #[derive(Debug)]
 pub struct History {
     place: Place,
     connection: Connection,
-    /// The other way in, for what is shown meanwhile; made when it is first needed.
+    /// The separate connection for live events; made when it is first needed.
     live: OnceCell<Connection>,
 }
 
@@ -78,11 +77,11 @@ pub struct NewExperiment<'a> {
     pub id: &'a str,
     /// Schema name of the result document, for example `iosonde.sweep/1`.
     pub schema: &'a str,
-    /// The command, for example `sweep`.
+    /// The command that measures, for example `sweep`.
     pub kind: &'a str,
-    /// What a list shows.
+    /// The title that a list shows.
     pub title: &'a str,
-    /// Start, UTC, RFC 3339.
+    /// When it starts: UTC, RFC 3339.
     pub started: &'a str,
     /// Name of the plan; the same plan has the same name.
     pub plan_id: &'a str,
@@ -93,34 +92,34 @@ pub struct NewExperiment<'a> {
 /// An experiment as the store knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Experiment {
-    /// Unique name.
+    /// Unique name of the experiment.
     pub id: String,
     /// Schema name of the result document.
     pub schema: String,
-    /// The command.
+    /// The command that measures.
     pub kind: String,
-    /// What a list shows.
+    /// The title that a list shows.
     pub title: String,
-    /// Start, UTC, RFC 3339.
+    /// When it started: UTC, RFC 3339.
     pub started: String,
     /// End, UTC, RFC 3339; none while it runs and after a crash.
     pub finished: Option<String>,
     /// How it ended; none while it runs and after a crash.
     pub status: Option<Status>,
-    /// Name of the plan.
+    /// Name of the plan; the same plan has the same name.
     pub plan_id: String,
-    /// The plan as JSON.
+    /// The plan as JSON text.
     pub plan: String,
-    /// Measurements that are kept.
+    /// How many measurements are stored.
     pub cells: u32,
 }
 
-/// One measurement that was kept.
+/// A measurement that was stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeptMeasurement {
     /// The cell of the plan, counted from 0.
     pub cell: u32,
-    /// The figures.
+    /// The figures, with the workload that gave them.
     pub measurement: Measurement,
 }
 
@@ -137,8 +136,8 @@ const EXPERIMENT: &str = "SELECT e.id, e.schema, e.kind, e.title, e.started, e.f
                           e.status, e.plan_id, d.plan, e.measurements FROM experiments e JOIN \
                           documents d ON d.experiment = e.number";
 
-/// Whether this process has the file open as a history. Nothing else in the process may open it
-/// then: closing it would drop the locks by which SQLite protects what is being recorded.
+/// Whether this process has the file open as a history. Then nothing else in the process may open
+/// it: closing it would drop the locks by which SQLite protects the recording.
 #[must_use]
 pub fn is_open(path: &Path) -> bool {
     opened::is_open(path)
@@ -169,13 +168,13 @@ impl History {
         if there { Self::open(place) } else { Err(HistoryError::NotThere { place: place.clone() }) }
     }
 
-    /// Where it is.
+    /// The place that it was opened at.
     #[must_use]
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Does several things at once: all of them, or none where one fails.
+    /// Does several things in one transaction: all of them, or none if one fails.
     pub fn all_or_nothing<T, E: From<HistoryError>>(
         &self,
         work: impl FnOnce() -> Result<T, E>,
@@ -183,7 +182,7 @@ impl History {
         self.connection.within(work)
     }
 
-    /// Notes that an experiment begins.
+    /// Stores that an experiment begins.
     pub fn begin(&self, new: &NewExperiment<'_>) -> Result<(), HistoryError> {
         self.connection.within(|| record::begin(&self.connection, new))
     }
@@ -224,7 +223,7 @@ impl History {
         connection.within(|| recordings::replace(connection, id, points))
     }
 
-    /// Notes how an experiment ended of which there is no result.
+    /// Stores how an experiment without a result ended.
     pub fn end(&self, id: &str, status: Status, finished: &str) -> Result<(), HistoryError> {
         let finished = Some(finished);
         self.connection.within(|| record::end(&self.connection, id, Some(status), finished))
@@ -262,7 +261,7 @@ impl History {
         self.connection.query(&sql, &values, experiment_of)
     }
 
-    /// One experiment.
+    /// An unfinished or finished experiment by its id.
     pub fn experiment(&self, id: &str) -> Result<Option<Experiment>, HistoryError> {
         let sql = format!("{EXPERIMENT} WHERE e.id = $1");
         self.connection.query_one(&sql, values![id], experiment_of)
@@ -411,7 +410,7 @@ impl History {
         live::event(self.live()?, id, event)
     }
 
-    /// Says that a run ended.
+    /// Tells those who watch that a run ended.
     pub fn live_end(&self, id: &str) -> Result<(), HistoryError> {
         live::end(self.live()?, id)
     }

@@ -18,15 +18,15 @@ const CANDIDATES: u64 = 6;
 /// A result as a list shows it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Entry {
-    /// Unique name.
+    /// Unique name of the result.
     pub id: String,
     /// Schema name of the result document.
     pub schema: String,
-    /// The command.
+    /// The command that measured.
     pub kind: String,
-    /// What was done, in a phrase.
+    /// The title of the result.
     pub title: String,
-    /// Start, UTC, RFC 3339.
+    /// When it started: UTC, RFC 3339.
     pub started: String,
     /// End, UTC, RFC 3339; none while it runs and after a crash.
     pub finished: Option<String>,
@@ -45,7 +45,7 @@ pub struct Entry {
     pub engine: Option<String>,
     /// Bytes of all targets that I/O could use.
     pub file_bytes: Option<u64>,
-    /// Measurements that are kept.
+    /// How many measurements are stored.
     pub measurements: u32,
     /// The most I/Os a second of any measurement.
     pub best_iops: Option<f64>,
@@ -53,18 +53,18 @@ pub struct Entry {
     pub best_mib_per_s: Option<f64>,
     /// I/Os in flight of the measurement with the most I/Os a second; only lists have this.
     pub best_in_flight: Option<u32>,
-    /// Its mean latency.
+    /// Mean latency of that measurement, in nanoseconds.
     pub best_mean_ns: Option<f64>,
     /// The 99th percentile of its latency.
     pub best_p99_ns: Option<u64>,
-    /// Its tags, sorted.
+    /// The tags of the result, sorted.
     pub tags: Vec<String>,
     /// How many notes there are on it.
     pub notes: u32,
     /// Name of the plan; empty without one.
     #[serde(skip)]
     pub plan_id: String,
-    /// The plan as JSON.
+    /// The plan as JSON text.
     #[serde(skip)]
     pub plan: String,
 }
@@ -82,10 +82,10 @@ fn state<S: Serializer>(status: &Option<Status>, out: S) -> Result<S::Ok, S::Err
     out.serialize_str(status.map_or("unfinished", Status::word))
 }
 
-/// How far a result is.
+/// Whether a result is finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// How it ended.
+    /// It ended, with this status.
     Ended(Status),
     /// It runs, or was lost in a crash.
     Unfinished,
@@ -97,19 +97,19 @@ pub struct Filter {
     /// Words that all occur in its title, targets, host, device, kind, id, tags or notes; case does
     /// not matter.
     pub text: Option<String>,
-    /// The command, one of [`results::kind_words`].
+    /// Results of this command, one of [`results::kind_words`].
     pub kind: Option<String>,
-    /// The machine, exactly.
+    /// Results of the machine with exactly this name.
     pub host: Option<String>,
     /// A target, exactly as it was named.
     pub target: Option<String>,
     /// Results that have this tag.
     pub tag: Option<String>,
-    /// How far it is.
+    /// Results in this state.
     pub status: Option<State>,
     /// Begun at this moment or later: the beginning of an RFC 3339 date in UTC.
     pub since: Option<String>,
-    /// Begun before this moment.
+    /// Results that began before this moment.
     pub until: Option<String>,
     /// The word of a [`workload::PatternKind`], of any measurement.
     pub pattern: Option<String>,
@@ -119,66 +119,66 @@ pub struct Filter {
     pub write_percent: Option<u32>,
     /// Name of the conditions of any measurement.
     pub conditions_id: Option<String>,
-    /// One result.
+    /// The result with this id.
     pub experiment_id: Option<String>,
 }
 
 /// What a list is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum By {
-    /// When it began.
+    /// The time at which it began.
     #[default]
     Started,
-    /// The command.
+    /// The command that measured.
     Kind,
     /// The machine: processors, memory, kernel and settings.
     Host,
-    /// The targets.
+    /// The names of the targets.
     Target,
-    /// What was done.
+    /// The title of the result.
     Title,
-    /// How it ended.
+    /// Whether and how it ended.
     Status,
-    /// Bytes that I/O could use.
+    /// Bytes of the targets that I/O could use.
     FileBytes,
-    /// The most I/Os a second.
+    /// The most I/Os per second of any measurement.
     Iops,
-    /// The most MiB a second.
+    /// The most MiB per second of any measurement.
     MibPerS,
 }
 
 /// The order of a list; the default is the newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Order {
-    /// What it is sorted by.
+    /// The column that decides.
     pub by: By,
-    /// Rising instead of falling.
+    /// Whether values rise instead of falling.
     pub rising: bool,
 }
 
 impl Order {
-    /// The newest first.
+    /// The newest result first.
     pub const NEWEST: Self = Self { by: By::Started, rising: false };
-    /// The oldest first.
+    /// The oldest result first.
     pub const OLDEST: Self = Self { by: By::Started, rising: true };
 }
 
-/// A part of a list.
+/// The part of a list to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// How many come before it.
+    /// How many entries come before it.
     pub offset: u64,
     /// The most that are in it.
     pub limit: u64,
 }
 
 impl Page {
-    /// The whole list.
+    /// The whole list at once.
     pub const ALL: Self = Self { offset: 0, limit: i64::MAX as u64 };
 }
 
 impl Default for Page {
-    /// The first fifty.
+    /// The first fifty entries.
     fn default() -> Self {
         Self { offset: 0, limit: 50 }
     }
@@ -187,7 +187,7 @@ impl Default for Page {
 /// A part of a list, and how long the whole is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listing {
-    /// The part.
+    /// The entries of this part.
     pub entries: Vec<Entry>,
     /// How many there are in all.
     pub total: u64,
@@ -262,8 +262,8 @@ fn on_experiments(filter: &Filter) -> Where {
 enum Lookup {
     /// By the indexes of the load.
     ByLoad,
-    /// Among those that are found by other means. What is computed from a column is looked up in no
-    /// index: SQLite would take that of the load for each experiment, and read all of it.
+    /// Among results that other conditions have found. A value that is computed from a column uses
+    /// no index: SQLite would take the one of the load for each experiment, and read all of it.
     Among,
 }
 
@@ -354,7 +354,7 @@ fn order(order: Order) -> String {
         By::Iops => "e.best_iops",
         By::MibPerS => "e.best_mib_per_s",
     };
-    // What is not known comes last either way.
+    // Unknown values come last in either order.
     format!("{column} {way} NULLS LAST, e.started DESC, e.id DESC")
 }
 

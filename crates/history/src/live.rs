@@ -1,7 +1,7 @@
-//! Runs that are under way, so that others can watch them.
+//! Runs that are in progress, so that others can watch them.
 //!
-//! It goes through a separate connection that waits for no disk, and for no process long: what is
-//! shown must not disturb what is measured. The caller may ignore every error.
+//! They use a separate connection that never waits for a disk, and not long for another process:
+//! watching must not disturb the measurement. The caller may ignore every error.
 
 use crate::connection::Connection;
 use crate::error::HistoryError;
@@ -14,8 +14,8 @@ const KEPT_MS: i64 = 60_000;
 /// Events of a run that are kept; what comes before is forgotten.
 const EVENTS: u64 = 10_000;
 
-/// So many events lie between two times at which SQLite's log is moved into the file. Nobody else
-/// does it during a measurement, and the log would grow by some KiB with each event.
+/// After so many events, SQLite's log is moved into the file. Nothing else does that during a
+/// measurement, and the log would grow by some KiB with each event.
 const LOGGED: u64 = 2000;
 
 /// A run that is in progress, or was a moment ago.
@@ -23,15 +23,15 @@ const LOGGED: u64 = 2000;
 pub struct LiveRun {
     /// Unique name, that of its result.
     pub id: String,
-    /// The command.
+    /// The command that is running.
     pub kind: String,
-    /// What is done, in a phrase.
+    /// The title of the run.
     pub title: String,
     /// The machine: processors, memory, kernel and settings.
     pub host: Option<String>,
-    /// What receives the I/O.
+    /// The files and devices that receive the I/O.
     pub targets: String,
-    /// Start, UTC, RFC 3339.
+    /// When it started: UTC, RFC 3339.
     pub started: String,
     /// When it last gave a sign, UTC, RFC 3339, by the clock of the database. Not read when a run
     /// begins.
@@ -55,7 +55,7 @@ impl LiveRun {
 pub struct LiveEvent {
     /// Its number in the run, from 1.
     pub number: u64,
-    /// What happened, as JSON.
+    /// The event as JSON text.
     pub event: String,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn beat(connection: &Connection, id: &str) -> Result<(), HistoryError
     connection.execute(&sql, values![id]).map(drop)
 }
 
-/// Shows what happened.
+/// Stores an event for those who watch.
 pub(crate) fn event(connection: &Connection, id: &str, event: &str) -> Result<(), HistoryError> {
     let number = connection.within(|| {
         let sql = "SELECT max(number) FROM live_events WHERE run = $1";
@@ -102,7 +102,7 @@ pub(crate) fn event(connection: &Connection, id: &str, event: &str) -> Result<()
     Ok(())
 }
 
-/// Says that a run ended.
+/// Tells those who watch that a run ended.
 pub(crate) fn end(connection: &Connection, id: &str) -> Result<(), HistoryError> {
     let now = connection.now_ms();
     let sql = format!("UPDATE live_runs SET ended = 1, updated_ms = {now} WHERE id = $1");

@@ -51,7 +51,7 @@ pub(crate) static INSERT: LazyLock<String> = LazyLock::new(|| {
 pub(crate) const ZERO_IF_UNKNOWN: [&str; 6] =
     ["threads", "in_flight", "direct", "durable", "ios", "bytes"];
 
-/// The values of [`columns`].
+/// The values of a load for [`columns`].
 pub(crate) fn values(load: &Load) -> impl Iterator<Item = Value> {
     columns().map(|(name, _, column)| match (column.of)(load) {
         FigureValue::Absent if ZERO_IF_UNKNOWN.contains(&name) => Value::Integer(0),
@@ -63,7 +63,7 @@ pub(crate) fn values(load: &Load) -> impl Iterator<Item = Value> {
     })
 }
 
-/// Reads a row of [`SELECTED`].
+/// Reads a load from a row of [`SELECTED`].
 pub(crate) fn read(row: &mut Row) -> Result<Load, Mismatch> {
     Load::read(|kind| figure_value(kind, row.value()?)).map(without_zeros)
 }

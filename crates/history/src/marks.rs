@@ -9,19 +9,19 @@ use crate::value::{Row, values};
 /// The longest name of a tag, in characters.
 const TAG_MAX: usize = 64;
 
-/// Something that somebody wrote about a result.
+/// A note on a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// When, UTC, RFC 3339.
+    /// When it was written: UTC, RFC 3339.
     pub written: String,
     /// The note as it was typed.
     pub text: String,
 }
 
-/// Something that was taken away.
+/// A result that was deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deleted {
-    /// Measurements that were in it.
+    /// How many measurements it had.
     pub measurements: u64,
 }
 

@@ -1,25 +1,25 @@
-//! A measurement taken apart into what the tables hold, and put together again without loss.
+//! Splits a measurement into what the tables hold, and puts it together again without loss.
 //!
-//! Series, histograms and the environment have separate tables; the rest stays the JSON that it is.
-//! Of an environment, what changes from minute to minute (free memory, free space, and what is
-//! found about them) stays with the measurement, so that the same set-up is the same row.
+//! Series, histograms and the environment have separate tables; the rest stays JSON. The part of an
+//! environment that changes from minute to minute (free memory, free space, and findings about
+//! them) stays with the measurement, so that the same set-up is the same row.
 
 use results::{Environment, Measurement, Point, Statistics};
 use serde::ser::Error as _;
 use serde_json::{Error, Map, Value, json};
 
-/// A measurement in parts.
+/// A measurement, split into parts.
 #[derive(Debug)]
 pub(crate) struct Parts<'a> {
-    /// What is left of its document, as JSON.
+    /// The rest of its document, as JSON.
     pub(crate) rest: String,
     /// The set-up it was made on.
     pub(crate) environment: Value,
     /// Histograms, with their places in the document as JSON pointers.
     pub(crate) histograms: Vec<(String, String)>,
-    /// The series of the window.
+    /// The points of the measured window.
     pub(crate) window: &'a [Point],
-    /// The series before it.
+    /// The points before the window.
     pub(crate) warmup: &'a [Point],
 }
 

@@ -11,7 +11,7 @@ use crate::error::HistoryError;
 /// Where a history is. It shows no password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// A file of SQLite.
+    /// The path of an SQLite file.
     File(PathBuf),
     /// A database of a PostgreSQL server.
     Postgres(ServerUrl),
@@ -88,7 +88,7 @@ mod tests {
     /// Under Git Bash, which sets HOME, the history was another one than in PowerShell.
     #[test]
     fn on_windows_it_is_the_users_local_data() {
-        // What is absolute on the system that runs the test.
+        // A path that is absolute on the system that runs the test.
         let (home, local) = if cfg!(windows) { (r"C:\h", r"C:\l") } else { ("/h", "/l") };
         let variable = |name: &str| match name {
             "HOME" => Some(OsString::from(home)),

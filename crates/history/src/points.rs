@@ -18,16 +18,16 @@ pub(crate) use with_point_columns;
 
 macro_rules! rows {
     ($($column:ident),*) => {
-        /// The names of the columns.
+        /// The names of the columns of a point.
         pub(crate) const COLUMNS: &[&str] = &[$(stringify!($column)),*];
 
-        /// The values of [`COLUMNS`].
+        /// The values of a point for [`COLUMNS`].
         pub(crate) fn values(point: &Point) -> impl Iterator<Item = Value> {
             let Point { $($column),* } = *point;
             [$($column.into()),*].into_iter()
         }
 
-        /// Reads [`COLUMNS`] off a row.
+        /// Reads a point from a row of [`COLUMNS`].
         pub(crate) fn read(row: &mut Row) -> Result<Point, Mismatch> {
             Ok(Point { $($column: row.take()?),* })
         }

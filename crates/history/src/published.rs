@@ -7,7 +7,7 @@ use analysis::change_points;
 use analysis::comparison;
 use results::change::{Basis, Change, ChangePoint, Compared, Sample};
 
-/// A figure on two sides.
+/// A compared figure as documents publish it.
 #[must_use]
 pub fn compared(from: comparison::Compared) -> Compared {
     let comparison::Compared {
@@ -42,7 +42,7 @@ pub fn compared(from: comparison::Compared) -> Compared {
     }
 }
 
-/// What became of a figure.
+/// A verdict on a figure as documents publish it.
 #[must_use]
 pub fn change(from: comparison::Change) -> Change {
     match from {
@@ -63,14 +63,14 @@ pub(crate) fn as_judged(published: Change) -> comparison::Change {
     }
 }
 
-/// The runs of one side.
+/// The runs of a side as documents publish them.
 #[must_use]
 pub fn sample(from: comparison::Sample) -> Sample {
     let comparison::Sample { runs, mean, cv_percent } = from;
     Sample { runs, mean, cv_percent }
 }
 
-/// A change of level.
+/// A change of level as documents publish it.
 #[must_use]
 pub fn change_point(from: change_points::ChangePoint) -> ChangePoint {
     let change_points::ChangePoint { index, before, after, change_percent, p } = from;

@@ -18,14 +18,14 @@ pub(crate) fn number_of(connection: &Connection, id: &str) -> Result<Option<i64>
     connection.query_one(sql, values![id], Row::take)
 }
 
-/// A measurement as JSON.
+/// A measurement as JSON text, with its parts.
 pub(crate) struct Whole {
     pub(crate) cell: u32,
     pub(crate) id: String,
     pub(crate) document: Json,
 }
 
-/// What belongs to a measurement besides its document.
+/// Which parts of a measurement to read besides its document.
 #[derive(Default)]
 struct Apart {
     histograms: Vec<(String, Option<String>, Option<String>)>,
@@ -36,7 +36,7 @@ struct Apart {
 /// How much of a measurement is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// Everything.
+    /// All of its parts.
     Whole,
     /// Everything but series and histograms, which are most of it.
     Figures,

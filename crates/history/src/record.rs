@@ -1,4 +1,4 @@
-//! Records what was measured, each measurement in its own transaction.
+//! Records experiments, each measurement in its own transaction.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use crate::read::Extent;
 use crate::value::{Value, values};
 use crate::{Added, NewExperiment, environment, load, points, read, skeleton};
 
-/// A text in the store that is not a result of ours.
+/// The error for a text in the store that is not a result of iosonde.
 pub(crate) fn unreadable(
     connection: &Connection,
     id: &str,
@@ -21,12 +21,12 @@ pub(crate) fn unreadable(
     HistoryError::Document { place: connection.place().clone(), what: format!("`{id}`: {error}") }
 }
 
-/// An experiment that nobody knows.
+/// The error for an experiment that is not in the history.
 pub(crate) fn unknown(connection: &Connection, id: &str) -> HistoryError {
     HistoryError::NotFound { selector: id.to_owned(), place: connection.place().clone() }
 }
 
-/// Notes that an experiment begins.
+/// Stores that an experiment begins.
 pub(crate) fn begin(connection: &Connection, new: &NewExperiment<'_>) -> Result<(), HistoryError> {
     let sql = "INSERT INTO experiments (id, schema, kind, title, started, plan_id, targets, \
                measurements, words) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
@@ -41,12 +41,12 @@ pub(crate) fn begin(connection: &Connection, new: &NewExperiment<'_>) -> Result<
     connection.execute(sql, values![number, plan]).map(drop)
 }
 
-/// What a search looks through.
+/// The text that a search looks through.
 pub(crate) fn words(parts: &[&str]) -> String {
     parts.join(" ").to_lowercase()
 }
 
-/// What is known of an experiment while it is recorded.
+/// The state of an experiment while it is recorded.
 struct Open {
     number: i64,
     kind: String,
@@ -164,8 +164,7 @@ fn point(measurement: i64, part: &str, number: usize, point: &results::Point) ->
 /// Notes that an experiment continues. Must be within a transaction.
 pub(crate) fn go_on(connection: &Connection, id: &str) -> Result<(), HistoryError> {
     end(connection, id, None, None)?;
-    // The result of before says nothing of what is measured from now on; it is made again at the
-    // end.
+    // The earlier result does not cover what is measured from now on; it is made again at the end.
     let sql = "UPDATE documents SET document = NULL WHERE experiment = (SELECT number FROM \
                experiments WHERE id = $1)";
     connection.execute(sql, values![id]).map(drop)
@@ -254,12 +253,12 @@ fn keep_the_rest(
         let shown =
             serde_json::to_value(measurement).map_err(|e| unreadable(connection, id, &e))?;
         let cell = match there.remove(&measurement.id) {
-            // A result may show less of a measurement than was kept: what was kept stays.
+            // A result may show less of a measurement than was stored: the stored one stays.
             Some((_, kept)) if skeleton::left_out(&kept, &shown).is_some() => {
                 seen.insert(measurement.id.clone(), kept);
                 continue;
             }
-            // Other figures: what is in the result at last is what counts.
+            // If figures differ, those in the final result count.
             Some((cell, _)) => {
                 forget(connection, id, cell)?;
                 cell

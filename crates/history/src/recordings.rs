@@ -12,7 +12,7 @@ use crate::error::HistoryError;
 use crate::record::unreadable;
 use crate::value::{Row, values};
 
-/// So many points lie between two times at which SQLite's log is moved into the file.
+/// After so many points, SQLite's log is moved into the file.
 const LOGGED: u64 = 2000;
 
 /// Keeps a point below its number, in the place of one that was there.

@@ -37,12 +37,12 @@ pub(crate) const VERSION: u32 = {
     version
 };
 
-/// The tables of version 2.
+/// The tables that version 2 has.
 const TABLES: &str = include_str!("schema/v2.sql");
-/// What version 3 has besides.
+/// The tables that version 3 adds.
 const MORE_TABLES: &str = include_str!("schema/v3.sql");
 
-/// Every table, those that others refer to first; what is live is not kept.
+/// Every table, those that others refer to first. Live events are not stored permanently.
 pub(crate) const TABLES_IN_ORDER: [&str; 11] = [
     "experiments",
     "documents",
@@ -60,15 +60,15 @@ pub(crate) const TABLES_IN_ORDER: [&str; 11] = [
 /// Makes way for other programs in a server that make the same tables at the same moment.
 const LOCK: i64 = 0x696F_7364;
 
-/// What a version changes.
+/// The change that leads to a version.
 type Step = fn(&Connection) -> Result<(), HistoryError>;
 
 /// The version whose tables hold a measurement's columns from the beginning; those of later figures
 /// are added.
 const FIRST_COLUMNS: u32 = 2;
 
-/// What leads to each version, besides the columns of the figures that came with it. An entry never
-/// changes once it was released.
+/// The change that leads to each version, besides the columns of the figures that came with it. An
+/// entry never changes after its release.
 const STEPS: [(u32, Step); 2] = [
     // A place without tables gets those of version 2 at once.
     (2, |connection| connection.batch(&spell(TABLES, connection))),

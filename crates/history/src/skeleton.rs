@@ -1,7 +1,7 @@
-//! A result without its measurements: their names stand for them.
+//! A result without its measurements, which are named instead.
 //!
-//! A result may show less of a measurement than is kept of it: a sweep leaves out the threads of
-//! its cells. What is kept stays whole, and with the name stands what the result leaves out.
+//! A result may show less of a measurement than is stored: a sweep leaves out the threads of its
+//! cells. The stored one stays whole, and next to its name the result lists what it leaves out.
 
 use std::collections::HashMap;
 

@@ -32,15 +32,15 @@ pub struct Dated {
     pub title: String,
     /// The machine; absent for a simulated device.
     pub host: Option<String>,
-    /// What received the I/O.
+    /// The file or device that received the I/O.
     pub target: String,
-    /// Bytes that I/O could use.
+    /// Bytes of the target that I/O could use.
     pub file_bytes: u64,
-    /// The figure.
+    /// The value of the figure.
     pub value: f64,
     /// Version of the program that measured.
     pub tool_version: String,
-    /// The device's model, where it is known.
+    /// The device's model, if it is known.
     pub device: Option<String>,
 }
 
@@ -128,8 +128,8 @@ pub fn trend(dated: Vec<Dated>, figure: Figure, tool_version: &str) -> Trend {
     }
 }
 
-/// Series whose words are alike differ in something that those leave out: the name of their
-/// conditions tells them apart, and finds one of them by `--load`.
+/// Series with the same title differ in something that titles leave out. The name of their
+/// conditions distinguishes them, and `--load` takes it.
 fn tell_apart(loads: &mut [TrendLoad]) {
     let words = |l: &TrendLoad| (l.title.clone(), l.host.clone(), l.target.clone(), l.file_bytes);
     let mut seen = BTreeMap::new();
@@ -162,7 +162,7 @@ fn load(values: Vec<Dated>, figure: Figure) -> Option<TrendLoad> {
     })
 }
 
-/// One point per result.
+/// One point per result, from its runs.
 fn points(values: Vec<Dated>) -> Vec<TrendPoint> {
     let mut results: BTreeMap<String, (f64, TrendPoint)> = BTreeMap::new();
     for one in values {
@@ -229,7 +229,7 @@ fn measured_by(tool_version: &str) -> String {
     format!("with {}{tool_version}", if iosonde { "iosonde " } else { "" })
 }
 
-/// A figure with its unit.
+/// The value of a figure, with its unit.
 pub(crate) fn show(value: f64, figure: Figure) -> String {
     match figure.unit() {
         FigureUnit::Iops => format!("{} IOPS", show_number(value)),
@@ -239,7 +239,7 @@ pub(crate) fn show(value: f64, figure: Figure) -> String {
     }
 }
 
-/// The date in an RFC 3339 moment: what is before the `T`.
+/// The date in an RFC 3339 moment: the part before the `T`.
 pub(crate) fn date(moment: &str) -> &str {
     moment.split('T').next().unwrap_or(moment)
 }

@@ -17,9 +17,9 @@ use crate::{opened, read, schema};
 /// All pages at once. Others write meanwhile, into the log; in parts, what they write would begin
 /// the copy anew each time.
 const PAGES: i32 = -1;
-/// How long to wait where somebody has the file for himself.
+/// How long to wait if another process has exclusive use of the file.
 const PAUSE: Duration = Duration::from_millis(10);
-/// How often.
+/// How many such pauses are made.
 const PAUSES: u32 = 3000;
 
 /// Everything that is wrong, in words; nothing where all is well.

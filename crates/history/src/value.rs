@@ -5,13 +5,13 @@ use thiserror::Error;
 /// One value of a row or of a parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
-    /// Nothing.
+    /// SQL's NULL.
     Null,
     /// A whole number; truth is 1 or 0.
     Integer(i64),
-    /// A number.
+    /// A floating-point number.
     Real(f64),
-    /// Text.
+    /// A text in UTF-8.
     Text(String),
 }
 
@@ -58,7 +58,7 @@ impl From<bool> for Value {
     }
 }
 
-/// What is not a number is nothing, as in JSON.
+/// A float that is not a number is NULL, as in JSON.
 impl From<f64> for Value {
     fn from(number: f64) -> Self {
         if number.is_finite() { Self::Real(number) } else { Self::Null }
@@ -71,7 +71,7 @@ impl<T: Into<Value>> From<Option<T>> for Value {
     }
 }
 
-/// The parameters of a statement.
+/// Makes the parameters of a statement.
 macro_rules! values {
     ($($value:expr),* $(,)?) => { &[$($crate::value::Value::from($value)),*] };
 }
@@ -94,7 +94,7 @@ impl Mismatch {
 
 /// A type that a column can be read as.
 pub(crate) trait FromValue: Sized {
-    /// Reads it.
+    /// Reads a value of this type.
     fn from_value(value: Value) -> Result<Self, Mismatch>;
 }
 
@@ -175,7 +175,7 @@ impl<T: FromValue> FromValue for Option<T> {
 pub(crate) struct Row(std::vec::IntoIter<Value>);
 
 impl Row {
-    /// A row of these columns.
+    /// A row that has these columns.
     pub(crate) fn new(columns: Vec<Value>) -> Self {
         Self(columns.into_iter())
     }
@@ -186,7 +186,7 @@ impl Row {
         Ok(self.0.next().unwrap_or(Value::Null))
     }
 
-    /// The next column.
+    /// Reads the next column.
     pub(crate) fn take<T: FromValue>(&mut self) -> Result<T, Mismatch> {
         T::from_value(self.0.next().unwrap_or(Value::Null))
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How much a finding matters.
+/// How serious a finding is.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -20,15 +20,15 @@ pub enum Severity {
 /// One observation about the set-up of the storage, for a DBA.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// How much it matters.
+    /// How serious the finding is.
     pub severity: Severity,
     /// A stable name to search for, in kebab case, such as `partition-misaligned`.
     pub code: String,
-    /// What was found, in one sentence with the numbers.
+    /// The finding in one sentence with its numbers.
     pub message: String,
     /// What to do about it, where something can be done.
     pub remedy: Option<String>,
-    /// What it was concluded from.
+    /// The facts it was concluded from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
     /// The command that would mend it, to be looked at before it is typed; iosonde never runs it.
@@ -37,7 +37,7 @@ pub struct Finding {
     /// Why it matters for a database. Measurements leave it out; [`crate::rule`] knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Where that is written.
+    /// Where the reason is documented.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
@@ -97,6 +97,6 @@ impl Finding {
 pub struct Evidence {
     /// A file of the system, or a mount option, a system call.
     pub place: String,
-    /// What it said.
+    /// The value that was read there.
     pub value: String,
 }

@@ -8,15 +8,15 @@ use crate::Finding;
 /// The machine and its operating system. A text the system does not give is `unknown`, a number 0.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Host {
-    /// The machine's name.
+    /// The network name of the machine.
     pub hostname: String,
     /// The operating system's name and version, such as `Debian GNU/Linux 12 (bookworm)`.
     pub os: String,
     /// The kernel's release, such as `6.1.0-18-amd64`.
     pub kernel: String,
-    /// The processor's model.
+    /// The model of the processor.
     pub cpu_model: String,
-    /// Logical processors online.
+    /// How many logical processors are online.
     pub cpus: u32,
     /// Memory the operating system has, in bytes.
     pub memory_bytes: u64,
@@ -33,12 +33,12 @@ pub struct Host {
     /// Settings of the kernel that storage depends on; None in documents of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<Settings>,
-    /// What is worth knowing about the machine, the most serious first.
+    /// Findings about the machine, the most serious first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
 
-/// Settings of the kernel that storage depends on. What the system does not tell is None.
+/// Settings of the kernel that storage depends on; absent if the system does not report them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Settings {
@@ -66,7 +66,7 @@ pub struct Settings {
     /// What chooses the processors' frequency, such as `performance`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub governor: Option<String>,
-    /// NUMA nodes online.
+    /// How many NUMA nodes are online.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub numa_nodes: Option<u32>,
     /// Devices and files that memory is swapped to.

@@ -7,35 +7,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Finding, Host, Partition, Severity, Storage};
 
-/// The schema of an [`Inspection`].
+/// The schema name of an [`Inspection`].
 pub const INSPECTION_SCHEMA: &str = "iosonde.inspection/1";
 
 /// How the storage is set up: `iosonde inspect --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Inspection {
-    /// Always `iosonde.inspection/1`.
+    /// Which document this is: always `iosonde.inspection/1`.
     pub schema: String,
-    /// The version of iosonde.
+    /// Version of iosonde that inspected.
     pub tool_version: String,
     /// When it was made, in UTC (RFC 3339).
     pub made: String,
     /// Whether the inspecting user was the administrator.
     pub privileged: bool,
-    /// The machine, its settings, and what was found about them.
+    /// The machine, its settings, and the findings about them.
     pub host: Host,
     /// Whether the machine's clock is kept by others'; absent if that is not known.
     pub clock_synchronised: Option<bool>,
-    /// What was inspected.
+    /// Each target with its storage.
     pub targets: Vec<Inspected>,
-    /// What is worth knowing about several targets together, the most serious first.
+    /// Findings about several targets together, the most serious first.
     pub findings: Vec<Finding>,
     /// What could not be seen, and what would show it.
     pub hidden: Vec<String>,
 }
 
 impl Inspection {
-    /// All findings with the target they are about, the most serious first; None for the machine or
-    /// several targets.
+    /// All findings, the most serious first, each with its target; `None` for findings on the
+    /// machine or on several targets.
     #[must_use]
     pub fn all_findings(&self) -> Vec<(Option<&Inspected>, &Finding)> {
         let of_targets =
@@ -67,11 +67,11 @@ pub struct Inspected {
 /// What can be found out about a whole disk next to its set-up.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Disk {
-    /// Its name, such as `nvme0n1`.
+    /// The kernel's name of the disk, such as `nvme0n1`.
     pub name: String,
     /// All its partitions, in the order of the disk.
     pub partitions: Vec<Partition>,
-    /// What it says about its own state; absent if it says nothing or must not be asked.
+    /// The disk's report on its own state; absent if it has none or must not be asked.
     pub health: Option<Health>,
     /// Interrupts since the machine was started, by processor; empty where they cannot be told
     /// apart.
@@ -81,7 +81,7 @@ pub struct Disk {
 /// Where a file is on its file system.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Extents {
-    /// Its length in bytes.
+    /// Length of the file in bytes.
     pub file_bytes: u64,
     /// Pieces that do not follow one another on the device.
     pub pieces: u64,
@@ -105,27 +105,27 @@ pub struct Extents {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Health {
-    /// How it was asked.
+    /// How iosonde asked for it.
     pub source: String,
-    /// Critical warnings in words; empty when there is none.
+    /// Critical warnings in words; empty without warnings.
     pub critical: Vec<String>,
     /// Percent of its rated life that is used; may exceed 100.
     pub used_percent: Option<u64>,
     /// Percent of its spare blocks that are left.
     pub spare_percent: Option<u64>,
-    /// Its temperature, in degrees Celsius.
+    /// Its temperature in degrees Celsius.
     pub temperature_c: Option<i64>,
     /// Times that it could not read or write its medium.
     pub media_errors: Option<u64>,
     /// Times that power failed without warning.
     pub unsafe_shutdowns: Option<u64>,
-    /// Hours it was powered.
+    /// For how many hours it was powered.
     pub power_on_hours: Option<u64>,
-    /// Bytes written by hosts.
+    /// How many bytes hosts have written to it.
     pub written_bytes: Option<u64>,
 }
 
-/// What somebody wants to do with the storage, where that matters for a finding.
+/// The planned use of the storage, as far as findings depend on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlannedLoad {
     /// I/Os in flight on each target.
@@ -135,11 +135,11 @@ pub struct PlannedLoad {
 /// What an inspection is made of.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// What is inspected; all mounted file systems and disks when empty.
+    /// The targets; if empty, all mounted file systems and disks.
     pub targets: Vec<PathBuf>,
     /// What the storage is wanted for.
     pub asked: PlannedLoad,
-    /// The version of iosonde.
+    /// Version of iosonde that inspects.
     pub tool_version: String,
     /// The moment, in UTC (RFC 3339).
     pub made: String,

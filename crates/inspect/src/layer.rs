@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::Partition;
 
-/// What a layer does.
+/// The kind of a layer between file system and disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LayerKind {
-    /// A whole disk.
+    /// A whole disk, the lowest layer.
     #[default]
     Disk,
     /// A partition of the layer under it.
@@ -32,9 +32,9 @@ pub enum LayerKind {
     Snapshot,
     /// A volume that is written to several devices.
     Mirror,
-    /// Encryption.
+    /// Encryption by dm-crypt.
     Crypt,
-    /// Several ways to one disk.
+    /// Several paths to one disk (dm-multipath).
     Multipath,
     /// A volume that compresses and finds duplicates.
     Vdo,
@@ -52,9 +52,9 @@ pub struct Layer {
     pub name: String,
     /// How far it is below the volume, which is 0.
     pub level: u32,
-    /// What it does.
+    /// The kind of the layer.
     pub kind: LayerKind,
-    /// Its size in bytes.
+    /// Size of the device in bytes.
     pub size_bytes: u64,
     /// The name that people gave it: that of a logical volume, of a multipath device.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,16 +90,16 @@ pub struct Layer {
     /// The size it prefers for long transfers, in bytes; for a volume in stripes, the whole stripe.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimal_io_bytes: Option<u64>,
-    /// How far its beginning is off the natural alignment of what is below, in bytes.
+    /// How far its beginning is off the natural alignment of the device below, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alignment_offset_bytes: Option<u64>,
 }
 
-/// A RAID of the kernel.
+/// A software RAID of the kernel.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Raid {
-    /// Its level, such as `raid5`.
+    /// The RAID level, such as `raid5`.
     pub level: String,
     /// The devices it is made of when it is whole.
     pub devices: u32,
@@ -115,13 +115,13 @@ pub struct Raid {
     /// How it is made consistent after a crash: `resync`, `bitmap`, `journal`, `ppl`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consistency: Option<String>,
-    /// Where its bitmap of what is being written is: `none`, `file`, `internal`, or an offset.
+    /// The place of its write-intent bitmap: `none`, `file`, `internal`, or an offset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bitmap: Option<String>,
     /// What the kernel says of it: `clean`, `active`, `inactive`, `readonly`, …
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// What is being done to all of it: `idle`, `resync`, `recover`, `check`, `repair`, `reshape`.
+    /// The current action on all of it: `idle`, `resync`, `recover`, `check`, `repair`, `reshape`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
     /// Sectors in which copies or parity were found to disagree at the last check.
@@ -132,11 +132,11 @@ pub struct Raid {
     pub members: Vec<RaidMember>,
 }
 
-/// A device of a RAID.
+/// One device of a RAID.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RaidMember {
-    /// Its name in the kernel.
+    /// The kernel's name of the device.
     pub name: String,
     /// `in_sync`, `faulty`, `spare`, `write_mostly`, `journal`, several of them with commas.
     pub state: String,
@@ -145,7 +145,7 @@ pub struct RaidMember {
     pub errors: Option<u64>,
 }
 
-/// One way to a disk.
+/// One of several paths to a disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct StoragePath {
@@ -156,8 +156,7 @@ pub struct StoragePath {
     /// Where it goes: the controller's address, or the adapter, bus, target and unit (`1:0:0:3`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// Whether it is the best way for I/O, where that is known: `optimized`, `active/optimized`,
-    /// `standby`, …
+    /// Whether it is the best path for I/O, if known: `optimized`, `active/optimized`, `standby`, …
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<String>,
 }

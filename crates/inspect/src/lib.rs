@@ -44,7 +44,7 @@ pub enum InspectError {
     /// Neither the target nor the directory it would be in exists.
     #[error("{} does not exist, nor does the directory it would be in", path.display())]
     Missing {
-        /// The target as given.
+        /// The target as the user named it.
         path: PathBuf,
     },
     /// The target exists but the operating system does not let it be examined.
@@ -52,20 +52,20 @@ pub enum InspectError {
     Unreadable {
         /// The path that could not be read.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The target is a pipe, a socket or the like.
     #[error("{} is neither a directory nor a file nor a device, so it has no \
         storage", path.display())]
     NotStorage {
-        /// The target as given.
+        /// The target as the user named it.
         path: PathBuf,
     },
     /// Inspection is not implemented for this operating system.
     #[error("how storage is set up is not available on this system yet ({system})")]
     Unavailable {
-        /// The operating system's name.
+        /// The name of the operating system.
         system: &'static str,
     },
 }
@@ -108,9 +108,8 @@ impl Inspector {
         platform::storage(&self.root, target)
     }
 
-    /// Everything that can be found out about targets without changing anything: their storage,
-    /// where a file lies, how the disks say they are. All mounted file systems on block devices,
-    /// and all other disks, where none is named.
+    /// Inspects targets without changing anything: their storage, the place of files, the disks'
+    /// own reports. Without targets, all mounted file systems on block devices and all other disks.
     ///
     /// Findings carry their reasons. A target that cannot be examined is an error.
     pub fn inspection(&self, request: &Request) -> Result<Inspection, InspectError> {

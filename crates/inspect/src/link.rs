@@ -39,8 +39,8 @@ pub struct Link {
     pub state: Option<String>,
 }
 
-/// The number a speed begins with, in thousands of millions for a second; `None` if it is no such
-/// text.
+/// The number at the beginning of a speed, in thousands of millions per second; `None` if the text
+/// is not a speed.
 #[must_use]
 pub fn giga_per_s(speed: &str) -> Option<f64> {
     let speed = speed.trim();

@@ -9,7 +9,7 @@ pub struct Processor {
     pub core: u32,
     /// Number of the socket that it is in.
     pub socket: u32,
-    /// The NUMA node.
+    /// The number of the NUMA node.
     pub node: u32,
     /// How fast it is next to others of the machine: the kernel's capacity, 1024 for the fastest; 0
     /// where all are alike.

@@ -1,27 +1,27 @@
 //! The rules by which a set-up is judged: why each matters for a database, and where that is
-//! written.
+//! documented.
 //!
-//! When a rule applies is decided where the facts are (`linux/findings`); docs/inspect.md lists all
-//! of them.
+//! The code that knows the facts decides when a rule applies (`linux/findings`); docs/inspect.md
+//! lists all rules.
 
 /// A rule by which a set-up is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
-    /// The name of its findings.
+    /// The code of its findings.
     pub code: &'static str,
     /// Why it matters for a database.
     pub why: &'static str,
-    /// Where that is written.
+    /// Where the reason is documented.
     pub source: &'static str,
 }
 
-/// The rule with this name.
+/// The rule with this code, if there is one.
 #[must_use]
 pub fn rule(code: &str) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.code == code)
 }
 
-/// All rules.
+/// All rules, in the order of the documentation.
 #[must_use]
 pub fn rules() -> &'static [Rule] {
     RULES

@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Finding, Layer, Link, lossy_path};
 
-/// What a target is.
+/// The kind of a target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
-    /// A directory.
+    /// A directory, in which a test file is made.
     #[default]
     Directory,
-    /// A regular file.
+    /// A regular file, with its content.
     File,
-    /// A block device.
+    /// A block device: a disk, a partition or a volume.
     BlockDevice,
-    /// A character device; nothing is known about what is behind it.
+    /// A character device; nothing is known about the hardware under it.
     CharDevice,
     /// Nothing yet; the directory it would be in was examined.
     Missing,
@@ -27,7 +27,7 @@ pub enum TargetKind {
 /// How the storage of one target is set up.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Storage {
-    /// The target as given.
+    /// The target as the user named it.
     #[serde(with = "lossy_path")]
     #[schemars(with = "String")]
     pub target: PathBuf,
@@ -35,9 +35,9 @@ pub struct Storage {
     #[serde(with = "lossy_path")]
     #[schemars(with = "String")]
     pub path: PathBuf,
-    /// What the target is.
+    /// The kind of the target.
     pub kind: TargetKind,
-    /// The file system the target is in; None for a device.
+    /// The file system that the target is in; absent for a device.
     pub file_system: Option<FileSystem>,
     /// The partition under the volume, where there is exactly one.
     pub partition: Option<Partition>,
@@ -49,16 +49,16 @@ pub struct Storage {
     pub devices: Vec<Device>,
     /// The name in /proc/diskstats whose counters cover the volume's whole top device: the whole
     /// disk for a partition of one, the device itself for a volume on device mapper, RAID or loop.
-    /// None when there is no single such device.
+    /// Absent if there is no single such device.
     pub counted_device: Option<String>,
-    /// What is worth knowing, the most serious first.
+    /// Findings about the storage, the most serious first.
     pub findings: Vec<Finding>,
     /// Each of `layers` in detail, in the same order. Empty in documents of older versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chain: Vec<Layer>,
 }
 
-/// A mounted file system.
+/// The file system of a target.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileSystem {
     /// Its type, such as `ext4` or `nfs4`.
@@ -67,13 +67,13 @@ pub struct FileSystem {
     #[serde(with = "lossy_path")]
     #[schemars(with = "String")]
     pub mount_point: PathBuf,
-    /// What is mounted: a device, a server's export, a pool.
+    /// What is mounted: a device, an export of a server, or a pool.
     pub source: String,
     /// Mount options, those of the mount first, then those of the file system.
     pub options: Vec<String>,
     /// The unit in which it gives out space, in bytes.
     pub block_bytes: u64,
-    /// Its size in bytes.
+    /// Size of the file system in bytes.
     pub total_bytes: u64,
     /// Space this user may still fill, in bytes.
     pub available_bytes: u64,
@@ -97,7 +97,7 @@ pub struct FileSystem {
     pub errors: Option<u64>,
 }
 
-/// A partition of a disk.
+/// The partition that a target is on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Partition {
     /// Its device name, such as `sda1`.
@@ -106,26 +106,27 @@ pub struct Partition {
     pub number: Option<u32>,
     /// Where on the disk it begins, in bytes.
     pub start_bytes: u64,
-    /// Its size in bytes.
+    /// Size of the partition in bytes.
     pub size_bytes: u64,
 }
 
-/// A whole disk, as the operating system sees it. What the system does not tell is None.
+/// A whole disk, as the operating system sees it; values are absent if the system does not report
+/// them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Device {
     /// Its name, such as `vda` or `nvme0n1`.
     pub name: String,
     /// Its device number, such as `254:0`.
     pub major_minor: String,
-    /// Its size in bytes.
+    /// Size of the disk in bytes.
     pub size_bytes: u64,
     /// The model it says it is.
     pub model: Option<String>,
-    /// Its maker.
+    /// The maker's name.
     pub vendor: Option<String>,
-    /// Its serial number.
+    /// The serial number.
     pub serial: Option<String>,
-    /// Its firmware's revision.
+    /// The revision of the firmware.
     pub firmware: Option<String>,
     /// How it is attached: `nvme`, `nvme-tcp`, `virtio`, `sata`, `sas`, `scsi`, `usb`, `iscsi`,
     /// `fc`, `mmc`, `xen`, `hyper-v`, `pmem`, `loop`, `zram`, `nbd`, `rbd`, …
@@ -152,7 +153,7 @@ pub struct Device {
     pub write_cache: Option<String>,
     /// Whether a single write can be forced to stable media (forced unit access).
     pub fua: Option<bool>,
-    /// The kernel driver.
+    /// The kernel driver of the disk.
     pub driver: Option<String>,
     /// The way to it, and how fast that was agreed on.
     #[serde(default, skip_serializing_if = "Option::is_none")]

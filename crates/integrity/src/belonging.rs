@@ -1,10 +1,10 @@
 //! Whether the run of a ledger wrote the files that it names, before everything in them is called
 //! wrong.
 //!
-//! A ledger knows its files by name, size and inode, which stay the same when another run uses the
+//! A ledger knows its files by name, size and inode. These stay the same when another run uses the
 //! files again or somebody copies others over them. Pages and log blocks carry the identity of
-//! their run. This module reads a few of those that the ledger says its run wrote. Damage is left
-//! to the phases: one page or block of this run is enough for a file to belong.
+//! their run, so this module reads a few of those that the ledger says its run wrote. It leaves
+//! damage to the phases: one page or block of this run is enough for a file to belong.
 
 use std::path::PathBuf;
 
@@ -28,14 +28,14 @@ const OTHERS_MIN: usize = 4;
 enum Writer {
     ThisRun,
     AnotherRun,
-    /// Damage, zeros, somebody else's data, or unreadable.
+    /// The place holds damage, zeros, another run's data, or cannot be read.
     Unknown,
 }
 
 /// A file in which nothing of the ledger's run was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignFile {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
     /// Pages or blocks that were read.
     pub looked_at: usize,

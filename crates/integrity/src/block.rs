@@ -16,7 +16,7 @@ use crate::page::{PageFormat, PageId, SECTOR_BYTES, mixed};
 
 const WORD: usize = size_of::<u64>();
 const SECTOR_WORDS: usize = SECTOR_BYTES / WORD;
-/// Words of a stamp.
+/// How many words a stamp has.
 const STAMP_WORDS: usize = 3;
 /// Keeps the stamps of logs apart from those of pages.
 const LOGS: u64 = u64::from_le_bytes(*b"iosonlog");
@@ -25,12 +25,12 @@ const LOG_SHIFT: u32 = 48;
 /// Above the sector's index, a stamp has bits that only the seed can produce.
 const PROOF_SHIFT: u32 = 16;
 
-/// Which block of which log.
+/// A block, by its log and its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BlockId {
     /// The thread whose log it is.
     pub log: u16,
-    /// Its number; below 2^47.
+    /// Its number in the log; below 2^47.
     pub number: u64,
 }
 
@@ -45,10 +45,10 @@ pub(crate) struct BlockFormat {
 /// What one sector of a block of the log holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockSector {
-    /// What it should.
+    /// What it should hold.
     Right,
-    /// What the log wrote before, as a part of the block of this number, which lies nowhere else
-    /// any more.
+    /// What the log wrote before, as a part of the block of this number, which is overwritten
+    /// everywhere else.
     Older(u64),
     /// What the log has not written yet, as a part of the block of this number.
     Newer(u64),
@@ -56,24 +56,24 @@ pub enum BlockSector {
     Elsewhere {
         /// The thread whose log it belongs to.
         log: u16,
-        /// The block's number.
+        /// The number of that block.
         number: u64,
     },
     /// What belongs into a page of a data file.
     Page {
-        /// The page.
+        /// The page that it belongs to.
         id: PageId,
-        /// Its version.
+        /// The version of that page.
         version: u32,
     },
-    /// Nothing but zeros.
+    /// Only zeros.
     Zero,
     /// What it should, but for this many bits.
     Damaged {
-        /// Bits that differ.
+        /// How many bits differ.
         bits: u32,
     },
-    /// Nothing that was written here.
+    /// Nothing that this run wrote.
     Foreign,
 }
 
@@ -125,8 +125,8 @@ impl BlockFormat {
         read_any_stamp(sector).is_some_and(|(seed, ..)| seed != self.seed && seed != 0)
     }
 
-    /// The block that a sector is a part of; `None` if it has none of this seed. A stamp alone is
-    /// not what was written with it.
+    /// The block that a sector is a part of; `None` if it belongs to no block of this seed. A stamp
+    /// alone does not prove what was written with it.
     pub(crate) fn recognise(&self, sector: &[u8]) -> Option<BlockId> {
         let (id, index) = self.read_stamp(sector)?;
         let mut original = vec![0; SECTOR_BYTES];
@@ -155,7 +155,7 @@ fn place_of(id: BlockId) -> u64 {
     u64::from(id.log) << LOG_SHIFT | id.number & ((1 << LOG_SHIFT) - 1)
 }
 
-/// What is needed to recognise whatever is in the place of a block.
+/// The formats and places that recognise whatever is in the place of a block.
 pub(crate) struct BlockContext<'a> {
     pub blocks: &'a BlockFormat,
     pub pages: &'a PageFormat,
@@ -163,12 +163,12 @@ pub(crate) struct BlockContext<'a> {
     pub id: BlockId,
     /// The number of the last block of its log.
     pub last: u64,
-    /// Whether a block of its log lies somewhere else.
+    /// Whether a block of its log is somewhere else.
     pub lies_elsewhere: &'a dyn Fn(u64) -> bool,
 }
 
 impl BlockContext<'_> {
-    /// What each sector holds of what was read where `expected` should be.
+    /// What each sector of a read holds; `expected` should be there.
     pub(crate) fn sectors(&self, expected: &[u8], found: &[u8]) -> Vec<BlockSector> {
         let pairs = expected.chunks(SECTOR_BYTES).zip(found.chunks(SECTOR_BYTES));
         pairs.map(|(expected, found)| self.sector(expected, found)).collect()
@@ -220,8 +220,8 @@ pub(crate) fn name(sectors: &[BlockSector], kept: Persistence) -> PageDamage {
     } else if sectors.iter().all(mine) {
         PageDamage::BitError
     } else if has(&mine) {
-        // A part of it is there, whatever lies next to that: before the log comes round first,
-        // nobody knows what that was.
+        // A part of the block is there, whatever is next to it: before the log comes round for the
+        // first time, nobody knows what was there.
         PageDamage::TornPage
     } else if has(&|s| matches!(s, BlockSector::Older(_))) {
         if transient { PageDamage::StaleRead } else { PageDamage::LostWrite }
@@ -240,7 +240,7 @@ mod tests {
     const BYTES: usize = 8 * SECTOR_BYTES;
     const ID: BlockId = BlockId { log: 3, number: 70 };
 
-    /// What is there is called so.
+    /// The name for what is there.
     fn named(found: &[u8], kept: Persistence) -> PageDamage {
         let (blocks, pages) = (BlockFormat::new(7), PageFormat::new(8192, 7).unwrap());
         let lies_elsewhere = |number| number >= 60;
@@ -279,7 +279,7 @@ mod tests {
             (other_log, PageDamage::MisdirectedWrite, PageDamage::MisdirectedRead),
             (page, PageDamage::MisdirectedWrite, PageDamage::MisdirectedRead),
             (foreign.clone(), PageDamage::ForeignData, PageDamage::ForeignData),
-            // The head is zeros, somebody else's, or of the lap before, and the rest is right.
+            // The head is zeros, another run's data, or of the lap before, and the rest is right.
             (with(0..512, &zeros), PageDamage::TornPage, PageDamage::TornPage),
             (with(0..512, &foreign), PageDamage::TornPage, PageDamage::TornPage),
             (with(0..512, &block(40)), PageDamage::TornPage, PageDamage::TornPage),

@@ -17,7 +17,7 @@ use crate::shared::Shared;
 /// Pages that are wrong are read again so often as the plan says only until there are so many: a
 /// file of zeros would take days.
 const PATIENT_FAULTS: u64 = 20;
-/// Others this often at most.
+/// Later wrong pages are read again at most so often.
 const REREADS_LATER: u32 = 2;
 /// The pause before a page is read again grows to this.
 const PAUSE_MAX: Duration = Duration::from_millis(100);
@@ -29,11 +29,11 @@ pub struct Touched {
     pub after: Duration,
     /// The file, counted among those with pages.
     pub file: u16,
-    /// The page.
+    /// The number of the page in its file.
     pub page: u64,
     /// The version that was written, or read and found right.
     pub version: u32,
-    /// It was written.
+    /// Whether it was written; otherwise it was read and was right.
     pub wrote: bool,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Checks<'a, 'b> {
 pub(crate) type Again<'a> = dyn FnMut(&mut Vec<u8>) -> io::Result<()> + 'a;
 
 impl Checks<'_, '_> {
-    /// Finds out what is wrong with what was read, and notes it; none if nothing is.
+    /// Finds out what is wrong with a read, and notes it; `None` if nothing is wrong.
     pub(crate) fn look_into(&self, found: &[u8], again: &mut Again<'_>) -> Option<Persistence> {
         let Self { shared, file, claim } = *self;
         let mut examined = examine(&shared.format, file, claim, found)?;

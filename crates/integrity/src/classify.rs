@@ -13,7 +13,7 @@ const DAMAGED_BITS_MAX: u32 = 64;
 /// What one sector of a page holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SectorState {
-    /// What it should.
+    /// What it should hold.
     Right,
     /// What the same sector held, or was to hold, in another version of the page.
     Version(u32),
@@ -28,17 +28,17 @@ pub enum SectorState {
     Log {
         /// The thread whose log it belongs to.
         log: u16,
-        /// The block's number.
+        /// The number of that block.
         number: u64,
     },
-    /// Nothing but zeros.
+    /// Only zeros.
     Zero,
     /// What it should, but for this many bits.
     Damaged {
-        /// Bits that differ.
+        /// How many bits differ.
         bits: u32,
     },
-    /// Nothing that was written here.
+    /// Nothing that this run wrote.
     Foreign,
 }
 
@@ -49,12 +49,12 @@ pub struct Examined {
     pub sectors: Vec<SectorState>,
     /// The first byte of the page that is not as it should be.
     pub first_byte: usize,
-    /// Nothing but the checksum differs.
+    /// Whether only the checksum differs.
     pub checksum_only: bool,
 }
 
 impl Examined {
-    /// Recognises what belongs into the logs of the run, among what was `found`.
+    /// Recognises parts of the run's logs in what was `found`.
     pub(crate) fn recognise(&mut self, blocks: &BlockFormat, found: &[u8]) {
         for (state, sector) in self.sectors.iter_mut().zip(found.chunks(SECTOR_BYTES)) {
             if *state == SectorState::Foreign
@@ -74,19 +74,19 @@ impl Examined {
     }
 }
 
-/// A page that was wrong.
+/// A page that was wrong, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The page.
+    /// The page that was wrong.
     pub id: PageId,
     /// The version that it should have; 0 where it should be zeros, because nobody has written it
     /// since it came to be.
     pub expected_version: u32,
-    /// What happened.
+    /// What is wrong with it, judged by what it holds.
     pub damage: PageDamage,
-    /// Whether it stayed so.
+    /// Whether it was still wrong when read again.
     pub kept: Persistence,
-    /// Where what was found belongs, of what was misdirected.
+    /// For misdirected I/O, where the found content belongs.
     pub belongs_to: Option<PageId>,
     /// The version that was found, where the page is whole and of another.
     pub found_version: Option<u32>,
@@ -94,7 +94,7 @@ pub struct Fault {
     pub examined: Examined,
 }
 
-/// What a page should hold.
+/// The bytes that a page should hold.
 pub(crate) fn expected(format: &PageFormat, file: u16, claim: &Claim) -> Vec<u8> {
     if claim.zero {
         return vec![0; format.page_bytes()];
@@ -128,8 +128,8 @@ pub(crate) fn whole_version(
     is_new.then_some(new)
 }
 
-/// Looks at what was read of a page that should hold what `claim` says; none if it does. Of a page
-/// whose last write has failed, any sector may be of that write, which is made again with the same
+/// Compares a read of a page with what `claim` says it should hold; `None` if they agree. If the
+/// last write of a page failed, any sector may be from that write, which is repeated with the same
 /// bytes.
 #[must_use]
 pub fn examine(format: &PageFormat, file: u16, claim: &Claim, bytes: &[u8]) -> Option<Examined> {
@@ -182,13 +182,13 @@ fn state(
     match (here, is_nearly(original, found)) {
         (true, Some(_)) => SectorState::Version(stamp.version),
         (false, Some(_)) => SectorState::Elsewhere { id: stamp.id, version: stamp.version },
-        // The stamp survived, and what is after it did not.
+        // The stamp survived, and the bytes after it did not.
         _ => SectorState::Foreign,
     }
 }
 
-/// The bits that differ between what should be there and what is, if they are so few that it is
-/// still the same.
+/// The number of bits that differ between the expected and the found content, if they are so few
+/// that it is still the same.
 pub(crate) fn is_nearly(expected: &[u8], found: &[u8]) -> Option<u32> {
     Some(differing_bits(expected, found)).filter(|bits| *bits <= DAMAGED_BITS_MAX)
 }

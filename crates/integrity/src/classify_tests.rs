@@ -61,7 +61,7 @@ fn a_whole_newer_page_is_newer_than_known() {
     }
     // Of a write that failed, the version after it is newer than both that may be there.
     assert_eq!(named(11, claim(9, true)), PageDamage::NewerThanKnown);
-    // What was cut holds what it held before, or what nobody knows of.
+    // A cut write leaves the earlier content, or something unknown.
     let cut = |version| Claim { zero: true, ..claim(version, false) };
     assert_eq!(named(9, cut(9)), PageDamage::LostWrite);
     assert_eq!(

@@ -18,10 +18,10 @@ use crate::plan::Plan;
 use crate::report::{FaultKind, FaultReport, LogFault, Report, failure_words};
 use crate::run::{Place, Role};
 
-/// What was asked for, next to the plan.
+/// What the user asked for, next to the plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValidationRequest<'a> {
-    /// The plan.
+    /// The plan that was run.
     pub plan: &'a Plan,
     /// How long users were to work in each cycle.
     pub time: Duration,

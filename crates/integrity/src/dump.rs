@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
-/// Bytes in a line.
+/// How many bytes a line shows.
 const LINE_BYTES: usize = 16;
 /// Lines of a dump, at most.
 const LINES_MAX: usize = 64;
 
-/// The lines of a page that differ: offset, what should be there, what is there, and the bits that
-/// differ.
+/// The lines of a page that differ: offset, expected bytes, found bytes, and the bits that differ.
 #[must_use]
 pub fn dump(expected: &[u8], found: &[u8]) -> String {
     let mut text = String::from("offset  expected / received / difference\n");

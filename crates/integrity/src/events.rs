@@ -17,25 +17,25 @@ use crate::shared::Shared;
 use crate::units::nanoseconds;
 use crate::waiting::Waits;
 
-/// Time between two glances.
+/// Time from one glance to the next.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Parts of an octave that latencies are told apart by.
+/// The parts into which an octave of latencies is divided.
 const PARTS: u64 = 8;
-/// The shortest latency that is told apart from shorter ones, as a power of two: a microsecond.
+/// Latencies shorter than this are counted as one, as a power of two in nanoseconds: a microsecond.
 const SHORTEST_BITS: u32 = 10;
 /// Octaves from there on: up to eighteen minutes.
 const OCTAVES: usize = 30;
-/// Parts of all octaves.
+/// Buckets of a latency count: the parts of all octaves.
 const BUCKETS: usize = OCTAVES * 8;
 
 /// What happens in a run. Its JSON form is described in `docs/live.md`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// A phase begins.
+    /// A phase of the run begins.
     #[serde(rename = "phase_began")]
     Began {
-        /// The phase that begins.
+        /// The phase that begins now.
         phase: Phase,
         /// The cycle that it belongs to, from 1.
         cycle: u32,
@@ -53,7 +53,7 @@ pub type Hear<'a> = dyn Fn(&Event) + Sync + 'a;
 /// Something that people must hear of at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
-    /// What it is.
+    /// The kind of the notice.
     #[serde(flatten)]
     pub kind: NoticeKind,
     /// The whole of it, in a sentence.
@@ -72,16 +72,16 @@ pub enum NoticeKind {
     IoFailed,
     /// I/Os on a target take very long and are still under way.
     LongIo,
-    /// Somebody wants an end, and I/Os under way do not come back.
+    /// The user wants an end, and I/Os in flight do not return.
     EndWaits,
 }
 
-/// How a run goes: what was done since the last glance, and what has come together.
+/// The state of a run: what was done since the last glance, and the sums so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Glance {
     /// The phase that the figures are of.
     pub phase: Phase,
-    /// How long it has been going on.
+    /// How long the phase has lasted.
     #[serde(rename = "since_ns", with = "nanoseconds")]
     pub since: Duration,
     /// How much of it is done, from 0 to 1; absent if nobody knows.
@@ -110,7 +110,7 @@ pub struct Glance {
     pub failures: u64,
     /// I/Os of the whole run that took very long.
     pub long_ios: u64,
-    /// I/Os under way.
+    /// I/Os that are in flight now.
     pub in_flight: u64,
     /// For how long the oldest of them has been.
     #[serde(rename = "oldest_ns", with = "nanoseconds")]
@@ -131,11 +131,11 @@ impl Glance {
 pub struct RecentIo {
     /// I/Os per second.
     pub iops: f64,
-    /// Bytes per second.
+    /// Bytes per second, read or written.
     pub bytes_per_s: f64,
-    /// Mean latency.
+    /// Mean latency in nanoseconds.
     pub mean_ns: Option<f64>,
-    /// Median latency, to 6 percent.
+    /// Median latency in nanoseconds, within 6 percent.
     pub p50_ns: Option<u64>,
     /// 99th percentile of the latency, to 6 percent.
     pub p99_ns: Option<u64>,
@@ -204,7 +204,7 @@ impl Count {
     }
 }
 
-/// I/Os of one kind.
+/// Counts of I/Os of one kind.
 #[derive(Debug)]
 pub(crate) struct KindCounter {
     ios: Count,
@@ -340,7 +340,7 @@ pub(crate) struct Stage {
 /// The listener for what happens, and which of it to pass on.
 pub(crate) struct Teller<'a> {
     hear: &'a Hear<'a>,
-    /// One per thread.
+    /// One cell of counts per thread.
     pub cells: Vec<Cell>,
     stage: Mutex<Stage>,
     /// Blocks of the log that were read.
@@ -359,7 +359,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The cell of a thread.
+    /// The counts that a thread writes to.
     pub(crate) fn cell(&self, thread: u32) -> &Cell {
         &self.cells[thread as usize % self.cells.len()]
     }
@@ -418,7 +418,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The phase, for how long it has been going on, and how much of it is done.
+    /// The phase, how long it has lasted, and how much of it is done.
     fn progress(&self, sums: &Sums) -> (Phase, Duration, Option<f64>) {
         let stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
         let since = stage.began.elapsed();

@@ -5,15 +5,15 @@ use results::Histogram;
 /// I/Os of one kind on one file.
 #[derive(Debug, Clone)]
 pub struct KindFigures {
-    /// I/Os of a single page.
+    /// How many I/Os of a single page.
     pub single: u64,
     /// I/Os of several pages, scattered or gathered.
     pub several: u64,
-    /// Bytes moved.
+    /// How many bytes they moved.
     pub bytes: u64,
-    /// I/Os that failed.
+    /// How many I/Os failed.
     pub errors: u64,
-    /// From submission to completion.
+    /// Latencies from submission to completion.
     pub latency: Histogram,
 }
 
@@ -46,11 +46,11 @@ impl KindFigures {
 /// Everything that was done to one file.
 #[derive(Debug, Clone, Default)]
 pub struct FileFigures {
-    /// Reads.
+    /// Reads from the target.
     pub read: KindFigures,
-    /// Writes.
+    /// Writes to the target.
     pub write: KindFigures,
-    /// Flushes.
+    /// Flushes of the target.
     pub sync: KindFigures,
 }
 

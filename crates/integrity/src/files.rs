@@ -11,8 +11,8 @@ use crate::ledger::{Claim, Ledger};
 /// How a file begins, and whether it becomes shorter and longer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Shape {
-    /// No page is written before somebody uses it: until then it must be zeros. The file must be
-    /// one great hole.
+    /// Whether pages stay unwritten until a user needs them. Until then they must be zeros, so the
+    /// file must be one great hole.
     pub sparse: bool,
     /// How its size changes; none if it does not.
     pub resize: Option<Resize>,
@@ -25,7 +25,7 @@ pub struct Resize {
     pub begin_bytes: u64,
     /// It becomes shorter or longer by whole steps, and is one step long at least.
     pub step_bytes: u64,
-    /// What does it.
+    /// The change that is made to it.
     pub change: Change,
 }
 
@@ -60,7 +60,7 @@ impl PartialEq for Change {
 
 impl Eq for Change {}
 
-/// A file of pages.
+/// A file of pages, with the ledger of their versions.
 #[derive(Debug)]
 pub(crate) struct DataFile {
     /// Index of the target that holds the file.
@@ -72,8 +72,8 @@ pub(crate) struct DataFile {
     pub shape: Shape,
     /// It is where changed pages are written to before they are written in their places.
     pub is_area: bool,
-    /// The device reads what is written from the memory of the program, and the operating system
-    /// copies nothing.
+    /// Whether the device reads writes directly from the program's memory, without a copy by the
+    /// operating system.
     pub is_direct: bool,
     /// A read of a page that is in doubt, because a write has failed or was under way when a run
     /// was killed, shows what stays there.
@@ -85,7 +85,7 @@ pub(crate) struct DataFile {
     /// one on the media, and that comes back when the cache forgets the other. And nobody can tell
     /// when the last I/Os of a killed run on a whole device are done.
     pub settles: bool,
-    /// Pages that there are now.
+    /// How many pages there are now.
     pages: AtomicU64,
 }
 
@@ -109,14 +109,14 @@ impl DataFile {
         Self { target, path, page_bytes, ledger, shape, is_area, is_direct, settles, pages }
     }
 
-    /// Where a page begins.
+    /// The offset at which a page begins.
     pub(crate) fn offset(&self, page: u64) -> u64 {
         page.saturating_mul(self.page_bytes)
     }
 
-    /// Pages that there are now. A thread that shortens the file lowers this before it claims what
-    /// is to go, and a thread that claims a page looks here after that: one of the two sees the
-    /// other.
+    /// How many pages there are now. A thread that shortens the file lowers this before it claims
+    /// the pages to remove, and a thread that claims a page looks here after that: one of the two
+    /// sees the other.
     pub(crate) fn pages(&self) -> u64 {
         self.pages.load(Ordering::SeqCst)
     }

@@ -12,7 +12,7 @@ const SECTORS: usize = 4;
 const WRITTEN: Duration = Duration::from_millis(1600);
 const ID: PageId = PageId { file: 0, page: 0 };
 
-/// What is done to a page, and which sectors of it arrive.
+/// An I/O on a page, and which sectors of it arrive.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Write,
@@ -33,7 +33,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// One page: what is kept of it, and the version that each of its sectors is of.
+/// One page: what the ledger knows, and the version of each of its sectors.
 struct Page {
     format: PageFormat,
     file: DataFile,
@@ -41,7 +41,7 @@ struct Page {
 }
 
 impl Page {
-    /// It was written once.
+    /// A page that was written once.
     fn new(settles: bool, version: u32) -> Self {
         let bytes = SECTORS * SECTOR_BYTES;
         let ledger = Ledger::new(1).unwrap();
@@ -61,7 +61,7 @@ impl Page {
         versions.into_iter().enumerate().flat_map(sector).collect()
     }
 
-    /// Whether what is read is called wrong.
+    /// Whether a read of the page is called wrong.
     fn is_wrong(&self, versions: [u32; SECTORS]) -> bool {
         let claim = self.file.claim(0).unwrap();
         let bytes = self.bytes(versions);
@@ -107,9 +107,9 @@ impl Page {
 }
 
 proptest! {
-    /// A page whose write had failed, or was under way at a kill, could hold either version until
-    /// it was written again, however often one of them was read: the other one, and so a write that
-    /// was lost after the read, was taken for right.
+    /// A page whose write had failed, or was in flight at a kill, could hold either version until
+    /// it was written again, however often one of them was read. So the other version, and a write
+    /// that was lost after the read, counted as right.
     #[test]
     fn what_was_read_of_a_page_in_doubt_must_stay(
         steps in prop::collection::vec(step(), 1..60),

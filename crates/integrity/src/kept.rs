@@ -1,16 +1,16 @@
 //! What a run knows, in a file that outlives it: the version of every page, the blocks of the logs,
-//! and how far it has come.
+//! and how far the run has come.
 //!
-//! The file is memory: what is written to it is there whatever ends the program, and costs no I/O
-//! of its own. The system keeps such memory in its cache and writes it back now and then, so it
-//! survives the program, and not the machine's losing its power.
+//! The file is mapped memory: it keeps every store, whatever ends the program, and costs no I/O of
+//! its own. The system keeps such memory in its cache and writes it back now and then, so it
+//! survives the program, but not a loss of power.
 //!
 //! The first 4096 bytes are words (eight bytes, little-endian on the systems that have it): a
 //! magic, the version of this layout, the length of the text, the number of words after it, a
-//! checksum over these and the text, then what else [`State`] names, each with 16 bits that say
-//! whether the word is as it was written; and zeros. The text says what the run was of, so that
-//! nothing else is taken for it. After it, at a multiple of 4096 bytes, each data file has a word
-//! per page, and each thread's part of a log a word per place where a block may begin.
+//! checksum over these and the text, then the other words that [`State`] names, each with 16 bits
+//! that say whether the word is as it was written; and zeros. The text says what the run was of, so
+//! that it cannot be mistaken for another. After it, at a multiple of 4096 bytes, each data file
+//! has a word per page, and each thread's part of a log a word per place where a block may begin.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -31,7 +31,7 @@ use crate::platform::{Mapped, Part, boot, identity};
 use crate::run::{Phase, Place, Role};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"iosonled");
-/// Of the file, and of the pages that it tells of.
+/// Version of the file's layout, and of the pages that it describes.
 const LAYOUT: u64 = 4;
 /// Bytes of the words at the beginning; the text and the entries begin at multiples of it, too.
 const HEAD_BYTES: usize = 4096;
@@ -56,9 +56,9 @@ enum State {
     Boot,
     /// When the run began, in milliseconds of the system's clock.
     Began,
-    /// What is left of the time of the users, in microseconds.
+    /// The time that users still have to work, in microseconds.
     Left,
-    /// Cycles that were done.
+    /// Cycles of work and audit that are done.
     Cycles,
     /// How often it was taken up again.
     Resumed,
@@ -74,7 +74,7 @@ const CHANGING: [State; 7] = [
     State::Cycles,
     State::Resumed,
 ];
-/// After them are zeros.
+/// The words after them are zeros.
 const CHANGING_END: usize = State::Resumed as usize + 1;
 /// A word that changes has a number of so many bits.
 const VALUE_BITS: u32 = 48;
@@ -101,28 +101,28 @@ fn checksum(text: &[u8], words: u64) -> u64 {
     XxHash3_64::oneshot_with_seed(start, text)
 }
 
-/// The system's clock.
+/// Milliseconds of the system's clock.
 pub(crate) fn now_milliseconds() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.as_millis()).unwrap_or(0)
 }
 
-/// This start of the machine.
+/// A number for this start of the machine.
 fn this_boot() -> u64 {
     boot() & VALUE_MAX
 }
 
-/// Why there is no such file.
+/// Why a ledger cannot be used.
 #[derive(Debug, Error)]
 pub enum KeptError {
-    /// The system said no.
+    /// The system reported an error.
     #[error("the ledger `{}` cannot be {what}: {source}", path.display())]
     Io {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What was tried.
+        /// What iosonde tried to do.
         what: &'static str,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// There is such a file already.
@@ -132,20 +132,20 @@ pub enum KeptError {
         path.display(), path.display(), path.display()
     )]
     Exists {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// Somebody works with it.
+    /// Another process uses the file.
     #[error("the ledger `{}` is in use by a run that has not ended", path.display())]
     InUse {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// It is something else.
+    /// The file is not a ledger.
     #[error("`{}` is not a ledger of this version of iosonde; name the file that `--ledger` had \
         made", path.display())]
     NotOurs {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// It is not as it was written.
@@ -155,9 +155,9 @@ pub enum KeptError {
          `--clean DIRECTORY` and begin anew", path.display()
     )]
     Damaged {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with it, in words.
         what: String,
     },
     /// The machine was started anew since.
@@ -168,18 +168,18 @@ pub enum KeptError {
          power", path.display()
     )]
     OtherBoot {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// The run is of something else.
     #[error("`{}` is the ledger of another run: {difference}", path.display())]
     Differs {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is not as it was.
+        /// What has changed since then.
         difference: String,
     },
-    /// Another run wrote what is in the files.
+    /// Another run wrote to the files.
     #[error(
         "the ledger `{}` and the files do not belong together: {}. Resume with the ledger of the \
             run that wrote the files, or put this \
@@ -189,12 +189,12 @@ pub enum KeptError {
          them", path.display(), foreign_words(files), path.display()
     )]
     OtherFiles {
-        /// The ledger.
+        /// The path of the ledger.
         path: PathBuf,
-        /// The files.
+        /// The files that it wrote to.
         files: Vec<ForeignFile>,
     },
-    /// The system cannot do it.
+    /// This system cannot keep a ledger.
     #[error("a ledger in a file is not available on this system yet; leave out `--ledger`")]
     Unavailable,
 }
@@ -367,8 +367,8 @@ impl KeptLedger {
         STAGES.into_iter().find(|phase| stage_of(*phase) == stage)
     }
 
-    /// Ends the use of it: everything is on stable media then, and may be gone on with after a new
-    /// start of the machine.
+    /// Ends its use. Everything is on stable media then, so the run may be resumed after a restart
+    /// of the machine.
     pub fn close(&self) -> Result<(), KeptError> {
         self.flush()?;
         self.set(State::Closed, 1);
@@ -392,7 +392,7 @@ impl KeptLedger {
         Ok(Parts { data, logs })
     }
 
-    /// The run is resumed: from here on the ledger tells of more than it did before.
+    /// The run is resumed: from here on the ledger knows more than before.
     pub(crate) fn takes_up(&self) -> Result<(), KeptError> {
         self.set(State::Closed, 0);
         self.set(State::Boot, this_boot());
@@ -412,7 +412,7 @@ impl KeptLedger {
         KeptError::Damaged { path: self.path.clone(), what }
     }
 
-    /// Says what is not as it was.
+    /// Reports what has changed since the run was interrupted.
     fn check(&self, plan: &Plan, places: &[Place]) -> Result<(), KeptError> {
         let now = text_of(&self.path, plan, places)?;
         let before = self.text.split_once("about\n").map_or("", |(before, _)| before);
@@ -435,17 +435,17 @@ impl KeptLedger {
         differs(format!("a file was `{before}` and is `{now}`"))
     }
 
-    /// Whether an earlier run is gone on with.
+    /// Whether it resumes an earlier run.
     pub(crate) fn is_resumed(&self) -> bool {
         self.resumed
     }
 
-    /// How often the run was gone on with.
+    /// How often the run was resumed.
     pub(crate) fn resumes(&self) -> u64 {
         self.get(State::Resumed)
     }
 
-    /// A phase begins.
+    /// Stores that a phase begins.
     pub(crate) fn enters(&self, phase: Phase) {
         self.set(State::Stage, stage_of(phase));
     }
@@ -455,7 +455,7 @@ impl KeptLedger {
         self.set(State::Stage, STAGES.len() as u64 + 1);
     }
 
-    /// What is left of the time of the users.
+    /// Stores the time that users still have.
     pub(crate) fn set_left(&self, left_ns: u64) {
         self.set(State::Left, left_ns / 1000);
     }
@@ -464,7 +464,7 @@ impl KeptLedger {
         Duration::from_micros(self.get(State::Left))
     }
 
-    /// Cycles that were done.
+    /// Stores the number of finished cycles.
     pub(crate) fn set_cycles(&self, cycles: u32) {
         self.set(State::Cycles, cycles.into());
     }
@@ -473,7 +473,7 @@ impl KeptLedger {
         u32::try_from(self.get(State::Cycles)).unwrap_or(0)
     }
 
-    /// The time since the run began, with what was between its parts.
+    /// The time since the run began, including pauses between its parts.
     pub(crate) fn age(&self) -> Duration {
         Duration::from_millis(now_milliseconds().saturating_sub(self.began()))
     }
@@ -538,7 +538,7 @@ fn foreign_words(files: &[ForeignFile]) -> String {
     files.iter().map(words).collect::<Vec<_>>().join("; ")
 }
 
-/// What a run is of: lines that are the same when it is gone on with.
+/// The identity of a run: lines that stay the same when it is resumed.
 fn text_of(path: &Path, plan: &Plan, places: &[Place]) -> Result<String, KeptError> {
     let mut text = format!("plan {plan:?}\n");
     for place in places {

@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::past_cache;
 use crate::platform::Part;
 
-/// Set while somebody reads or writes the page.
+/// Set while a thread reads or writes the page.
 const BUSY: u64 = 1 << 63;
 /// Set when a write has failed: the page holds the version before it, that of it, or parts of both.
 const UNSURE: u64 = 1 << 62;
@@ -27,13 +27,13 @@ const TICK_MS: u64 = 16;
 const TIME_SHIFT: u32 = 32;
 const TIME_MASK: u64 = (1 << 27) - 1;
 const VERSION_MASK: u64 = (1 << 32) - 1;
-/// Bytes kept per page.
+/// Bytes of memory per page.
 const ENTRY_BYTES: u64 = size_of::<AtomicU64>() as u64;
 
 /// Versions of the pages of one file, and when each was last written. Shared by all threads.
 ///
-/// A page is claimed while it is read or written: two threads on it at once could not tell what is
-/// right.
+/// A page is claimed while it is read or written: with two threads on it at once, nobody could say
+/// what is right.
 #[derive(Debug)]
 pub struct Ledger {
     pages: Words,
@@ -68,18 +68,18 @@ pub struct Recovered {
     pub unsure: u64,
 }
 
-/// Why there is no ledger.
+/// Why a ledger cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LedgerError {
-    /// Memory is short.
+    /// There is too little memory.
     #[error(
         "the versions of {pages} pages need {needed_bytes} bytes of memory, which cannot be had; \
          use a smaller file or larger pages"
     )]
     Memory {
-        /// Pages.
+        /// How many pages there are.
         pages: u64,
-        /// What they need.
+        /// Memory that they need, in bytes.
         needed_bytes: u64,
     },
 }
@@ -88,7 +88,7 @@ pub enum LedgerError {
 /// ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claim {
-    /// The page's number.
+    /// The number of the page in its file.
     pub page: u64,
     /// Its version; 0 before the first write.
     pub version: u32,
@@ -135,8 +135,8 @@ impl Ledger {
         Self { pages: Words::Kept(part) }
     }
 
-    /// Gives back all pages that a thread held that is gone. What was known to be wrong is looked
-    /// at again.
+    /// Releases all pages of a thread that is gone. Pages that were known to be wrong are examined
+    /// again.
     pub(crate) fn recover(&self) -> Recovered {
         let mut found = Recovered::default();
         for entry in self.pages.iter() {
@@ -153,13 +153,13 @@ impl Ledger {
         found
     }
 
-    /// How many pages there are.
+    /// How many pages the file has.
     #[must_use]
     pub fn pages(&self) -> u64 {
         self.pages.len() as u64
     }
 
-    /// What is known of a page now, whichever thread has it.
+    /// The state of a page now, whichever thread has it.
     pub(crate) fn peek(&self, page: u64) -> Option<Claim> {
         Some(claim_of(page, self.entry(page)?.load(Ordering::Relaxed)))
     }
@@ -172,7 +172,7 @@ impl Ledger {
         (before & BUSY == 0).then(|| claim_of(page, before))
     }
 
-    /// Has what is known of a page on its way into the cache.
+    /// Prefetches the state of a page into the processor's cache.
     #[inline]
     pub(crate) fn fetch(&self, page: u64) {
         if let Some(entry) = self.entry(page) {
@@ -209,7 +209,7 @@ impl Ledger {
         }
     }
 
-    /// Gives a page back that was in doubt, and of which a read has shown all of this version: what
+    /// Releases a page that was in doubt, after a read has shown this version in all of it: what
     /// was read once must stay.
     pub(crate) fn settled(&self, claim: &Claim, version: u32) {
         let Some(entry) = self.entry(claim.page) else { return };

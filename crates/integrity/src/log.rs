@@ -19,7 +19,7 @@ const RECORD_HEADER_BYTES: usize = 16;
 /// The longest block: what SQL Server writes at once.
 pub(crate) const BLOCK_BYTES_MAX: usize = 60 << 10;
 
-/// The log of one thread.
+/// The log of one thread, in its part of the target.
 #[derive(Debug)]
 pub(crate) struct Log {
     /// The target that it is on.
@@ -93,7 +93,7 @@ pub(crate) struct Block {
     pub bytes: u32,
     /// All records before this one are in this block or in an earlier one.
     pub up_to: u64,
-    /// It was acknowledged.
+    /// Whether the storage acknowledged it.
     pub acknowledged: bool,
     /// When that was seen, from the start of the run; absent if a run before this one wrote it.
     pub written_after: Option<Duration>,
@@ -122,10 +122,10 @@ impl Log {
         }
     }
 
-    /// The same with an index that is kept, and with what it knows of the blocks of a run that was
-    /// killed. Those stay known until later ones lie on them; the log continues with a new lap.
-    /// None if the index is not as a log leaves it: blocks that are not a whole number of places
-    /// long, or overlap each other or the end.
+    /// The same with an index that is kept, and with its knowledge of the blocks of a killed run.
+    /// Those stay known until later ones overwrite them; the log continues with a new lap. `None`
+    /// if no log leaves such an index: blocks that are not a whole number of places long, or
+    /// overlap each other or the end.
     pub(crate) fn kept_in(mut self, index: Index) -> Option<Self> {
         let (mut last, mut free_from) = (0, 0);
         let words = index.0.iter().enumerate();
@@ -183,7 +183,7 @@ impl Log {
         BlockId { log: self.thread, number: block.number }
     }
 
-    /// What a block should hold.
+    /// The bytes that a block should hold.
     pub(crate) fn bytes_of(&self, block: &Block) -> Vec<u8> {
         self.format.block(self.id_of(block), block.bytes as usize)
     }
@@ -223,8 +223,8 @@ impl Log {
         record < self.hardened
     }
 
-    /// Makes the next block of what is pending in `out`; none if nothing is, or if a record is
-    /// longer than `out`.
+    /// Makes the next block of pending records in `out`; `None` if nothing is pending, or if a
+    /// record is longer than `out`.
     pub(crate) fn block(&mut self, out: &mut [u8]) -> Option<Block> {
         let room = out.len().min(BLOCK_BYTES_MAX.max(self.longest())) / self.align * self.align;
         let (used, records) = self.records_in(room.checked_sub(HEADER_BYTES)?);

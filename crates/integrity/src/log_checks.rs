@@ -1,5 +1,5 @@
-//! Reads the acknowledged blocks of the logs, and finds out what is wrong with those that are not
-//! as they were written.
+//! Reads the acknowledged blocks of the logs, and finds out what is wrong with those that differ
+//! from what was written.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -55,8 +55,7 @@ pub(crate) fn check_logs(
     Ok(blocks)
 }
 
-/// Finds out what is wrong with a block, and notes it, unless that was done when it was read
-/// before.
+/// Finds out what is wrong with a block, and notes it, unless an earlier read did.
 fn look_into(
     shared: &Shared<'_>,
     (log, block): (&Log, Block),

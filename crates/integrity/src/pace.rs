@@ -13,7 +13,7 @@ pub(crate) struct Pace {
     target_ns: f64,
     /// How many I/Os the average forgets the oldest after: as many as can be in flight.
     memory: f64,
-    /// The bits of an `f64`.
+    /// The smoothed duration, as the bits of an `f64`.
     average_ns: AtomicU64,
     in_flight: AtomicU64,
     in_flight_max: AtomicU64,

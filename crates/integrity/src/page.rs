@@ -20,21 +20,20 @@ use crate::past_cache;
 pub const SECTOR_BYTES: usize = 512;
 /// What fits into the index of a sector in its stamp.
 const SECTORS_MAX: usize = 1 << 12;
-/// Where the checksum is.
+/// The bytes that hold the checksum.
 const CHECKSUM: std::ops::Range<usize> = 16..24;
-/// Where the seed is.
+/// The bytes that hold the seed.
 const SEED: std::ops::Range<usize> = 24..32;
 const WORD: usize = size_of::<u64>();
 /// What of a page goes into its checksum at once.
 const PIECE_BYTES: usize = 1024;
-/// So far ahead of what is looked at memory is fetched. What the processor fetches by itself ends
-/// with a frame.
+/// How far ahead memory is fetched. The processor's own prefetching ends with a frame.
 const AHEAD_BYTES: usize = 4096;
 
-/// Where a page belongs.
+/// A page, by its file and its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageId {
-    /// Number of the file.
+    /// Number of the file in the plan.
     pub file: u16,
     /// Number of the page in it; below 2^48.
     pub page: u64,
@@ -45,22 +44,22 @@ pub struct PageId {
 pub struct Stamp {
     /// The page it was written as a part of.
     pub id: PageId,
-    /// The version of the page.
+    /// The version of the page it belongs to.
     pub version: u32,
-    /// Its index in the page.
+    /// Its index within the page.
     pub sector: u16,
 }
 
-/// Why there are no pages of this kind.
+/// Why pages of a size are not possible.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PageError {
-    /// The size is none that a page can have.
+    /// A page cannot have this size.
     #[error(
         "a page of {page_bytes} bytes cannot be checked; use a multiple of 512 bytes, at most 1 \
          MiB"
     )]
     Size {
-        /// The size.
+        /// The size that was asked for.
         page_bytes: usize,
     },
 }
@@ -99,13 +98,14 @@ impl PageFormat {
         self.base.len() * WORD
     }
 
-    /// Sectors of a page.
+    /// How many sectors a page has.
     #[must_use]
     pub fn sectors(&self) -> usize {
         self.page_bytes() / SECTOR_BYTES
     }
 
-    /// Writes a version of a page into `out`, which is a page long; what is beyond is left alone.
+    /// Writes a version of a page into `out`, which is a page long; bytes after that are not
+    /// touched.
     pub fn fill(&self, id: PageId, version: u32, out: &mut [u8]) {
         let mask = self.mask(id, version);
         let (words, _) = out.as_chunks_mut::<WORD>();
@@ -192,7 +192,7 @@ impl PageFormat {
 struct Stamps {
     place: u64,
     version: u32,
-    /// Made from the seed.
+    /// A key that is made from the seed.
     key: u64,
 }
 
@@ -215,11 +215,11 @@ fn place_of(id: PageId) -> u64 {
     u64::from(id.file) << 48 | id.page & PAGE_MASK
 }
 
-/// The checksum of a whole page: the first stamp starts it, and every KiB goes in with its XXH3,
-/// the first from after the checksum on.
+/// The checksum of a whole page: the first stamp starts it, and every KiB is added with its XXH3,
+/// the first without the checksum itself.
 ///
-/// A device has just written what is looked at, so much of the time is spent waiting for memory.
-/// Therefore one KiB is fetched while another is looked at, from `next` where the page ends.
+/// A device has just written these bytes, so much of the time is spent waiting for memory.
+/// Therefore one KiB is fetched while another is checked, from `next` at the end of the page.
 fn checksum(bytes: &[u8], next: &[u8]) -> [u8; WORD] {
     let (words, _) = bytes.as_chunks::<WORD>();
     let start =
@@ -289,8 +289,8 @@ mod tests {
             prop_assert!(!format.is(id(file, page), version, &bytes), "byte {byte} bit {bit}");
         }
 
-        /// KiB of a page go into its checksum one by one: which of them is where counts, too, and
-        /// what is looked at next does not.
+        /// KiB of a page go into its checksum one by one: their order counts, and the order of
+        /// prefetching does not.
         #[test]
         fn pieces_have_their_places(
             sectors in 1usize..=40, version: u32, next_bytes in 0usize..9000, from in 0usize..20,
@@ -320,8 +320,8 @@ mod tests {
                     Some(Stamp { id: id(9, page), version, sector }));
             }
             prop_assert_eq!(PageFormat::new(4096, !seed).unwrap().read_stamp(&bytes), None);
-            // One in a million of what is not ours looks as if it were; a test of hundreds does not
-            // meet it.
+            // One in a million foreign blocks looks as if it were ours; a test with hundreds does
+            // not meet it.
             prop_assert_eq!(format.read_stamp(&noise), None);
             prop_assert_eq!(format.read_stamp(&[]), None);
         }

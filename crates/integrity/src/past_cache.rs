@@ -26,8 +26,8 @@ pub(crate) fn copy(from: &[u8], to: &mut [u8]) {
                 _mm_stream_si128(place.as_mut_ptr().cast(), word);
             }
         }
-        // SAFETY: no memory is named; it orders what was stored before whatever comes behind, as
-        // these stores demand.
+        // SAFETY: no memory is named; it orders earlier stores before all later ones, as these
+        // stores demand.
         unsafe { _mm_sfence() };
         place_of_rest.copy_from_slice(rest);
         return;
@@ -39,14 +39,14 @@ pub(crate) fn copy(from: &[u8], to: &mut [u8]) {
 #[cfg(target_arch = "x86_64")]
 const LINE_BYTES: usize = 64;
 
-/// Has what is there on its way into the cache, without waiting for it.
+/// Prefetches bytes into the cache, without waiting for them.
 #[inline]
 pub(crate) fn fetch<T>(what: &[T]) {
     #[cfg(target_arch = "x86_64")]
     for at in (0..size_of_val(what)).step_by(LINE_BYTES) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: the address is within what is there, and nothing but the cache changes; every
-        // processor of this kind has it (SSE).
+        // SAFETY: the address is within the slice, and only the cache changes; every processor of
+        // this kind has it (SSE).
         unsafe { _mm_prefetch::<_MM_HINT_T0>(what.as_ptr().cast::<i8>().add(at)) };
     }
     #[cfg(not(target_arch = "x86_64"))]

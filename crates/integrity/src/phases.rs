@@ -20,7 +20,7 @@ use crate::shared::Shared;
 use crate::site::{Left, Site};
 use crate::users::{Chance, User};
 
-/// What all phases leave.
+/// The results of all phases together.
 pub(crate) struct PhaseResults {
     pub load: Duration,
     pub cycled: Cycled,
@@ -56,7 +56,7 @@ pub(crate) fn phases(
         if !total.is_over(shared) {
             checked = Some(check_logs(shared, &logs, open)?);
             if plan.stop_on_fault && shared.log_fault_count() > 0 {
-                // What is wrong stays as it is, as evidence.
+                // A wrong page is not written again: it is evidence.
                 shared.end();
             }
         }
@@ -120,7 +120,7 @@ fn audit(
 struct Start {
     /// What the first of them has for its users.
     time: Duration,
-    /// Cycles that were done.
+    /// The number of finished cycles.
     cycle: u32,
     /// Every page was read after the last of them.
     audit: Option<Duration>,
@@ -131,12 +131,11 @@ pub(crate) struct Cycled {
     logs: Vec<Option<Log>>,
     pub work_time: Duration,
     pub audit: Option<Duration>,
-    /// How many were done.
+    /// How many cycles were done.
     pub number: u32,
 }
 
-/// Users work, and every page is read after that; as often as the plan says, or until somebody ends
-/// it.
+/// Lets users work and then reads every page, as often as the plan says or until the user ends it.
 fn cycles(
     shared: &Shared<'_>,
     start: Start,
@@ -150,7 +149,7 @@ fn cycles(
     let (mut audits, mut time) = (Duration::ZERO, start.time);
     let is_last = |number| plan.cycles != 0 && number >= plan.cycles;
     while !is_last(done.number) && !total.is_over(shared) {
-        // No two cycles draw the same, nor does one that is gone on with.
+        // No two cycles draw the same numbers, and a resumed one does not repeat them either.
         let round = u64::from(done.number) | shared.resumes() << 24;
         let cycle = done.number.saturating_add(1);
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
@@ -188,12 +187,12 @@ fn cycles(
     Ok(done)
 }
 
-/// For phases that log nothing.
+/// No log per thread, for phases that log nothing.
 fn no_logs(plan: &Plan) -> Vec<Option<Log>> {
     (0..plan.threads).map(|_| None).collect()
 }
 
-/// What was counted in all phases.
+/// The sums of all phases.
 pub(crate) struct Total {
     pub targets: Vec<FileFigures>,
     pub work: DatabaseWork,
@@ -227,8 +226,8 @@ impl Total {
     }
 }
 
-/// All threads, each on a separate queue for I/Os of that size, until their users have left or the
-/// time is over. What is drawn follows from the round.
+/// Runs all threads, each on a separate queue for I/Os of that size, until their users have left or
+/// the time is over. The round decides what they draw.
 fn phase(
     shared: &Shared<'_>,
     (time, round): (Duration, u64),

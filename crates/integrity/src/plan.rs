@@ -10,12 +10,12 @@ use crate::units::{bytes, nanoseconds};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Size of a page.
+    /// Size of a page, in bytes.
     #[serde(with = "bytes")]
     pub page_bytes: u32,
     /// Seed of every random choice, and what every page is made from.
     pub seed: u64,
-    /// Threads that share the users.
+    /// How many threads share the users.
     pub threads: u32,
     /// I/Os of one thread in flight.
     pub depth: u32,
@@ -26,13 +26,13 @@ pub struct Plan {
     /// How often a thread writes all of its changed pages.
     #[serde(rename = "checkpoint_every_ns", with = "nanoseconds")]
     pub checkpoint_every: Duration,
-    /// When what was written is on stable media.
+    /// When a write is on stable media.
     pub hardening: Hardening,
     /// Read, change and log pages here and there.
     pub random: RandomUsers,
     /// Read pages in a row and check them.
     pub audit: ScanUsers,
-    /// Read many pages at once.
+    /// Users that read many pages at once.
     pub read_ahead: ScanUsers,
     /// Write many pages at once without reading them.
     pub bulk: ScanUsers,
@@ -40,7 +40,7 @@ pub struct Plan {
     pub pages: PageUsers,
     /// Write whole tables, one after another, and merge them.
     pub tables: TableUsers,
-    /// How the log is written.
+    /// How the database writes its log.
     pub log: Logging,
     /// Changed pages that a thread writes together to a separate area
     /// ([`crate::Role::Doublewrite`]) before they are written in their places; 0 writes them there
@@ -52,7 +52,7 @@ pub struct Plan {
     pub rereads: u32,
     /// The run ends with the first page that is wrong.
     pub stop_on_fault: bool,
-    /// How often users work and every page is read after that; 0 is until somebody ends it.
+    /// How often users work and every page is read after that; 0 continues until the user ends it.
     pub cycles: u32,
     /// When users and checkpoints wait with their next I/O; none is never.
     pub throttle: Option<Throttle>,
@@ -79,7 +79,7 @@ pub struct Throttle {
     pub bursts: bool,
 }
 
-/// When what was written is on stable media.
+/// When a write is on stable media.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Hardening {
@@ -94,7 +94,7 @@ pub enum Hardening {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RandomUsers {
-    /// How many.
+    /// How many such users there are.
     pub users: u32,
     /// How often the next page is anywhere instead of after the last one, in percent.
     pub jump_percent: f64,
@@ -106,7 +106,7 @@ pub struct RandomUsers {
     pub log_bytes: (u32, u32),
     /// How often a change is taken back before it is logged, in percent.
     pub rollback_percent: f64,
-    /// The pause after a commit.
+    /// How long a user pauses after a commit.
     #[serde(rename = "sleep_ns", with = "nanoseconds")]
     pub sleep: Duration,
 }
@@ -115,13 +115,13 @@ pub struct RandomUsers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScanUsers {
-    /// How many.
+    /// How many such users there are.
     pub users: u32,
     /// Pages of one I/O, from and to.
     pub pages: (u32, u32),
-    /// I/Os between two pauses.
+    /// I/Os from one pause to the next.
     pub cycles: u32,
-    /// The pause.
+    /// How long a user pauses.
     #[serde(rename = "delay_ns", with = "nanoseconds")]
     pub delay: Duration,
 }
@@ -131,13 +131,13 @@ pub struct ScanUsers {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageUsers {
-    /// How many.
+    /// How many such users there are.
     pub users: u32,
     /// Share of the I/Os that write, in percent.
     pub write_percent: f64,
     /// Pages of one I/O, from and to.
     pub pages: (u32, u32),
-    /// Where the next I/O is.
+    /// The order of the I/Os.
     pub order: PageOrder,
 }
 
@@ -145,7 +145,7 @@ pub struct PageUsers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PageOrder {
-    /// Anywhere.
+    /// At random places.
     Random,
     /// After the last one of the same thread, and at the first page again after the last. Threads
     /// begin in different places.
@@ -158,11 +158,11 @@ pub enum PageOrder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableUsers {
-    /// How many.
+    /// How many such users there are.
     pub users: u32,
     /// Pages of a table, which are written in a row when it is full.
     pub table_pages: u32,
-    /// Pages of one I/O.
+    /// How many pages an I/O has.
     pub io_pages: u32,
     /// Length of a record of the log, from and to.
     pub log_bytes: (u32, u32),
@@ -177,8 +177,8 @@ pub struct TableUsers {
 }
 
 impl Default for TableUsers {
-    /// Nobody; those of whom there are some write tables of 64 MiB with 1 MiB at a time, on pages
-    /// of 4 KiB.
+    /// No users. If there are any, they write tables of 64 MiB with 1 MiB at a time, on pages of 4
+    /// KiB.
     fn default() -> Self {
         Self {
             users: 0,
@@ -193,7 +193,7 @@ impl Default for TableUsers {
     }
 }
 
-/// How the log is written.
+/// How the database writes its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Logging {
@@ -220,7 +220,7 @@ pub struct Resizing {
     /// The pause before it changes the size of a file, at least.
     #[serde(rename = "pause_min_ns", with = "nanoseconds")]
     pub pause_min: Duration,
-    /// The same at most.
+    /// The pause before it changes the size of a file, at most.
     #[serde(rename = "pause_max_ns", with = "nanoseconds")]
     pub pause_max: Duration,
     /// By how many steps of the file, from and to.
@@ -231,7 +231,7 @@ pub struct Resizing {
 }
 
 impl Default for Resizing {
-    /// SQLIOSim's.
+    /// The values of SQLIOSim.
     fn default() -> Self {
         let (pause_min, pause_max) = (Duration::from_secs(120), Duration::from_secs(600));
         Self { pause_min, pause_max, steps: (1, 20), stamp: false }
@@ -296,7 +296,7 @@ impl Plan {
         self.io_pages_of_users().max(self.gathered())
     }
 
-    /// The largest I/O of those users who change nothing in memory, in pages.
+    /// The largest I/O of users that change nothing in memory, in pages.
     pub(crate) fn io_pages_of_users(&self) -> u32 {
         if self.scatter_gather { self.pages_of_users() } else { 1 }
     }

@@ -20,13 +20,13 @@ use crate::plan::Plan;
 const SECONDS: &str = "seconds";
 /// The longest that users may work, in seconds.
 const SECONDS_MAX: f64 = 31.0 * 86_400.0;
-/// Values in values, at most.
+/// The deepest nesting of values.
 const DEPTH_MAX: usize = 8;
 
-/// What a file says.
+/// The plan that a file describes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanFile {
-    /// The plan.
+    /// The plan, with the file's fields.
     pub plan: Plan,
     /// How long users work, where the file says so.
     pub time: Option<Duration>,
@@ -52,11 +52,11 @@ impl PlanFile {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {what}")]
 pub struct PlanFileError {
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: usize,
     /// The character in it, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// What is wrong in that line.
     pub what: String,
 }
 
@@ -168,7 +168,7 @@ fn seconds(value: &Spanned<DeValue<'_>>) -> Result<Duration, Wrong> {
     time.ok_or_else(|| (value.span(), what.to_owned()))
 }
 
-/// A TOML value as JSON.
+/// Turns a TOML value into JSON.
 fn json(value: &Spanned<DeValue<'_>>, depth: usize) -> Result<Value, Wrong> {
     let wrong = |what: &str| (value.span(), what.to_owned());
     if depth > DEPTH_MAX {
@@ -214,7 +214,7 @@ pub fn plan_text(plan: &Plan, time: Duration) -> String {
 
 fn table_text(fields: &Map<String, Value>, path: &str, text: &mut String) {
     for (name, value) in fields {
-        // What is null is not there in TOML, and tables come behind everything else.
+        // TOML has no null, and tables come after everything else.
         if !value.is_null() && !value.is_object() {
             // A JSON number, text or list of such is TOML, too; and a string takes everything.
             let _ = writeln!(text, "{name} = {value}");
@@ -297,7 +297,7 @@ mod tests {
         assert!(wrong("[throttle]\nbursts = true\n").2.contains("target_ns"));
     }
 
-    /// A value that breaks a rule was told without the line that says it.
+    /// The message on a value that breaks a rule lacked its line.
     #[test]
     fn a_field_is_found_in_the_file() {
         let text = "seed = 5\n[random]\nusers = 70000\n\n[resizing]\npause_max_ns = 1\n";

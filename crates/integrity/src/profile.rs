@@ -27,7 +27,7 @@ const TABLE_BYTES: u64 = 64 << 20;
 const TABLES: u64 = 32;
 
 impl Imitated {
-    /// Every one of them.
+    /// Every profile, in the order of the help.
     pub const ALL: [Self; 5] =
         [Self::Sqlserver, Self::Postgres, Self::Mysql, Self::Sqlite, Self::Rocksdb];
 

@@ -1,26 +1,26 @@
 //! What each thread did last, as evidence for a page that is wrong.
 //!
-//! A thread writes its own ring and nobody else does, so that noting an I/O costs three stores and
-//! no lock. Others look at it rarely; what is overwritten while they look is left out.
+//! Only the thread itself writes its ring, so that noting an I/O costs three stores and no lock.
+//! Others look at it rarely; entries that are overwritten while they look are left out.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::checks::Touched;
 
-/// What a thread remembers.
+/// How many I/Os a thread remembers.
 const REMEMBERED: usize = 1 << 16;
-/// Set in what is remembered of a write.
+/// Marks an entry of a write.
 const WROTE: u64 = 1 << 63;
 /// Above the version are milliseconds since the start of the run, from 1 on. They begin again after
-/// 24 days; what is remembered is younger.
+/// 24 days; remembered entries are younger.
 const TIME_SHIFT: u32 = 32;
 const TIME_MASK: u64 = (1 << 31) - 1;
 const FILE_SHIFT: u32 = 48;
-/// What is remembered is no later than this after the moment at which somebody looks.
+/// An entry may be this much later than the moment at which a thread looks.
 const SLACK: Duration = Duration::from_secs(3600);
 
-/// What one thread did last.
+/// The latest I/Os of one thread.
 #[derive(Debug)]
 pub(crate) struct Ring {
     entries: Box<[Entry]>,
@@ -42,7 +42,7 @@ impl Default for Ring {
 }
 
 impl Ring {
-    /// Notes what was done; for the thread that the ring belongs to.
+    /// Notes an I/O; only the thread that owns the ring calls it.
     #[inline]
     pub(crate) fn remember(&self, touched: Touched) {
         let next = self.next.load(Ordering::Relaxed);
@@ -58,7 +58,7 @@ impl Ring {
         self.next.store(next.wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// What was done to a page until `now`, from the start of the run; the first of it first.
+    /// The I/Os on a page until `now`, counted from the start of the run, in order of time.
     pub(crate) fn of_page(&self, file: u16, page: u64, now: Duration) -> Vec<Touched> {
         // Others continue meanwhile.
         let latest = milliseconds(now + SLACK);
@@ -133,7 +133,7 @@ mod tests {
         }
     }
 
-    /// What is seen while it is written is what was done and nothing else.
+    /// An entry that is seen while it is written is either right or left out.
     #[test]
     fn whoever_looks_meanwhile_sees_what_was_done() {
         let ring = Ring::default();

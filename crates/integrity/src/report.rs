@@ -16,9 +16,9 @@ use crate::pace::Paced;
 /// A page that was wrong, with all that is known of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FaultReport {
-    /// What happened to it.
+    /// What is wrong with it.
     pub fault: Fault,
-    /// Its file.
+    /// The file that it is in.
     pub path: PathBuf,
     /// Where it begins in the file.
     pub offset_bytes: u64,
@@ -31,12 +31,12 @@ pub struct FaultReport {
     pub rereads: u32,
     /// How often it was to be, unless it was right before.
     pub rereads_planned: u32,
-    /// Whether it was right when it was read through the cache of the operating system; none if
-    /// that could not be read.
+    /// Whether it was right when read through the cache of the operating system; absent if that
+    /// could not be read.
     pub right_cached: Option<bool>,
     /// What it should hold and what it held, where these differ.
     pub dump: String,
-    /// What was last done with it.
+    /// The latest I/Os on it.
     pub history: Vec<Touched>,
 }
 
@@ -78,7 +78,7 @@ impl fmt::Display for FaultReport {
     }
 }
 
-/// Which sectors are wrong, where not all of them are.
+/// The sectors that are wrong, if not all of them are.
 fn wrong_sectors(wrong: &[bool]) -> String {
     let numbers: Vec<String> = (0..)
         .zip(wrong)
@@ -103,26 +103,26 @@ fn reread_words(kept: Persistence, rereads: u32, planned: u32) -> String {
 /// How often pages were wrong in one way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaultKind {
-    /// What happened to them.
+    /// What was wrong with them.
     pub damage: PageDamage,
-    /// Whether it stayed so.
+    /// Whether they were still wrong when read again.
     pub kept: Persistence,
-    /// How often.
+    /// How many operations were lost in this way.
     pub count: u64,
 }
 
 /// A block of the log that was acknowledged and is not there, with all that is known of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogFault {
-    /// What happened to it.
+    /// What was wrong with it.
     pub damage: PageDamage,
-    /// Whether it stayed so.
+    /// Whether it was still wrong when read again.
     pub kept: Persistence,
-    /// The log file.
+    /// The file that the log is in.
     pub path: PathBuf,
     /// Whose log it is: the number of the thread.
     pub thread: u16,
-    /// Its number in that log.
+    /// Its number in that thread's log.
     pub number: u64,
     /// Where it begins in the log file.
     pub offset_bytes: u64,
@@ -139,8 +139,8 @@ pub struct LogFault {
     pub rereads: u32,
     /// How often it was to be, unless it was right before.
     pub rereads_planned: u32,
-    /// Whether it was right when it was read through the cache of the operating system; none if
-    /// that could not be read.
+    /// Whether it was right when read through the cache of the operating system; absent if that
+    /// could not be read.
     pub right_cached: Option<bool>,
     /// What it should hold and what it held, where these differ.
     pub dump: String,
@@ -165,18 +165,18 @@ impl fmt::Display for LogFault {
     }
 }
 
-/// I/Os that the system failed.
+/// I/Os that the system failed, by reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IoFailure {
-    /// `read`, `write` or `sync`.
+    /// What failed: `read`, `write` or `sync`.
     pub op: &'static str,
     /// The target, in the order of the run's targets.
     pub target: usize,
-    /// The system's number; 0 for an I/O that moved too little.
+    /// The system's error number; 0 for an I/O that moved too few bytes.
     pub errno: i32,
     /// How often this kind of damage was found.
     pub count: u64,
-    /// Where the first was.
+    /// Where the first of them was, in bytes.
     pub first_offset_bytes: u64,
 }
 
@@ -194,7 +194,7 @@ pub fn failure_words(errno: i32) -> String {
 pub struct Report {
     /// How long it took to write every page for the first time.
     pub load: Duration,
-    /// How long the users worked.
+    /// How long the users worked, over all cycles.
     pub work_time: Duration,
     /// How long it took to read every page, in all cycles; none if that was not done at the end.
     pub audit: Option<Duration>,
@@ -202,17 +202,17 @@ pub struct Report {
     pub log_time: Duration,
     /// How often users worked and every page was read after that.
     pub cycles: u32,
-    /// What was done to each target, in their order.
+    /// The I/Os on each target, in the order of the targets.
     pub targets: Vec<FileFigures>,
-    /// How the I/Os on each target were throttled; empty where that was not wanted.
+    /// How the I/Os on each target were throttled; empty if the plan does not ask for it.
     pub paced: Vec<Paced>,
-    /// What the users did.
+    /// What the simulated users did.
     pub work: DatabaseWork,
     /// Pages that were wrong; at most 200 of them.
     pub faults: Vec<FaultReport>,
     /// How often pages were wrong in each way, in the order in which it first happened.
     pub fault_kinds: Vec<FaultKind>,
-    /// How often a page was wrong.
+    /// How often a page was wrong, over all reads.
     pub fault_count: u64,
     /// Acknowledged blocks of the log that were looked at.
     pub log_blocks: u64,
@@ -220,29 +220,29 @@ pub struct Report {
     pub log_fault_count: u64,
     /// Those that were not there; at most 200 of them.
     pub log_faults: Vec<LogFault>,
-    /// I/Os that failed.
+    /// I/Os that failed, by reason.
     pub failures: Vec<IoFailure>,
     /// I/Os that took longer than 15 s.
     pub long_ios: u64,
-    /// The user ended it.
+    /// Whether the user ended it.
     pub interrupted: bool,
-    /// Why it could not continue.
+    /// Why it could not continue, if it could not.
     pub ended: Option<String>,
     /// What it began with, where it is the rest of a run that was killed.
     pub resumed: Option<Resumed>,
 }
 
-/// What a run was gone on with.
+/// What a resumed run began with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resumed {
-    /// How often it was gone on with.
+    /// How often it was resumed.
     pub times: u64,
     /// What the run before has left.
     pub recovered: Recovered,
 }
 
 impl Report {
-    /// Whether everything that was read was what was written.
+    /// Whether all reads returned what was written.
     #[must_use]
     pub fn is_right(&self) -> bool {
         self.fault_count == 0 && self.log_fault_count == 0

@@ -20,11 +20,11 @@ pub struct PlanError {
     pub field: &'static str,
     /// The value that is not allowed.
     pub value: String,
-    /// What it must be.
+    /// The rule that it breaks.
     pub rule: &'static str,
 }
 
-/// What is found on the way through the rules.
+/// Collects the errors of all rules.
 struct Violations(Vec<PlanError>);
 
 impl Violations {

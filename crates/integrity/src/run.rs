@@ -32,17 +32,17 @@ const LOG_BYTES_MIN: u64 = 1 << 20;
 const LOG_ALIGN_MIN: u64 = 512;
 /// Sizes of files that change are multiples of this.
 const SIZE_UNIT: u64 = 4096;
-/// Room for the longest record.
+/// The least size of a slot: the longest record must fit.
 const SLOT_BYTES_MIN: u32 = 128 << 10;
 
-/// A target of a run.
+/// A target of a run, and its role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// For messages, and to read it through the cache of the operating system.
     pub path: PathBuf,
     /// The bytes of it that may be used.
     pub size_bytes: u64,
-    /// What it holds.
+    /// Whether it holds pages or the log.
     pub role: Role,
     /// Offsets and lengths of I/Os must be multiples of this; 1 where they go through the cache of
     /// the operating system.
@@ -58,13 +58,13 @@ impl Place {
     }
 }
 
-/// What a target holds.
+/// The role of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Pages.
+    /// Pages, each at its own place.
     Data,
-    /// The log.
+    /// Records, one after the other: the log.
     Log,
     /// Changed pages, before they are written in their places.
     Doublewrite,
@@ -83,8 +83,8 @@ pub fn slot_bytes(plan: &Plan) -> u32 {
 }
 
 /// The largest I/O of a plan while its users work, in bytes. Users of single pages have buffers of
-/// a page, side by side: with room for what all pages are written with before, each would lie in
-/// the same sets of the processor's caches.
+/// one page, side by side. With the larger buffers of the first writing, each would use the same
+/// sets of the processor's caches.
 pub(crate) fn slot_bytes_of_work(plan: &Plan) -> u32 {
     let all = slot_bytes(plan);
     if plan.changes_pages() || plan.resizing.is_some() {
@@ -96,9 +96,9 @@ pub(crate) fn slot_bytes_of_work(plan: &Plan) -> u32 {
 /// The stream whose queues a plan is run on.
 #[must_use]
 pub fn stream(plan: &Plan) -> Stream {
-    // As databases have it: what is read goes to the pages of a pool, wherever they are, and what
-    // is written comes from there. A page alone is in one place anyway, and one in a large page of
-    // memory is checked faster.
+    // As in databases, reads go to the pages of a pool, wherever they are, and writes come from
+    // there. A single page is contiguous anyway, and one in a large page of memory is checked
+    // faster.
     let pages = Buffers::Pages { bytes: Bytes(plan.page_bytes.into()) };
     let buffers = if plan.scatters() { pages } else { Buffers::Large };
     Stream {
@@ -118,25 +118,25 @@ pub fn stream(plan: &Plan) -> Stream {
 /// Why a run could not be made.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// The plan breaks rules.
+    /// The plan breaks these rules.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Plan(Vec<PlanError>),
-    /// The pages cannot be.
+    /// The pages have an impossible size.
     #[error(transparent)]
     Page(#[from] PageError),
-    /// There is too little memory.
+    /// The ledger needs too much memory.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     /// The file that keeps what the run knows does not do.
     #[error(transparent)]
     Kept(#[from] KeptError),
-    /// The targets do not do.
+    /// The targets do not fit the plan.
     #[error("{0}")]
     Places(String),
-    /// A queue cannot be opened.
+    /// A queue for I/O cannot be opened.
     #[error("{0}")]
     Open(String),
-    /// A thread could not continue.
+    /// A thread failed and could not continue.
     #[error("the run cannot continue: {0}")]
     Io(#[from] io::Error),
 }
@@ -148,11 +148,11 @@ pub enum Phase {
     /// Every page is written for the first time.
     #[default]
     Load,
-    /// Users work.
+    /// Users work on the pages.
     Work,
-    /// Every page is read.
+    /// Every page is read and checked.
     Audit,
-    /// The log is read.
+    /// The log is read and checked.
     Log,
 }
 
@@ -185,7 +185,7 @@ pub fn run(
     run_kept(plan, places, time, open, stop, hear, None)
 }
 
-/// The log of each thread that has one, with what is kept of it.
+/// The log of each thread that has one, with its kept index.
 fn logs_of(
     plan: &Plan,
     places: &LogPlaces<'_>,
@@ -206,8 +206,8 @@ fn logs_of(
     (0..plan.threads).map(log).collect()
 }
 
-/// The same with a file that keeps what is known, so that the run can be gone on with after it was
-/// killed, or that has what a run before knew, which is gone on with.
+/// The same with a ledger file, so that the run can be resumed after a kill, or that knows an
+/// earlier run, which is resumed.
 pub fn run_kept(
     plan: &Plan,
     places: &[Place],
@@ -226,7 +226,7 @@ pub fn run_kept(
     let mut data = data.into_iter().map(Ledger::kept);
     let is_resumed = kept.is_some_and(KeptLedger::is_resumed);
     if kept.is_some() && places.iter().any(|place| place.shape.resize.is_some()) {
-        let text = "files that become shorter and longer cannot be gone on with: how long they \
+        let text = "files that become shorter and longer cannot be resumed: how long they \
                     were is not kept; leave out one of both";
         return Err(RunError::Places(text.to_owned()));
     }
@@ -302,7 +302,7 @@ fn recover(files: &[DataFile]) -> Recovered {
     })
 }
 
-/// The words that a file needs which keeps what is known.
+/// How many words a ledger file needs.
 pub(crate) fn needs(plan: &Plan, places: &[Place]) -> Needs {
     let of_data = places.iter().filter(|place| place.role != Role::Log);
     let data = of_data.map(|p| p.size_bytes / u64::from(plan.page_bytes.max(1))).collect();
@@ -312,7 +312,7 @@ pub(crate) fn needs(plan: &Plan, places: &[Place]) -> Needs {
     Needs { data, logs: (0..plan.threads).filter_map(part).collect() }
 }
 
-/// Targets that have a log, and what is known of them.
+/// Targets that have a log, with their kept index.
 type LogPlaces<'a> = Vec<(u16, &'a Place)>;
 
 /// The files with pages, whose ledgers are the `kept` ones as far as there are such, and the logs.

@@ -30,21 +30,22 @@ const FAILURES_MAX: usize = 64;
 /// State that the threads of a run share.
 pub(crate) struct Shared<'a> {
     pub plan: &'a Plan,
-    /// Changed pages that a thread holds back: what the plan says, and no more than a quarter of
-    /// all pages for all threads together, because what is in memory is read from no storage.
+    /// How many changed pages a thread holds back: as many as the plan says, but no more than a
+    /// quarter of all pages for all threads together, because pages in memory are not read from the
+    /// storage.
     pub dirty_most: usize,
     pub format: PageFormat,
     pub blocks: BlockFormat,
     pub files: Vec<DataFile>,
-    /// The targets.
+    /// The paths of the targets.
     pub paths: Vec<PathBuf>,
-    /// What is known of the I/Os on each target, where they are throttled.
+    /// The smoothed durations on each target, if I/Os are throttled.
     pub paces: Vec<Pace>,
-    /// The user wants an end.
+    /// Set when the user wants an end.
     pub stop: &'a AtomicBool,
     /// How long the users work in a cycle.
     pub time: Duration,
-    /// What keeps what is known when the program is gone.
+    /// The ledger file, if there is one, which outlives the program.
     pub kept: Option<&'a KeptLedger>,
     /// An I/O that takes longer than this is reported.
     pub long_io: Duration,
@@ -106,7 +107,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// What is known is kept there. Times count from the beginning of the run that is gone on with.
+    /// The ledger file. Times count from the beginning of the run that is resumed.
     pub(crate) fn keeps(&mut self, kept: &'a KeptLedger) {
         self.kept = Some(kept);
         if kept.is_resumed() {
@@ -114,7 +115,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// A phase begins, in which the run is gone on with if it is killed.
+    /// A phase begins. A run that is killed in it resumes with it.
     pub(crate) fn begins(&self, phase: Phase, cycle: u32, whole: u64) {
         if let Some(kept) = self.kept {
             kept.enters(phase);
@@ -127,7 +128,7 @@ impl<'a> Shared<'a> {
         self.teller.begins(phase, cycle, whole);
     }
 
-    /// How often the run was gone on with.
+    /// How often the run was resumed.
     pub(crate) fn resumes(&self) -> u64 {
         self.kept.map_or(0, KeptLedger::resumes)
     }
@@ -140,7 +141,7 @@ impl<'a> Shared<'a> {
     /// Pages of each file that there are now and that are used in a phase.
     pub(crate) fn sizes(&self, phase: Phase) -> impl Iterator<Item = u64> {
         let is_used = move |file: &DataFile| match phase {
-            // What has holes is not written before somebody uses it.
+            // Files with holes are not written before a user needs them.
             Phase::Load => !file.shape.sparse,
             // The area is not a user's.
             Phase::Work => !file.is_area,
@@ -154,7 +155,7 @@ impl<'a> Shared<'a> {
         (0..).zip(&self.files).find(|(_, file)| file.is_area).map(|(number, _)| number)
     }
 
-    /// Bytes of this many pages.
+    /// How many bytes this many pages have.
     pub(crate) fn bytes_of(&self, pages: usize) -> u32 {
         u32::try_from(pages * self.format.page_bytes()).unwrap_or(u32::MAX)
     }
@@ -181,7 +182,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// What was last done with a page, in order of time.
+    /// The latest I/Os on a page, in order of time.
     pub(crate) fn history_of(&self, file: u16, page: u64) -> Vec<Touched> {
         let now = self.since_start();
         let mut found: Vec<Touched> =
@@ -190,7 +191,7 @@ impl<'a> Shared<'a> {
         found
     }
 
-    /// Notes a page that was wrong, and ends the run where that is wanted.
+    /// Notes a wrong page, and ends the run if the plan asks for that.
     pub(crate) fn fault(&self, report: FaultReport) {
         self.fault_count.fetch_add(1, Ordering::Relaxed);
         let kind = NoticeKind::WrongData(report.fault.damage);
@@ -254,7 +255,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Tells of an I/O that failed, as none had before.
+    /// Reports the first I/O that failed in this way.
     fn tell_of_failure(&self, op: &str, target: usize, offset: u64, errno: i32) {
         let path = self.paths.get(target).map(|path| path.display());
         let path = path.map_or_else(String::new, |path| format!(" of `{path}`"));
@@ -270,12 +271,12 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// What all threads have named.
+    /// Slow I/Os that all threads have named.
     pub(crate) fn waiting(&self) -> Vec<SlowIo> {
         self.waiting.iter().flat_map(|one| held(one).clone()).collect()
     }
 
-    /// Everything that was noted.
+    /// Everything that the threads noted.
     pub(crate) fn noted(self) -> Noted {
         let (faults, kinds) = self.faults.into_inner().unwrap_or_else(PoisonError::into_inner);
         let failures = self.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -288,11 +289,11 @@ impl<'a> Shared<'a> {
 #[derive(Default)]
 struct LogFaults {
     faults: Vec<LogFault>,
-    /// Thread and number of each.
+    /// Thread and number of every known block.
     known: BTreeSet<(u16, u64)>,
 }
 
-/// Everything that went wrong.
+/// Wrong pages, wrong blocks and failed I/Os.
 pub(crate) struct Noted {
     pub faults: Vec<FaultReport>,
     pub kinds: Vec<FaultKind>,

@@ -123,7 +123,7 @@ impl Tables {
         self.next(sizes, chance)
     }
 
-    /// How many tables it has.
+    /// How many tables the file has.
     fn tables(&self, sizes: &Sizes) -> u64 {
         let all: u64 = sizes.iter().map(|pages| pages / self.pages()).sum();
         all.saturating_sub(self.number).div_ceil(self.of.max(1))

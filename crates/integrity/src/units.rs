@@ -1,7 +1,7 @@
 //! How sizes and times of a plan are written in files and documents: numbers of bytes and
 //! nanoseconds, or short forms such as `8K` and `15s` where people write them.
 
-/// A size below 4 GiB.
+/// A size below 4 GiB, as a field of a plan.
 pub(crate) mod bytes {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};
@@ -18,7 +18,7 @@ pub(crate) mod bytes {
     }
 }
 
-/// A time in nanoseconds.
+/// A length of time in nanoseconds, as a field of a plan.
 pub(crate) mod nanoseconds {
     use std::time::Duration;
 

@@ -12,7 +12,7 @@ use crate::page::PageId;
 use crate::plan::{PageOrder, PageUsers, Plan, RandomUsers, Resizing, ScanUsers};
 use crate::tables::Tables;
 
-/// What a user wants.
+/// What a user wants to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wish {
     /// Read and check this many pages from here, as far as nobody else has them.
@@ -23,19 +23,19 @@ pub(crate) enum Wish {
     Write { from: PageId, pages: u32 },
     /// Write a record of this many bytes to the log.
     Log { bytes: u32 },
-    /// Go on when the file was flushed, where files are.
+    /// Continue when the file was flushed, if files are flushed.
     Harden { file: u16 },
     /// Make a file shorter or longer by so many steps, and continue when that is done.
     Resize { steps: u32 },
-    /// Go on when everything that it changed is in the log.
+    /// Continue when everything it changed is in the log.
     Commit,
-    /// Go on after this time.
+    /// Continue after this time.
     Sleep(Duration),
-    /// Nothing more.
+    /// Leave: it is done.
     Leave,
 }
 
-/// Random choices of users.
+/// The random choices of a thread's users.
 pub(crate) struct Chance(pub Xoshiro256PlusPlus);
 
 impl Chance {
@@ -78,7 +78,7 @@ fn nth(sizes: &Sizes, mut place: u64) -> PageId {
     PageId { file: 0, page: 0 }
 }
 
-/// A user.
+/// A user of the simulated database.
 #[derive(Debug)]
 pub(crate) enum User {
     Random {
@@ -93,7 +93,7 @@ pub(crate) enum User {
     Tables(Tables),
     Resizes {
         how: Resizing,
-        /// It has made its pause.
+        /// Whether it has made its pause.
         rested: bool,
     },
     Whole(Walk),
@@ -121,7 +121,7 @@ struct Row {
 pub(crate) struct Scan {
     how: ScanUsers,
     writes: bool,
-    /// I/Os before the next pause.
+    /// How many I/Os come before the next pause.
     left: u32,
     /// How often its pages are in memory, in percent.
     hit_percent: f64,
@@ -149,7 +149,7 @@ pub(crate) struct Walk {
 }
 
 impl User {
-    /// The users of one thread.
+    /// The users that one thread has.
     pub(crate) fn of_thread(plan: &Plan, thread: u32) -> Vec<Self> {
         let mine = |users: u32| users / plan.threads + u32::from(thread < users % plan.threads);
         let at = PageId { file: 0, page: 0 };
@@ -227,8 +227,7 @@ impl User {
         matches!(self, Self::Random { .. } | Self::Tables(_))
     }
 
-    /// Whether it continues with those pages of an I/O that somebody else has, when that one has
-    /// given them back.
+    /// Whether it continues with pages that another thread has once they are released.
     pub(crate) fn wants_all(&self) -> bool {
         matches!(self, Self::Tables(_))
     }
@@ -238,7 +237,7 @@ impl User {
         matches!(self, Self::Whole(walk) if walk.writes)
     }
 
-    /// Whether it only tries again where all pages are somebody else's.
+    /// Whether it only tries again if other threads have all pages.
     pub(crate) fn insists(&self) -> bool {
         matches!(self, Self::Pages(_) | Self::Tables(_))
     }

@@ -11,7 +11,7 @@ use crate::events::NoticeKind;
 
 /// A thread names its I/Os from this age on.
 pub(crate) const NAMED_FROM: Duration = Duration::from_secs(1);
-/// After this long, a user who wants an end hears why it does not come.
+/// After this long, the user learns why a requested end does not come.
 const END_AFTER: Duration = Duration::from_secs(2);
 /// When one I/O takes too long, others are about to: one notice covers all of them, so long after
 /// the first.
@@ -31,7 +31,7 @@ pub(crate) struct SlowIo {
 pub(crate) struct Waits {
     /// Per target, how many were reported, and when.
     told: Vec<Option<(usize, Instant)>>,
-    /// Since when somebody wants an end.
+    /// Since when the user has wanted an end.
     stopping: Option<Instant>,
     told_of_end: bool,
 }
@@ -75,7 +75,7 @@ impl Waits {
         notices
     }
 
-    /// What the end that somebody wants waits for; told once.
+    /// What the requested end waits for; reported once.
     fn end(
         &mut self,
         all: &[SlowIo],

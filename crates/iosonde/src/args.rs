@@ -36,7 +36,7 @@ pub(crate) struct AssessArgs {
     pub recording: RecordingArgs,
 }
 
-/// What an assessment measures, and what it is judged by.
+/// The load of an assessment, and what it is judged by.
 #[derive(Debug, Args)]
 pub(crate) struct AssessLoad {
     #[command(flatten)]
@@ -332,11 +332,11 @@ pub(crate) struct StreamArgs {
     pub priority: Option<workload::Priority>,
 }
 
-/// A list of CPUs as one value.
+/// A list of CPUs as one value of a flag.
 #[derive(Debug, Clone)]
 pub(crate) struct Cpus(pub Vec<u32>);
 
-/// A list of block sizes as one value.
+/// A list of block sizes as one value of a flag.
 #[derive(Debug, Clone)]
 pub(crate) struct Blocks(pub Vec<Block>);
 

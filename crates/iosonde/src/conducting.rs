@@ -1,5 +1,4 @@
-//! A plan carried out for the terminal: shown while it lasts, printed at its end, turned into an
-//! exit code.
+//! Runs a plan for the terminal: shows progress, prints the result, and turns it into an exit code.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,11 +14,11 @@ use crate::commands::{monitor, repeat};
 use crate::exit::{Failure, Outcome, print, styled};
 use screen::{Display, Manner, described};
 
-/// What the flags say of any job.
+/// What the flags say about any job.
 pub(crate) struct Manners {
     pub manner: Manner,
     pub json: bool,
-    /// Where results are kept; none where they are not.
+    /// The history that keeps results; `None` for no history.
     pub recording: Option<jobs::Recording>,
     pub permissions: Permissions,
 }
@@ -28,17 +27,17 @@ pub(crate) struct Manners {
 pub(crate) struct Console {
     pub(crate) display: Display,
     pub(crate) json: bool,
-    /// Nothing is printed: the caller prints something else.
+    /// Nothing is printed, because the caller prints something else.
     pub(crate) silent: bool,
 }
 
 impl Console {
-    /// A console for this plan.
+    /// The console that suits a plan.
     pub(crate) fn of(plan: &Plan, manners: &Manners) -> Result<Self, Failure> {
         Ok(Self { json: manners.json, ..Self::for_plan(plan, manners.manner)? })
     }
 
-    /// One that prints text.
+    /// A console that prints text.
     pub(crate) fn for_plan(plan: &Plan, manner: Manner) -> Result<Self, Failure> {
         if manner.live && matches!(plan, Plan::Durability(_)) {
             let text = "there is no screen for `--durability`; leave out `--live`";
@@ -48,12 +47,12 @@ impl Console {
         Ok(Self::new(Display::of(manner, &subject), false))
     }
 
-    /// One with this display.
+    /// A console with this display.
     pub(crate) fn new(display: Display, json: bool) -> Self {
         Self { display, json, silent: false }
     }
 
-    /// Prints a document as JSON, or as this text.
+    /// Prints a document as JSON, or this text.
     pub(crate) fn print(
         &mut self,
         document: &Document,
@@ -87,17 +86,16 @@ pub(crate) fn words(done: Result<(), Failure>) -> Result<(), String> {
     done.map_err(Failure::into_text)
 }
 
-/// What a command does with its plan besides carrying it out.
+/// What a command does with its plan instead of running it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rehearsal {
-    /// Print the plan and do nothing else.
+    /// Print the plan and stop.
     pub print_plan: bool,
-    /// Say what would be done and touch nothing.
+    /// Show what would be done and touch nothing.
     pub dry_run: bool,
 }
 
-/// Prints the plan or what it would do, where that was asked for; none where it is to be carried
-/// out.
+/// Prints the plan or what it would do, if the user asked for that; `None` if it is to be run.
 pub(crate) fn rehearse(
     plan: &Plan,
     rehearsal: Rehearsal,
@@ -112,7 +110,7 @@ pub(crate) fn rehearse(
     Ok(Some(Outcome::Done))
 }
 
-/// Carries out a search of several measurements, and says first how long it takes.
+/// Runs a search of several measurements, and first reports how long it takes.
 pub(crate) fn search(
     plan: &Plan,
     manners: &Manners,
@@ -123,7 +121,7 @@ pub(crate) fn search(
         return Ok(outcome);
     }
     let mut console = Console::of(plan, manners)?;
-    // Simulated time is not waited for.
+    // Simulated time does not pass here.
     if plan.job().subject().map_err(JobError::from)?.watched {
         let work = plan.job().describe(&manners.permissions)?.work;
         for line in &work {
@@ -133,7 +131,7 @@ pub(crate) fn search(
     conduct_into(plan, manners, &mut console, stop).map(|(_, outcome)| outcome)
 }
 
-/// Carries out a plan with everything that its command does.
+/// Runs a plan with everything that its command does.
 pub(crate) fn conduct(
     plan: &Plan,
     manners: &Manners,
@@ -148,7 +146,7 @@ pub(crate) fn conduct(
     conduct_into(plan, manners, &mut console, stop).map(|(_, outcome)| outcome)
 }
 
-/// The same with another sink; also gives the documents.
+/// The same with another sink; also returns the documents.
 pub(crate) fn conduct_into(
     plan: &Plan,
     manners: &Manners,
@@ -160,7 +158,7 @@ pub(crate) fn conduct_into(
     ended(jobs::conduct(plan, &mut session)?, stop)
 }
 
-/// What a job comes to.
+/// The outcome of a job, as an exit code needs it.
 pub(crate) fn ended(
     conducted: Conducted,
     stop: &AtomicBool,
@@ -169,14 +167,14 @@ pub(crate) fn ended(
     let mut outcomes = documents.iter().map(|document| outcome_of(document, stop));
     let outcome = outcomes.find(|o| *o != Outcome::Done).unwrap_or(Outcome::Done);
     match kept {
-        // Nothing is worse than wrong data.
+        // Wrong data is worse than anything else.
         Err(text) if outcome == Outcome::WrongData => Display::new(false).error(&text),
         kept => kept.map_err(Failure::CannotRun)?,
     }
     Ok((documents, outcome))
 }
 
-/// How a document ends a command.
+/// The outcome of a document, as an exit code needs it.
 fn outcome_of(document: &Document, stop: &AtomicBool) -> Outcome {
     match document {
         Document::Validation(validation) => {
@@ -192,7 +190,7 @@ fn outcome_of(document: &Document, stop: &AtomicBool) -> Outcome {
                 DurabilityVerdict::Lost => Outcome::WrongData,
                 _ if check.status == Status::Interrupted => Outcome::Interrupted,
                 DurabilityVerdict::Kept => Outcome::Done,
-                // What shows nothing must not look like success.
+                // A comparison without a verdict must not look like success.
                 DurabilityVerdict::NothingPromised => Outcome::IoFailed,
             };
         }
@@ -210,7 +208,7 @@ fn outcome_of(document: &Document, stop: &AtomicBool) -> Outcome {
         {
             return Outcome::IoFailed;
         }
-        // What could not be judged must not pass for what is met.
+        // What could not be judged must not count as met.
         Document::Knee(knee) => knee
             .conclusion
             .latency_target
@@ -226,9 +224,9 @@ fn outcome_of(document: &Document, stop: &AtomicBool) -> Outcome {
     if met { Outcome::Done } else { Outcome::NotMet }
 }
 
-/// How one measurement ends a command.
+/// The outcome of a single measurement.
 fn outcome_of_run(measurement: &Measurement, stop: &AtomicBool) -> Outcome {
-    // The signal may come after the window, while I/Os are still waited for.
+    // The signal may come after the window, during the wait for the last I/Os.
     if stop.load(Ordering::Relaxed) {
         Outcome::Interrupted
     } else if measurement.errors.is_empty() {
@@ -238,11 +236,11 @@ fn outcome_of_run(measurement: &Measurement, stop: &AtomicBool) -> Outcome {
     }
 }
 
-/// How a recording ends a command.
+/// The outcome of a recording.
 fn outcome_of_recording(recording: &Recording) -> Outcome {
     let code = recording.command.as_ref().map_or(0, |command| match command.exit_code {
         Some(code) => code,
-        // As a shell says it.
+        // The exit code of a shell for a command that a signal ended.
         None => 128 + command.signal.unwrap_or(0),
     });
     if code != 0 {
@@ -252,7 +250,7 @@ fn outcome_of_recording(recording: &Recording) -> Outcome {
     if fired { Outcome::NotMet } else { Outcome::Done }
 }
 
-/// How an experiment ends a command.
+/// The outcome of an experiment.
 pub(crate) fn outcome(status: Status) -> Outcome {
     match status {
         Status::Complete => Outcome::Done,

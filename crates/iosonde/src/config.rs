@@ -1,4 +1,4 @@
-//! What is set in files and in the environment, read once.
+//! The settings in files and in the environment, read once.
 
 use std::sync::OnceLock;
 
@@ -23,17 +23,17 @@ fn loaded() -> &'static Result<Settings, String> {
     })
 }
 
-/// What is set; nothing where it cannot be read, which [`checked`] says.
+/// The settings; empty if they cannot be read, which [`checked`] reports.
 pub(crate) fn settings() -> &'static Settings {
     loaded().as_ref().unwrap_or(&NOTHING)
 }
 
-/// The settings, or the reason why they cannot be read; for commands that must not run without.
+/// The settings, or why they cannot be read; for commands that must not run without them.
 pub(crate) fn checked() -> Result<&'static Settings, Failure> {
     loaded().as_ref().map_err(|error| Failure::WrongUsage(error.clone()))
 }
 
-/// The language of reports where no flag says one.
+/// The language of reports, unless a flag names another.
 pub(crate) fn language() -> &'static str {
     settings().language.as_ref().map_or("en", |language| language.value.as_str())
 }

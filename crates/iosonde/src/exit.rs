@@ -10,8 +10,8 @@ use workload::Violation;
 
 use flags::{PageError, in_flags};
 
-/// What an exit code says. A new code goes into [`Exit::ALL`], which `--help` reads and with which
-/// the README is compared.
+/// The meaning of an exit code. A new code goes into [`Exit::ALL`]: `--help` reads that list, and a
+/// test compares the README with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Exit {
@@ -54,7 +54,7 @@ pub(crate) fn codes() -> String {
 /// How a command ended when it did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Everything was done.
+    /// It did everything it was asked to do.
     Done,
     /// It ran, but I/O failed; what was measured was shown.
     IoFailed,
@@ -68,7 +68,7 @@ pub(crate) enum Outcome {
     Code(u8),
 }
 
-/// What DiskSpd ends with where it does not understand; only `iosonde diskspd` does the same.
+/// DiskSpd's exit code for a wrong command line; only `iosonde diskspd` uses it.
 const NOT_UNDERSTOOD: u8 = 3;
 
 /// Why a command could not be done.
@@ -78,7 +78,7 @@ pub(crate) enum Failure {
     CannotRun(String),
     /// It was asked for in a wrong way (exit code 2).
     WrongUsage(String),
-    /// The load breaks these rules (exit code 2).
+    /// The load breaks rules (exit code 2).
     Invalid(Vec<Violation>),
     /// A command line or a profile of another tool is wrong (exit code 3, as that tool has it).
     NotUnderstood(String),
@@ -86,7 +86,7 @@ pub(crate) enum Failure {
     Interrupted(String),
 }
 
-/// In which words the load of a command was said.
+/// The words in which the user described the load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Words {
     /// As flags, each with one value.
@@ -98,7 +98,7 @@ pub(crate) enum Words {
 }
 
 impl Failure {
-    /// What is wrong with a load, in the words in which it was said.
+    /// The violations in the words of the user.
     pub(crate) fn in_flags(self, words: Words) -> Self {
         match self {
             Self::Invalid(violations) if words != Words::Fields => {
@@ -109,7 +109,7 @@ impl Failure {
         }
     }
 
-    /// The sentence for the user.
+    /// The sentence that the user reads.
     pub(crate) fn into_text(self) -> String {
         match self {
             Self::Invalid(violations) => listed(&violations),
@@ -182,7 +182,7 @@ fn listed(violations: &[Violation]) -> String {
     violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Shows a failure on stderr, on a terminal without a screen, and gives the exit code.
+/// Shows a failure on stderr, after leaving the live screen, and gives the exit code.
 pub(crate) fn report(outcome: Result<Outcome, Failure>) -> ExitCode {
     screen::leave();
     let ended = |exit: Exit| ExitCode::from(exit as u8);
@@ -207,15 +207,14 @@ pub(crate) fn report(outcome: Result<Outcome, Failure>) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// A text of a report for stdout: on a terminal that may have colours, figures that are hardly
-/// known are dimmed.
+/// The text of a report for stdout. On a terminal with colours, uncertain figures are dimmed.
 pub(crate) fn styled(text: String) -> String {
     let says = |name: &str, is: &dyn Fn(&str) -> bool| std::env::var(name).is_ok_and(|v| is(&v));
     let plain = says("NO_COLOR", &|v| !v.is_empty()) || says("TERM", &|v| v == "dumb");
     if plain || !io::stdout().is_terminal() { text } else { report::text::dimmed(&text) }
 }
 
-/// Writes a whole text to stdout. A reader that has gone away is no failure.
+/// Writes a whole text to stdout. If its reader has gone, that is not a failure.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

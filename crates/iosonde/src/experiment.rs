@@ -1,4 +1,4 @@
-//! What the commands that make experiments share: their flags, and how their results are shown.
+//! What the commands for experiments share: their flags, and how results are shown.
 
 use std::sync::atomic::AtomicBool;
 
@@ -14,7 +14,7 @@ use crate::exit::{Failure, Outcome};
 use crate::recording::RecordingArgs;
 use crate::targets::TargetArgs;
 
-/// Flags of every experiment.
+/// Flags that every experiment has.
 #[derive(Debug, Args)]
 pub(crate) struct ExperimentArgs {
     /// End a measurement when the 95 % confidence interval of its mean is within this many percent;
@@ -55,7 +55,7 @@ pub(crate) struct ExperimentArgs {
 }
 
 impl ExperimentArgs {
-    /// Carries out the plan that the flags make, or shows it.
+    /// Runs the plan that the flags make, or shows it.
     pub(crate) fn conduct(
         &self,
         plan: &Plan,
@@ -67,7 +67,7 @@ impl ExperimentArgs {
         search(plan, &self.manners(target)?, rehearsal, stop)
     }
 
-    /// How an experiment is shown and kept.
+    /// How to show and keep an experiment.
     fn manners(&self, target: &TargetArgs) -> Result<Manners, Failure> {
         Ok(Manners {
             manner: target.manner(),
@@ -85,13 +85,13 @@ impl ExperimentArgs {
         Timing {
             seconds: self.seconds,
             warmup_seconds: self.warmup,
-            // Not `> 0`: what is no percentage is refused, not left out.
+            // Not `> 0`: a value that is not a percentage is refused, not ignored.
             precision: (self.precision != 0.0).then_some(precision),
             settle_seconds: self.settle,
         }
     }
 
-    /// On what the experiment is made, and how.
+    /// The targets of the experiment, and how to use them.
     pub(crate) fn setup(&self, target: &TargetArgs) -> Result<Setup, Failure> {
         let mut workload = Workload::default();
         apply_targets(&mut workload, target)?;
@@ -115,7 +115,7 @@ impl ExperimentArgs {
     }
 }
 
-/// The stream that the flags describe, starting from this one.
+/// The stream that the flags describe, based on this one.
 pub(crate) fn stream(start: Stream, args: &StreamArgs) -> Result<Stream, Failure> {
     let mut stream = start;
     apply_stream(&mut stream, args)?;

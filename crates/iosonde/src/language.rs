@@ -1,4 +1,4 @@
-//! `--language`: in which language results are shown.
+//! `--language`: the language of results.
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};

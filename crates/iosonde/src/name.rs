@@ -1,12 +1,12 @@
-//! The name that the program was called by: a link with the name of an old tool speaks that tool's
-//! language.
+//! The name by which the program was called: a link with the name of an old tool runs that tool's
+//! command.
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use dialects::DIALECTS;
 
-/// The arguments of the program, with the subcommand that its name stands for.
+/// The arguments of the program, preceded by the subcommand that its name stands for.
 pub(crate) fn arguments() -> Vec<OsString> {
     spelled_out(std::env::args_os().collect())
 }

@@ -1,4 +1,4 @@
-//! The flags that say where results are kept.
+//! The flags that choose where results are kept.
 
 use std::ffi::OsString;
 
@@ -21,20 +21,20 @@ pub(crate) struct HistoryPlace {
 }
 
 impl HistoryPlace {
-    /// Where it is.
+    /// The place that the flag or the settings name.
     pub(crate) fn place(&self) -> Result<Place, Failure> {
         let set = || checked().map(|settings| settings.history.as_ref().map(|s| s.value.clone()));
         let named = self.history.clone().map_or_else(set, |named| Ok(Some(named)))?;
         history::place(named).map_err(failure)
     }
 
-    /// The history, which must be there.
+    /// A history that must exist already.
     pub(crate) fn existing(&self) -> Result<History, Failure> {
         History::open_existing(&self.place()?).map_err(failure)
     }
 }
 
-/// A place that was named.
+/// A place that the user named.
 fn named(place: OsString) -> Result<OsString, &'static str> {
     if place.is_empty() {
         return Err("it is empty; name a file or a database, or leave the flag out");
@@ -42,13 +42,13 @@ fn named(place: OsString) -> Result<OsString, &'static str> {
     Ok(place)
 }
 
-/// A history that cannot be used, as a failure of the command.
+/// An unusable history, as a failure of the command.
 #[expect(clippy::needless_pass_by_value, reason = "the signature of map_err")]
 pub(crate) fn failure(error: HistoryError) -> Failure {
     Failure::CannotRun(error.to_string())
 }
 
-/// Whether and where a result is recorded.
+/// Whether and where to record a result.
 #[derive(Debug, Args)]
 pub(crate) struct RecordingArgs {
     #[command(flatten)]
@@ -63,18 +63,18 @@ pub(crate) struct RecordingArgs {
     pub tags: Vec<String>,
 }
 
-/// A name for results.
+/// Checks a tag.
 pub(crate) fn tag(text: &str) -> Result<String, HistoryError> {
     history::check_tag(text).map(|()| text.to_owned())
 }
 
 impl RecordingArgs {
-    /// Where and how results are kept; none where nothing is.
+    /// Where and how to keep results; `None` to keep none.
     pub(crate) fn recording(&self) -> Result<Option<Recording>, Failure> {
         if self.no_history {
             return Ok(None);
         }
-        // What is set need not be typed.
+        // The settings may name it instead of the command line.
         let set = checked()?.history.as_ref().map(|set| &set.value);
         let named = self.place.history.as_ref().filter(|named| Some(*named) != set);
         let place = self.place.place()?;

@@ -15,18 +15,18 @@ pub(crate) fn install() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     #[cfg(windows)]
     screen::end_on_second(&stop)?;
-    // In one handler: where one asked and another set the flag, two signals at once could end the
-    // program between the two, with the screen left behind.
+    // One handler does both. If one handler asked and another set the flag, two signals at once
+    // could end the program between the two, with the live screen still on.
     #[cfg(unix)]
     for signal in [SIGINT, SIGTERM] {
         screen::end_on_second(signal, &stop)?;
     }
-    // A connection that drops ends the run in order, too, unless `nohup` said that it should go on.
+    // A dropped connection ends the run in order, too, unless `nohup` said that it should continue.
     #[cfg(unix)]
     if !hangup_is_ignored() {
         flag::register(signal_hook::consts::SIGHUP, Arc::clone(&stop))?;
     }
-    // A file above `ulimit -f` is an error of its write, not the end of the program.
+    // A file over `ulimit -f` fails its write instead of ending the program.
     #[cfg(unix)]
     flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     Ok(stop)

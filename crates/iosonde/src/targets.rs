@@ -1,4 +1,4 @@
-//! Flags that say what is used and what may be done to it; the same for every command.
+//! Flags for targets and for what may be done to them; the same for every command.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use screen::Manner;
 
 use crate::language::LanguageArgs;
 
-/// Targets and permissions.
+/// Targets, and how I/O reaches them.
 #[derive(Debug, Args)]
 pub(crate) struct TargetArgs {
     /// Directories (a test file is made inside), files, or block devices
@@ -37,7 +37,7 @@ pub(crate) struct TargetArgs {
     pub conduct: ConductArgs,
 }
 
-/// What may be done to targets, and what is shown meanwhile; the same for every command that
+/// What may be done to targets, and what to show meanwhile; the same for every command that
 /// measures.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
@@ -77,7 +77,7 @@ pub(crate) struct ConductArgs {
     pub language: LanguageArgs,
 }
 
-/// How progress is shown.
+/// The form of the progress on stderr.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ProgressForm {
     /// For people
@@ -88,31 +88,31 @@ pub(crate) enum ProgressForm {
 }
 
 impl TargetArgs {
-    /// How much is shown meanwhile.
+    /// How much to show during the run.
     pub(crate) fn manner(&self) -> Manner {
         self.conduct.manner()
     }
 
-    /// What the user allows.
+    /// What the user allows iosonde to overwrite or fill.
     pub(crate) fn permissions(&self) -> Permissions {
         self.conduct.permissions()
     }
 }
 
 impl ConductArgs {
-    /// How much is shown meanwhile.
+    /// How much to show during the run.
     pub(crate) fn manner(&self) -> Manner {
         Manner { quiet: self.quiet, live: self.live }
     }
 
-    /// What the user allows.
+    /// What the user allows iosonde to overwrite or fill.
     pub(crate) fn permissions(&self) -> Permissions {
         let (destroy, overfill, keep) = (self.destroy.clone(), self.overfill, self.keep);
         Permissions { destroy, overfill, keep, any_name: false }
     }
 }
 
-/// The backends by their names on the command line.
+/// I/O engines by their names on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum EngineArg {
     /// The best one that works for the target and depth

@@ -1,5 +1,5 @@
-//! How a command line is read: the flags of all commands, arranged for people, and the answer to
-//! what is none of them.
+//! How a command line is read: the flags of all commands, arranged for people, and the error for
+//! anything else.
 
 use std::ffi::OsString;
 
@@ -13,7 +13,7 @@ pub(crate) fn command() -> Command {
     flags::arranged(Arguments::command(), "")
 }
 
-/// What was typed. Help that was asked for and flags that are wrong end the program here.
+/// Reads the command line. `--help` and wrong flags end the program here.
 pub(crate) fn parse(words: &[OsString]) -> Result<Arguments, Failure> {
     parse_as(command(), words)
 }

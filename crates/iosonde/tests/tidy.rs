@@ -244,7 +244,7 @@ fn no_arrow_runs_back_not_even_of_tests() {
     assert!(left.is_empty(), "these crates use each other in a circle: {left:?}");
 }
 
-/// Whether a source names a crate: at the begin of a path, not as a part of another name or path.
+/// Whether a source names a crate: at the start of a path, not as a part of another name or path.
 fn uses(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + name.len()..]);

@@ -13,13 +13,13 @@ use crate::plan::{Plan, PlanError};
 pub struct Original {
     /// What the history knows of it.
     pub entry: Entry,
-    /// The result.
+    /// The result that is to be repeated.
     pub document: Document,
     /// Its plan, on the same targets with files of the same size.
     pub plan: Plan,
 }
 
-/// What [`again`] looks for.
+/// The result that [`again`] looks for, and where.
 #[derive(Debug, Clone, Copy)]
 pub struct Again<'a> {
     /// An id, its unique beginning, `latest`, or `@TAG` for the newest result with that tag.
@@ -37,9 +37,9 @@ pub enum AgainError {
     /// It has no plan that can be repeated.
     #[error("`{id}` cannot be repeated: {source}")]
     Plan {
-        /// The result.
+        /// Id of the result.
         id: String,
-        /// Why.
+        /// What is wrong with the plan.
         source: PlanError,
     },
     /// It never came to its end.
@@ -48,27 +48,27 @@ pub enum AgainError {
          history show {id}` shows what there is of it"
     )]
     Unfinished {
-        /// The result.
+        /// Id of the result.
         id: String,
     },
-    /// A target is gone.
+    /// A target of the result is gone.
     #[error("`{id}` cannot be repeated: its target `{target}` is not there")]
     Gone {
-        /// The result.
+        /// Id of the result.
         id: String,
-        /// The target.
+        /// The target that is gone.
         target: String,
     },
-    /// The conditions are others.
+    /// The conditions have changed since.
     #[error(
         "`{id}` cannot be repeated under the same conditions: {}; `--anyway` repeats it all the \
             same",
         differences.join("; ")
     )]
     Unlike {
-        /// The result.
+        /// Id of the result.
         id: String,
-        /// In what they differ.
+        /// The conditions that differ, one phrase each.
         differences: Vec<String>,
     },
 }

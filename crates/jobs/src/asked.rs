@@ -1,4 +1,4 @@
-//! What is asked of every job in the same words: a simulated device, and what may be overwritten.
+//! Options that every job has: the simulated device, and what may be overwritten.
 
 use std::fs;
 use std::path::{Path, PathBuf};

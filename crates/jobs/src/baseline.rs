@@ -15,7 +15,7 @@ use crate::plan::Plan;
 /// change of a tenth shows.
 pub const BASELINE_RESULTS: u64 = 5;
 
-/// What is to be measured, and the results with which it is compared.
+/// The plan to measure, and the results to compare it with.
 #[derive(Debug)]
 pub struct Baseline {
     /// The results with the tag, of the same target and host, the oldest first; empty where a
@@ -26,8 +26,8 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// Looks for the baseline of the target of `plan`. Where there is none, or a new one is asked
-    /// for, `plan` is carried out several times, each time with another seed.
+    /// Looks for the baseline of the target of `plan`. If there is none, or if a new one is asked
+    /// for, runs `plan` several times, each time with another seed.
     ///
     /// # Errors
     /// The history cannot be read, or the newest result of the baseline cannot be repeated.
@@ -42,13 +42,13 @@ impl Baseline {
             let plans = (0..BASELINE_RESULTS).map(|n| seeded(plan, n)).collect();
             return Ok(Self { older, plans });
         };
-        // Loads that are no longer alike are left to the comparison, which names the reason.
+        // Loads that are no longer alike are left to the comparison, which gives the reason.
         let wanted = Again { selector: &newest.id, anyway: true };
         let plans = vec![again(history, wanted)?.plan];
         Ok(Self { older, plans })
     }
 
-    /// Whether a baseline is measured.
+    /// Whether this call measures a new baseline.
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.older.is_empty()

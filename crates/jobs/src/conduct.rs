@@ -16,7 +16,7 @@ use crate::plan::{Plan, PlanError};
 use crate::recorder::{Recorder, Recording};
 use crate::subject::Subject;
 
-/// What surrounds a job: what it may do, who hears of it, and where it is kept.
+/// The surroundings of a job: its permissions, its sinks, and its place in a history.
 pub struct Session<'a> {
     /// What may be done to the targets.
     pub permissions: Permissions,
@@ -24,11 +24,11 @@ pub struct Session<'a> {
     pub recording: Option<&'a Recording>,
     /// Hears everything and is given the documents.
     pub sink: &'a mut dyn Sink,
-    /// Set, it ends the job early: documents then have what was measured until then.
+    /// If it is set, the job ends early: documents then have what was measured until then.
     pub stop: &'a AtomicBool,
 }
 
-/// Hears what a survey does.
+/// A function that takes the progress of a survey.
 type Observe<'o> = &'o mut dyn FnMut(Progress<'_>);
 
 /// The documents of a job that came to an end.
@@ -49,7 +49,7 @@ pub enum JobError {
     /// The targets cannot be made ready, or a rule of the workload is broken.
     #[error(transparent)]
     Prepare(#[from] PrepareError),
-    /// The engine cannot run.
+    /// The I/O engine cannot run.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// The history cannot be used.
@@ -58,20 +58,19 @@ pub enum JobError {
     /// It was asked for in a way that cannot be.
     #[error("{0}")]
     Usage(String),
-    /// It cannot be done here.
+    /// The job cannot be done on this host.
     #[error("{0}")]
     CannotRun(String),
     /// It was ended before there was anything to show.
     #[error("{0}")]
     Interrupted(String),
-    /// What is to be watched cannot be.
+    /// A target or database that cannot be watched.
     #[error(transparent)]
     Watch(#[from] WatchError),
-    /// A command line or a profile of another tool is wrong, where that tool has an exit code for
-    /// it.
+    /// A command line or a profile of another tool is wrong, and that tool has an exit code for it.
     #[error("{0}")]
     NotUnderstood(String),
-    /// Something besides the job cannot be done, such as a file of results for another tool.
+    /// Something besides the job failed, such as a file of results for another tool.
     #[error("{0}")]
     Companion(String),
 }
@@ -111,12 +110,12 @@ pub(crate) fn conduct_one(
     Ok(relay.finish(document))
 }
 
-/// Passes what happens to the recorder and to the sink, in this order: what is told as kept is
-/// kept.
+/// Passes an event to the recorder and then to the sink: an event says that a result is kept only
+/// after it is.
 pub(crate) struct Relay<'s> {
     recorder: RefCell<Recorder>,
     sink: RefCell<&'s mut dyn Sink>,
-    /// What the document carries.
+    /// The plan that the document stores.
     plan: Option<serde_json::Value>,
 }
 
@@ -141,18 +140,18 @@ impl<'s> Relay<'s> {
         &self.recorder
     }
 
-    /// Tells those who watch, and the sink.
+    /// Passes an event to those who watch, and to the sink.
     pub(crate) fn pass(&self, event: &Event) {
         self.recorder.borrow().tell(event);
         self.sink.borrow_mut().hear(event);
     }
 
-    /// Whether nobody reads any more.
+    /// Whether the reader of the output has gone.
     pub(crate) fn is_left(&self) -> bool {
         self.sink.borrow_mut().is_left()
     }
 
-    /// A sentence for the user.
+    /// Sends a sentence to the user.
     pub(crate) fn notice(&self, text: String) {
         self.sink.borrow_mut().hear(&Event::Notice { text });
     }
@@ -170,7 +169,7 @@ impl<'s> Relay<'s> {
         self.pass(&event);
     }
 
-    /// Says what stays behind if the program is killed from now on.
+    /// Names the files that remain if the program is killed from now on.
     pub(crate) fn leaves_behind(&self, words: Option<&str>) {
         self.sink.borrow_mut().leaves_behind(words);
     }
@@ -204,7 +203,7 @@ impl Observer for &Relay<'_> {
     }
 }
 
-/// A full disk may cost a report and the record: both are said.
+/// A full disk may cost a report and the record. Both errors are reported.
 pub(crate) fn both(first: Result<(), String>, second: Result<(), String>) -> Result<(), String> {
     match (first, second) {
         (Err(first), Err(second)) => Err(format!("{first}\n{second}")),

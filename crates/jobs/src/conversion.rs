@@ -1,4 +1,5 @@
-//! Workloads between the files of iosonde and of other tools, with what is lost on the way.
+//! Converts workloads between the files of iosonde and of other tools, and lists what is lost on
+//! the way.
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -17,13 +18,13 @@ use crate::files::{first_bytes, write_whole};
 /// The largest file that is read.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// A kind of file.
+/// A kind of workload file.
 type Kind = &'static WorkloadFile;
 
-/// What is to be converted, and into what.
+/// The file to convert, and the kind to convert it to.
 #[derive(Debug)]
 pub struct Conversion {
-    /// A file of any kind.
+    /// The file, of any known kind.
     pub input: PathBuf,
     /// Where it goes; none prints it.
     pub output: Option<PathBuf>,
@@ -33,27 +34,27 @@ pub struct Conversion {
     pub to: Option<Kind>,
     /// Which of several runs, or `all`.
     pub step: Option<String>,
-    /// The output may be overwritten.
+    /// Whether the output may be overwritten.
     pub force: bool,
-    /// What stands for a drive or a disk of Windows.
+    /// The place for each drive or disk of Windows.
     pub drives: Vec<Drive>,
 }
 
-/// Workloads in another form.
+/// The workloads of a file, converted.
 #[derive(Debug)]
 pub struct Converted {
     /// One text per run that was asked for.
     pub texts: Vec<ConvertedText>,
-    /// What is lost, a line each.
+    /// What is lost, one line each.
     pub lost: Vec<String>,
 }
 
-/// One of them.
+/// One converted workload.
 #[derive(Debug)]
 pub struct ConvertedText {
     /// Where it goes; none prints it.
     pub output: Option<PathBuf>,
-    /// The content.
+    /// The content of the new file.
     pub text: String,
 }
 
@@ -159,7 +160,7 @@ fn wrong(path: &Path, what: &str) -> JobError {
     JobError::Usage(lines.join("\n"))
 }
 
-/// One of them by its number, from 1.
+/// One of the workloads by its number, from 1.
 fn part(parts: &Parts, number: usize) -> Result<Part, String> {
     let part = number.checked_sub(1).and_then(|index| parts.part(index));
     part.unwrap_or_else(|| Err(format!("there is no run {number}")))
@@ -169,12 +170,12 @@ fn part(parts: &Parts, number: usize) -> Result<Part, String> {
 fn parts_of(path: &Path, from: Option<Kind>, drives: &[Drive]) -> Result<(Kind, Parts), JobError> {
     let bytes = bytes_of(path)?;
     let named = kind_of(Some(path));
-    // What is wrong in a file that calls itself TOML is to be said with its line.
+    // An error in a file that is meant to be TOML must name its line.
     let toml = named.filter(|kind| **kind == TOML);
     let kind = from.or(toml).or_else(|| kind_of_text(&decode(&bytes))).or(named);
     let unknown = || {
         let known = listed(kinds().map(|kind| kind.files));
-        wrong(path, &format!("it is none of {known}; say which it should be: `--from`"))
+        wrong(path, &format!("it is not one of {known}; say which it should be: `--from`"))
     };
     let kind = kind.ok_or_else(unknown)?;
     let failed = |e: String| {
@@ -251,7 +252,7 @@ fn converted(part: &Part, from: Kind, to: Kind) -> Result<(String, Vec<String>),
     Ok((text, lost))
 }
 
-/// `mix.toml` as `mix-2.toml`.
+/// Turns `mix.toml` into `mix-2.toml`.
 fn numbered(path: &Path, number: usize) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let extension = path.extension().map(|e| format!(".{}", e.to_string_lossy()));

@@ -24,7 +24,7 @@ pub(crate) fn check_cpus(workload: &Workload) -> Result<(), String> {
     ))
 }
 
-/// `0-3, 8` of rising numbers.
+/// Writes rising numbers as `0-3, 8`.
 fn ranges(numbers: &[u32]) -> String {
     let mut found: Vec<(u32, u32)> = Vec::new();
     for &number in numbers {

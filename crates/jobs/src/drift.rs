@@ -21,27 +21,27 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Why nothing can be said about a device.
 #[derive(Debug, Error)]
 pub enum DriftError {
-    /// The target is not there.
+    /// The target cannot be found.
     #[error("cannot look at `{}`: {source}; name what is there and is in use", target.display())]
     Target {
-        /// The target.
+        /// The target that was named.
         target: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
     /// The target cannot be looked at.
     #[error(transparent)]
     Inspect(#[from] InspectError),
-    /// The target has no device.
+    /// The target is on no device.
     #[error(
         "no separate block device is known under `{}`, so there are no counters to look at",
         .0.display()
     )]
     NoDevice(PathBuf),
-    /// The device has no figures.
+    /// The device has no counters any more.
     #[error("the counters of `{0}` began anew or vanished meanwhile")]
     Vanished(String),
-    /// The counters cannot be read.
+    /// The counters of the system cannot be read.
     #[error(transparent)]
     Counters(#[from] CountersError),
     /// The history cannot be read.
@@ -114,8 +114,8 @@ fn model(storage: &Storage) -> Option<String> {
     Some(device.model.clone().unwrap_or_else(|| device.name.clone()))
 }
 
-/// The best loads of the target on this host; where it has none, those of a device of the same
-/// model, which is said.
+/// The best loads of the target on this host. If it has none, those of a device of the same model,
+/// which the result says.
 fn best(
     history: &History,
     host: &str,

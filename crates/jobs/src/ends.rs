@@ -1,4 +1,4 @@
-//! When work that begins now ends, in the zone of whoever reads it.
+//! When work that begins now ends, in the reader's time zone.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Zoned};

@@ -11,43 +11,43 @@ use survey::Progress;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// A document begins.
+    /// A result document begins.
     Began {
         /// The id that the document will have.
         id: String,
-        /// Now, UTC, RFC 3339.
+        /// When it begins: UTC, RFC 3339.
         started: String,
     },
-    /// A step begins.
+    /// A step of the job begins.
     Step {
-        /// Its number, from 1.
+        /// Its number in the job, from 1.
         number: usize,
-        /// Steps in all, as far as is known now.
+        /// Steps of the whole job, as far as is known now.
         of: usize,
-        /// What it does.
+        /// What the step measures, in words.
         title: String,
-        /// How long it and those after it may take; absent where that is not known.
+        /// How long it and the steps after it may take; absent if that is not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seconds_left: Option<f64>,
     },
     /// A measurement is finished and, where there is a history, kept.
     Measured {
-        /// All of it.
+        /// The whole measurement.
         measurement: Box<Measurement>,
     },
     /// Something that the user should know now, in a sentence.
     Notice {
-        /// The sentence.
+        /// The message, as a sentence.
         text: String,
     },
     /// Something went wrong that does not end the job, in a sentence.
     Error {
-        /// The sentence.
+        /// The message, as a sentence.
         text: String,
     },
     /// A document is in the history.
     Kept {
-        /// Its id.
+        /// Id of the stored result.
         id: String,
         /// The history, where the caller named it.
         history: Option<String>,
@@ -58,7 +58,7 @@ pub enum Event {
     /// What the engine does within a step.
     #[serde(untagged)]
     Engine(engine::Event),
-    /// What is watched, and what it did.
+    /// The devices that are watched, and what they did.
     #[serde(untagged)]
     Monitor(monitor::Event),
 }
@@ -94,14 +94,14 @@ pub trait Sink {
         Start::Now
     }
 
-    /// Says what stays behind if the program is killed from now on, in words that follow "which";
-    /// none from the moment on when nothing does.
+    /// Names the files that remain if the program is killed from now on, in words that follow
+    /// "which"; `None` once nothing would remain.
     fn leaves_behind(&mut self, words: Option<&str>) {
         let _ = words;
     }
 
-    /// Whether nobody reads any more. A job that waits asks some fifty times a second, so a screen
-    /// can look here at what was typed.
+    /// Whether the reader of the output has gone. A waiting job asks about fifty times a second, so
+    /// a screen can look here for typed keys.
     fn is_left(&mut self) -> bool {
         false
     }
@@ -134,7 +134,7 @@ mod tests {
     use results::RecordedRow;
     use std::time::Duration;
 
-    /// What is watched, as its JSON has it.
+    /// The devices that are watched, as JSON has them.
     fn watched() -> [Event; 4] {
         let chain = Chain {
             target: "/data".into(),

@@ -1,4 +1,5 @@
-//! Files that a command leaves: written whole or not at all, and never over somebody else's.
+//! Files that a command leaves: written whole or not at all, and never over a file that iosonde did
+//! not make.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Read as _, Write as _};
@@ -11,7 +12,7 @@ use crate::conduct::JobError;
 /// Names that are tried for a new file before giving up.
 const NAMES: u32 = 1000;
 
-/// A new file beside another, with a name that nobody has.
+/// A new file next to another, with an unused name.
 ///
 /// # Errors
 /// It cannot be made.
@@ -29,18 +30,18 @@ pub fn create_beside(path: &Path, extension: &str) -> io::Result<(PathBuf, File)
     }
 }
 
-/// Writes a file whole or not at all, over what was there.
+/// Writes a file whole or not at all, replacing an existing one.
 ///
 /// # Errors
-/// It cannot be written; what was there is still there.
+/// It cannot be written; an existing file is unchanged.
 pub fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     make_whole(path, |out| out.write_all(content.as_ref()))
 }
 
-/// The same for what is not held in memory as a whole: `write` is given what it writes to.
+/// The same for content that does not fit in memory: `write` gets the place to write it to.
 ///
 /// # Errors
-/// It cannot be written; what was there is still there.
+/// It cannot be written; an existing file is unchanged.
 pub fn make_whole<T, E: From<io::Error>>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<T, E>,
@@ -60,10 +61,10 @@ pub fn make_whole<T, E: From<io::Error>>(
     written
 }
 
-/// Only what is not there yet, is empty, or is a file of the same kind may be written to.
+/// Makes sure that a file is new, is empty, or is of the same kind, so that it may be written to.
 ///
-/// `kind` names it, and `is_one` tells whether a file is one. That the directory takes a file is
-/// tried.
+/// `kind` names the kind, and `is_one` recognises a file of it. Also tests that the directory takes
+/// a file.
 ///
 /// # Errors
 /// It may not be written to, or cannot be.
@@ -88,7 +89,7 @@ pub fn claim(
 pub struct Claimed {
     /// Where it is: where a link leads, that is its end.
     pub path: PathBuf,
-    /// It was not there before.
+    /// Whether the file did not exist before.
     new: bool,
 }
 
@@ -132,7 +133,7 @@ impl Claimed {
     /// Writes the report, whole or not at all.
     ///
     /// # Errors
-    /// It cannot be written; what was there is still there.
+    /// It cannot be written; an existing file is unchanged.
     pub fn write(&self, content: &[u8]) -> Result<(), JobError> {
         write_whole(&self.path, content).map_err(|error| {
             let path = self.path.display();
@@ -140,7 +141,7 @@ impl Claimed {
         })
     }
 
-    /// Leaves things as they were.
+    /// Leaves everything as it was.
     pub fn release(self) {
         if self.new && fs::metadata(&self.path).is_ok_and(|m| m.len() == 0) {
             // The empty file that proved that the report can be written.
@@ -149,7 +150,7 @@ impl Claimed {
     }
 }
 
-/// Tries whether a file can be made beside this one.
+/// Tests whether a file can be made next to this one.
 ///
 /// # Errors
 /// It cannot.
@@ -161,14 +162,14 @@ pub fn takes_files(path: &Path) -> io::Result<()> {
 /// More is in no file that a flag names.
 const TEXT_BYTES_MAX: u64 = 16 << 20;
 
-/// A file that a flag names, as text.
+/// The text of a file that a flag names.
 ///
 /// # Errors
-/// It cannot be read, is too large, or is no UTF-8.
+/// It cannot be read, is too large, or is not UTF-8.
 pub fn read_text(path: &Path) -> Result<String, JobError> {
     let wrong = |error| JobError::Usage(format!("`{}`: {error}", path.display()));
     let mut bytes = Vec::new();
-    // A device without an end is no text, and would fill the memory.
+    // A device without an end is not a text file, and would fill the memory.
     let file = File::open(path).map_err(wrong)?;
     file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(wrong)?;
     let refused = |why: &str| JobError::Usage(format!("`{}` {why}", path.display()));
@@ -212,8 +213,9 @@ pub fn begins_with(file: File, head: &str) -> io::Result<bool> {
     Ok(found == head.as_bytes())
 }
 
-/// Without a history: every finished measurement as a line of JSON in a file beside the report, so
-/// that a crash loses none. The report holds all of them; once it is written, the journal goes.
+/// A journal for runs without a history: every finished measurement becomes a line of JSON in a
+/// file next to the report, so that a crash loses none. The report holds all of them; once it is
+/// written, the journal is removed.
 pub struct Journal {
     report: PathBuf,
     path: PathBuf,
@@ -246,16 +248,16 @@ impl Journal {
         file.sync_data()
     }
 
-    /// Where it is.
+    /// The path of the journal.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The report is written.
+    /// Removes the journal, once the report is written.
     pub fn remove(self) {
         if self.file.is_some() {
-            // What stays behind is a copy of what the report holds.
+            // A file that remains is a copy of what the report holds.
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -28,7 +28,7 @@ const FOREIGN_BYTES_MAX: u64 = 256 << 20;
 /// Why nothing of a file was imported.
 #[derive(Debug, Error)]
 pub enum ImportError {
-    /// iosonde's own, or nobody's.
+    /// The file looks like an export of iosonde, and cannot be read as one.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
     /// Of another tool, and not as that tool writes it.
@@ -40,16 +40,16 @@ pub enum ImportError {
     /// A recording that cannot be written as a document.
     #[error("its recording cannot be kept: {0}")]
     Json(#[from] serde_json::Error),
-    /// Of nobody who is known.
+    /// The file is of no known tool.
     #[error("it is in none of the formats that iosonde imports. {formats}", formats = formats())]
     Unknown,
-    /// It looks like JSON, and is nobody's who is known.
+    /// The file looks like JSON, and is of no known tool.
     #[error("{0}. {formats}", formats = formats())]
     UnknownJson(ExchangeError),
-    /// The store.
+    /// The history cannot be used.
     #[error(transparent)]
     History(#[from] HistoryError),
-    /// The file.
+    /// The file cannot be read.
     #[error("{0}")]
     Read(#[from] io::Error),
     /// The history that is written to.
@@ -64,7 +64,7 @@ pub enum ImportError {
     /// Of another tool, without a result that can be kept.
     #[error("it has no result that can be kept{}", first_of(.0))]
     Nothing(Vec<String>),
-    /// Not iosonde's, and too large.
+    /// The file is not an export of iosonde, and is too large for other tools.
     #[error(
         "it is not an export of iosonde, and results of other tools are read up to {}",
         Bytes(FOREIGN_BYTES_MAX)
@@ -207,7 +207,7 @@ impl Importer {
         Ok(Some((imported, notes)))
     }
 
-    /// Keeps one sweep per target.
+    /// Stores one sweep per target.
     fn sweeps(
         &mut self,
         measurements: Vec<Measurement>,
@@ -252,7 +252,7 @@ impl Importer {
     }
 }
 
-/// What is wrong with a file that is of no tool, and of iosonde neither.
+/// The error for a file that is neither another tool's nor iosonde's.
 fn unknown(error: ExchangeError, file: &mut File) -> ImportError {
     let unread = match &error {
         ExchangeError::Result { number, what }
@@ -268,7 +268,7 @@ fn unknown(error: ExchangeError, file: &mut File) -> ImportError {
     let mut first = [0; 64];
     let count = file.read(&mut first).unwrap_or(0);
     let head = text::decode(first.get(..count).unwrap_or_default());
-    // A table whose first cell is in quotes begins with a whole JSON text, and is none.
+    // A table whose first cell is in quotes begins with a complete JSON text, but it is not JSON.
     match (unread, head.trim_start().starts_with('{')) {
         (Some(_), false) => ImportError::Unknown,
         (Some(1), true) => ImportError::UnknownJson(error),

@@ -24,7 +24,7 @@ pub trait Job {
     /// The plan cannot be written as JSON.
     fn subject(&self) -> Result<Subject, PlanError>;
 
-    /// What receives the I/O.
+    /// The targets that receive the I/O.
     fn targets(&self) -> Vec<&Path>;
 
     /// Whether it makes no I/O on a real target.
@@ -46,34 +46,34 @@ pub trait Job {
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError>;
 }
 
-/// What a job would do.
+/// What a job would do, for `--dry-run`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Description {
     /// What it measures and how long that takes, a line each.
     pub work: Vec<String>,
-    /// What happens to each target.
+    /// The plan for each target.
     pub targets: Vec<TargetPlan>,
-    /// What is done one after the other, where that differs from step to step.
+    /// The steps, if they differ from each other.
     pub steps: Option<Steps>,
     /// What else there is to know, a line each.
     pub notes: Vec<String>,
-    /// What is not done as it was asked for, a sentence each.
+    /// What the job does in another way than asked, one sentence each.
     pub remarks: Vec<String>,
 }
 
-/// Steps as a table.
+/// The steps of a job, as a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Steps {
     /// The columns; the first two hold text, the others numbers.
     pub heads: Vec<&'static str>,
-    /// One row per step.
+    /// One row of cells per step.
     pub rows: Vec<Vec<String>>,
     /// How many there are and how long they take, in a sentence.
     pub summary: String,
 }
 
 impl Description {
-    /// What happens to these targets.
+    /// The description of a job with these targets.
     #[must_use]
     pub fn of(targets: Vec<TargetPlan>) -> Self {
         Self { targets, ..Self::default() }
@@ -86,7 +86,7 @@ impl Description {
     }
 }
 
-/// The paths of targets.
+/// The paths of some targets.
 pub(crate) fn paths(targets: &[Target]) -> Vec<&Path> {
     targets.iter().map(|target| target.path.as_path()).collect()
 }

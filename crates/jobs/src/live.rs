@@ -24,7 +24,7 @@ const WAITING: usize = 1024;
 const EVERY: Duration = Duration::from_millis(200);
 /// Without events, a sign of life comes this often.
 const BEAT: Duration = Duration::from_secs(5);
-/// The longest that the end waits for what is still to be written.
+/// How long the end of a run waits at most for events that are not written yet.
 const END: Duration = Duration::from_secs(1);
 
 /// Tells the history of one run while it lasts.
@@ -42,7 +42,7 @@ struct Entry {
 }
 
 impl Live {
-    /// Begins to tell of a run; it is visible after two seconds.
+    /// Starts to publish a run; it becomes visible after two seconds.
     #[must_use]
     pub(crate) fn begin(place: Place, run: LiveRun) -> Self {
         let (sender, entries) = mpsc::sync_channel(WAITING);
@@ -55,7 +55,7 @@ impl Live {
         Self { sender: Some(sender), done, notices: RefCell::default() }
     }
 
-    /// Tells of what happens, or drops it.
+    /// Publishes an event, or drops it.
     pub(crate) fn hear(&self, event: &Event) {
         let Some(sender) = &self.sender else { return };
         let entry = match event {
@@ -69,7 +69,7 @@ impl Live {
         }
     }
 
-    /// Nothing more comes. Waits for what is still to be written, and for no longer than a second.
+    /// The run is over. Waits for events that are not written yet, for at most a second.
     pub(crate) fn end(&mut self) {
         if self.sender.take().is_some() {
             let _ = self.done.recv_timeout(END);
@@ -83,8 +83,8 @@ impl Drop for Live {
     }
 }
 
-/// A validation as those see it who watch runs of every kind: each glance is an interval of the
-/// window, and a notice is a warning.
+/// A validation for those who watch runs of every kind: each glance becomes an interval of the
+/// window, and a notice becomes a warning.
 fn translated(event: &integrity::Event, notices: &mut Notices) -> Option<Event> {
     Some(Event::Engine(match event {
         // A step and a window begin with each phase.
@@ -118,7 +118,7 @@ fn point(glance: &Glance) -> Point {
     }
 }
 
-/// What is written of an event; none of what is for one reader only.
+/// The published form of an event; `None` for events that are meant for one reader only.
 fn entry(event: &Event) -> Option<Entry> {
     let json = match event {
         // What each worker does is for the screen alone; the points of a recording are in the

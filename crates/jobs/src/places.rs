@@ -8,16 +8,16 @@ use workload::{EngineChoice, SimDevice, Target, Workload};
 
 use crate::conduct::JobError;
 
-/// What every command of another tool takes besides that tool's own options.
+/// Options for every command of another tool, next to that tool's own.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
-    /// What stands for a drive, disk or share.
+    /// The place for each drive, disk or share.
     pub drives: Vec<Drive>,
     /// What may be overwritten, as in the call or as it is named here.
     pub destroy: Vec<String>,
     /// Files may fill their file system beyond 90 %.
     pub overfill: bool,
-    /// I/O engine.
+    /// The engine that does the I/O.
     pub engine: EngineChoice,
     /// The simulated device of the engine `sim`.
     pub sim: Option<SimDevice>,
@@ -26,7 +26,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// The table of drives.
+    /// The places as a table of drives.
     #[must_use]
     pub fn drives(&self) -> Drives {
         Drives::new(self.drives.clone())

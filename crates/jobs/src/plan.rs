@@ -15,31 +15,31 @@ use crate::monitor::MonitorPlan;
 use crate::sweep::SweepPlan;
 use crate::validate::ValidatePlan;
 
-/// What is to be done. `job` says which kind; the other keys are those of the kind.
+/// A job as data. The field `job` names its kind; the other fields are those of the kind.
 ///
-/// A plan says nothing about permissions: what may be overwritten is named by whoever runs it.
+/// A plan contains no permissions: the user who runs it names what may be overwritten.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "job", rename_all = "snake_case")]
 pub enum Plan {
-    /// One workload, once.
+    /// A single run of one workload.
     Run(Box<Workload>),
     /// One workload several times, or several in turn.
     Runs(RunsPlan),
-    /// Where a load saturates.
+    /// A search for the saturation point of a load.
     Knee(Box<KneeOptions>),
     /// The same load over growing files.
     Sizes(Box<SizesOptions>),
-    /// Each target alone, then together.
+    /// A load on each target alone, then together.
     Scale(Box<ScaleOptions>),
-    /// Read rates with write rates.
+    /// Combinations of read rates and write rates.
     Matrix(Box<MatrixOptions>),
-    /// A matrix of workloads.
+    /// A matrix of workloads, cell by cell.
     Sweep(Box<SweepPlan>),
     /// The loads of a database, judged.
     Assess(Box<AssessOptions>),
     /// A simulated database that checks what it reads.
     Validate(Box<ValidatePlan>),
-    /// What was acknowledged as durable, after a crash.
+    /// A check of durable writes after a crash.
     Durability(Box<DurabilityPlan>),
     /// What the operating system counts, recorded.
     Monitor(Box<MonitorPlan>),
@@ -73,11 +73,11 @@ fn endless(key: &str, value: &toml::Value) -> Option<String> {
     }
 }
 
-/// Workloads that take turns.
+/// Workloads that take turns, several times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunsPlan {
-    /// What is run in turn; each gives its own document.
+    /// The workloads that take turns; each gets its own document.
     pub workloads: Vec<Workload>,
     /// Runs of each, 1 to 100.
     pub repeat: u32,
@@ -91,7 +91,7 @@ pub enum PlanError {
     /// The TOML is wrong; the message has line and column.
     #[error("{0}")]
     Toml(String),
-    /// The JSON is wrong.
+    /// The text is not correct JSON.
     #[error("this is not a plan of this version of iosonde: {0}")]
     Json(String),
     /// A value is out of its range.
@@ -109,7 +109,7 @@ pub enum PlanError {
          the same flags"
     )]
     NotRepeatable {
-        /// The command.
+        /// The command of the result.
         kind: String,
     },
 }
@@ -240,13 +240,13 @@ impl Plan {
             "sweep" => SweepPlan::from_json(json)
                 .map(|plan| Self::Sweep(Box::new(plan)))
                 .map_err(|e| PlanError::Json(e.to_string())),
-            // Earlier versions kept what was measured, and not how to measure it again.
+            // Earlier versions stored what was measured, and not how to repeat it.
             "iometer" if json.contains("\"drives\":[") => read(json).map(Self::Cycle),
             kind => Err(PlanError::NotRepeatable { kind: kind.to_owned() }),
         }
     }
 
-    /// The job of this plan.
+    /// The job that the plan describes.
     #[must_use]
     pub fn job(&self) -> &dyn Job {
         match self {

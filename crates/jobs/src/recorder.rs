@@ -1,9 +1,9 @@
-//! Keeps a job in the history: each measurement before the next begins, and at the end the whole
+//! Stores a job in the history: each measurement before the next begins, and at the end the whole
 //! document.
 //!
-//! The history is opened before anything is measured, and one that cannot be used ends the job
-//! then. One that fails later, on a full disk for example, does not end the measuring: the result
-//! is delivered, and a notice says what is not kept.
+//! The history is opened before anything is measured; if it cannot be used, the job ends then. If
+//! it fails later, on a full disk for example, measuring continues: the result is delivered, and a
+//! notice says what is not stored.
 
 use history::{History, HistoryError, Hold, NewExperiment, Place};
 use results::{Document, Measurement};
@@ -15,7 +15,7 @@ use crate::subject::Subject;
 /// Where and how results are kept.
 #[derive(Debug, Clone)]
 pub struct Recording {
-    /// The history; made where there is none.
+    /// The history; made if it does not exist.
     pub place: Place,
     /// Names under which the result is found again.
     pub tags: Vec<String>,
@@ -43,7 +43,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Opens the history, which is made where there is none.
+    /// Opens the history, or makes it if it does not exist.
     ///
     /// # Errors
     /// The history cannot be used.
@@ -65,7 +65,7 @@ impl Recorder {
         })
     }
 
-    /// What is measured.
+    /// The subject of the measurement.
     #[must_use]
     pub fn subject(&self) -> &Subject {
         &self.subject
@@ -77,7 +77,7 @@ impl Recorder {
         self.history.as_ref()
     }
 
-    /// The result gets another name.
+    /// Gives the result another tag.
     pub fn tag(&mut self, name: &str) {
         self.tags.push(name.to_owned());
     }
@@ -98,7 +98,7 @@ impl Recorder {
         }
     }
 
-    /// Tells those who watch.
+    /// Publishes an event for those who watch.
     pub fn tell(&self, event: &Event) {
         if let Some(live) = &self.live {
             live.hear(event);
@@ -188,11 +188,11 @@ impl Recorder {
         }
     }
 
-    /// Keeps the whole document. What could not be kept before is kept now, if that has become
-    /// possible.
+    /// Stores the whole document. Parts that could not be stored before are stored now, if that has
+    /// become possible.
     ///
     /// # Errors
-    /// What is not kept, and why.
+    /// What is not stored, and why.
     pub fn finish(&mut self, document: &Document) -> Result<(), String> {
         self.end_live();
         // A recording, a validation and a check after a crash say something without a measurement.
@@ -240,8 +240,8 @@ impl Recorder {
     }
 }
 
-/// How often what was measured waits for a writer that holds the history for long, such as an
-/// import: half a minute each time.
+/// How often a measurement waits for a writer that holds the history for long, such as an import:
+/// half a minute each time.
 const PATIENCE: u32 = 20;
 
 /// Tries again while another program holds the history. A measurement is worth more than the wait.

@@ -58,7 +58,7 @@ impl Job for Workload {
             });
         let (mut measurement, prepared): (_, Prepared) =
             measured.inspect_err(|_| relay.give_up())?;
-        // Those who watched it find it under the id they know.
+        // Viewers find it under the id they know.
         measurement.id = id;
         let conducted = relay.finish(Document::Measurement(Box::new(measurement)));
         drop(prepared);

@@ -87,7 +87,7 @@ fn runs(plan: &RunsPlan, session: &mut Session<'_>) -> Result<Conducted, JobErro
                 recorder.borrow_mut().named(id, started, &mut notify);
             }
         } else if let Some(first) = recorders.first() {
-            // Those who watch see all sides in the first.
+            // Viewers see all sides under the first.
             first.borrow().tell(&event);
         }
         sink.borrow_mut().hear(&event);
@@ -132,7 +132,7 @@ fn options(plan: &RunsPlan, session: &Session<'_>) -> RunsOptions {
     }
 }
 
-/// What records a side; those who watch see all sides in the first.
+/// The recorder of a side; viewers see all sides under the first.
 fn recorder(
     options: &RunsOptions,
     place: usize,

@@ -4,18 +4,18 @@ use history::LiveRun;
 use serde::Serialize;
 use workload::{EngineChoice, Target};
 
-/// What is about to be measured.
+/// The subject of a measurement that is about to begin.
 #[derive(Debug, Clone)]
 pub struct Subject {
-    /// The command.
+    /// The command that measures.
     pub kind: &'static str,
-    /// Schema name of its document.
+    /// Name of its document's schema.
     pub schema: &'static str,
-    /// What is done, in a phrase.
+    /// The title of the measurement, in a phrase.
     pub title: String,
     /// What receives the I/O, in words.
     pub targets: String,
-    /// The options as JSON.
+    /// The options as JSON text.
     pub plan: String,
     /// Name of the plan: the same plan has the same name.
     pub plan_id: String,
@@ -24,7 +24,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// What is measured by these options.
+    /// The subject of a measurement with these options.
     ///
     /// # Errors
     /// The options cannot be written as JSON.
@@ -52,7 +52,7 @@ impl Subject {
         })
     }
 
-    /// What watchers see of it.
+    /// The run as viewers see it.
     pub(crate) fn live(&self, id: &str, started: &str) -> LiveRun {
         LiveRun {
             id: id.to_owned(),

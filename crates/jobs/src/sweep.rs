@@ -22,10 +22,10 @@ use crate::job::{Description, Job, paths, pin_targets};
 use crate::plan::{Plan, PlanError};
 use crate::subject::Subject;
 
-/// What is done next to a sweep as its cells are finished, such as the result files of another
-/// tool.
+/// Work for each finished cell of a sweep, such as the result files of another tool.
 pub trait Companion {
-    /// Called before anything is measured; `kept` is what was measured before an interruption.
+    /// Called before anything is measured; `kept` are the cells that were measured before an
+    /// interruption.
     ///
     /// # Errors
     /// Why the sweep must not begin.
@@ -81,7 +81,7 @@ impl Job for SweepPlan {
     }
 }
 
-/// Measures what is missing of a sweep; `begun` is what the history has of it.
+/// Measures the missing cells of a sweep; `begun` is the stored part of it.
 fn sweep(
     plan: &SweepPlan,
     begun: Option<&Experiment>,
@@ -109,7 +109,7 @@ fn sweep(
 
 type KeptCells = Vec<(u32, Measurement)>;
 
-/// Takes the id of the sweep; what is kept of it.
+/// Takes the id of the sweep, and reads its stored cells.
 fn open(
     plan: &SweepPlan,
     begun: Option<&Experiment>,
@@ -135,7 +135,7 @@ fn open(
     }
 }
 
-/// What is kept of a sweep, by the names it was kept under.
+/// The stored cells of a sweep, under their ids.
 fn kept(history: &History, id: &str) -> Result<KeptCells, JobError> {
     let kept = history.measurements(id)?;
     Ok(kept.into_iter().map(|k| (k.cell, k.measurement)).collect())

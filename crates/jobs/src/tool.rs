@@ -1,5 +1,5 @@
-//! What the command of another tool needs besides its work: who shows its runs, where they are
-//! kept, and how it ends.
+//! What the command of another tool needs besides its work: the display of its runs, the history,
+//! and its end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,15 +15,15 @@ use crate::subject::Subject;
 
 /// The terminal of such a command: shows what happens, and prints results.
 pub trait Terminal: Sink {
-    /// A sentence for the user.
+    /// A sentence for the user, unless messages are off.
     fn message(&mut self, text: &str) {
         self.hear(&Event::Notice { text: text.to_owned() });
     }
 
-    /// A sentence that is shown even to who wants no messages.
+    /// A sentence that is shown even with `--quiet`.
     fn aside(&mut self, text: &str);
 
-    /// A line of so many dots, for those who count I/Os by them.
+    /// A line with so many dots, for people who count I/Os by them.
     fn dots(&mut self, count: usize);
 
     /// Leaves the terminal clean for the result.
@@ -38,7 +38,7 @@ pub trait Terminal: Sink {
 
 /// What surrounds the command of another tool.
 pub struct ToolSession<'a> {
-    /// The terminal between runs.
+    /// The terminal between two runs.
     pub terminal: &'a mut dyn Terminal,
     /// Opens the terminal of one run.
     pub open: &'a dyn Fn(&Subject) -> Box<dyn Terminal>,
@@ -60,12 +60,12 @@ pub(crate) trait RunView {
         let _ = display;
     }
 
-    /// The measurement is finished.
+    /// Shows a measurement that is finished.
     fn show(&mut self, measurement: &Measurement, display: &mut dyn Terminal)
     -> Result<(), String>;
 }
 
-/// A view as a sink.
+/// A view that is used as a sink.
 struct Viewer<'a> {
     display: Box<dyn Terminal>,
     view: &'a mut dyn RunView,
@@ -137,7 +137,7 @@ impl ToolSession<'_> {
     }
 }
 
-/// A document as JSON text.
+/// A result document as JSON text.
 pub(crate) fn to_json<T: serde::Serialize>(document: &T) -> Result<String, String> {
     let text = serde_json::to_string_pretty(document);
     text.map(|text| text + "\n").map_err(|e| e.to_string())

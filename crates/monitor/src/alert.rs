@@ -60,7 +60,7 @@ pub const READY: [(&str, &str, &str); 5] = [
 /// Why a text is not a condition.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AlertError {
-    /// It has another form.
+    /// The condition has another form.
     #[error(
         "`{text}` is not a condition: write FIGURE > LIMIT, with a device and a time if you like, \
          as in `vda.write_latency > 20ms for 60s`, or one of: {ready}",
@@ -70,26 +70,26 @@ pub enum AlertError {
         /// The condition as it was typed.
         text: String,
     },
-    /// There is no such figure.
+    /// The condition names a figure that does not exist.
     #[error("there is no figure `{name}`; there are: {known}", known = known())]
     Figure {
         /// The name that is not a figure.
         name: String,
     },
-    /// The limit is not understood.
+    /// The limit cannot be read.
     #[error("`{text}` is not a limit of `{figure}`: write {example}")]
     Limit {
-        /// The text.
+        /// The limit as it was written.
         text: String,
-        /// The figure.
+        /// The figure that it is for.
         figure: &'static str,
-        /// One that is.
+        /// An example of a limit for it.
         example: &'static str,
     },
-    /// The time is not understood.
+    /// The time cannot be read.
     #[error("`for {text}`: write a time of up to a day, such as 60s or 5min")]
     For {
-        /// The text.
+        /// The time as it was written.
         text: String,
     },
 }
@@ -174,7 +174,7 @@ fn limit_of(text: &str, figure: Figure) -> Result<f64, AlertError> {
         Unit::PerSecond => (number(text.trim_end_matches("/s")), "1000"),
         Unit::Number => (number(text), "2"),
     };
-    // A time without a unit is somebody's mistake sooner or later.
+    // Sooner or later, a time without a unit is a mistake.
     let has_unit = unit != Unit::Nanoseconds || text.ends_with(|c: char| !c.is_ascii_digit());
     limit
         .filter(|limit| limit.is_finite() && *limit >= 0.0 && has_unit)
@@ -212,7 +212,7 @@ impl From<Alert> for String {
 }
 
 impl Alert {
-    /// As it was written.
+    /// The condition as it was written.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -269,8 +269,8 @@ pub(crate) struct Watcher {
     times: Vec<AlertTime>,
 }
 
-/// Times that are remembered of one condition; a limit in the middle of what is usual is passed all
-/// the time.
+/// Times that are stored per condition; a limit in the middle of usual values is passed all the
+/// time.
 const TIMES_MAX: usize = 10_000;
 
 impl Watcher {
@@ -282,7 +282,7 @@ impl Watcher {
         RecordedAlert { condition: self.alert.text.clone(), times: self.times.clone() }
     }
 
-    /// Hears of a window.
+    /// Takes a window, and reports conditions that changed.
     pub(crate) fn hear(&mut self, observed: &Observation, turn: &mut dyn FnMut(Turn<'_>)) {
         let window = &observed.window;
         let span = Span { seconds: window.seconds, readings: 1 };

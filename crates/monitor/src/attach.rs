@@ -13,17 +13,17 @@ const COLUMNS_MAX: usize = 64;
 /// Why a file cannot be attached.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AttachError {
-    /// It has no rows.
+    /// The file has no rows.
     #[error("it has no rows: the first line names the columns, the others hold figures")]
     Empty,
-    /// No column holds times.
+    /// No column of the file holds times.
     #[error(
         "no column holds times. One column must have a time in each row: as in RFC 3339 \
          (2026-11-21T12:00:00Z), 2026-11-21 12:00:00 (in the time zone of this system), or \
          seconds or milliseconds since 1970"
     )]
     NoTime,
-    /// No column holds numbers.
+    /// No column of the file holds numbers.
     #[error("no column besides that of the times holds numbers")]
     NoFigures,
 }
@@ -67,8 +67,7 @@ impl Attached {
         if columns.is_empty() { Err(AttachError::NoFigures) } else { Ok(Self { columns }) }
     }
 
-    /// What of it lies within a recording of so many seconds that began then; and how many figures
-    /// do not.
+    /// The figures within a recording of so many seconds that began then, and how many are outside.
     #[must_use]
     pub fn on_axis(&self, file: &str, began: f64, seconds: f64) -> (Vec<AttachedSeries>, usize) {
         let mut outside = 0;
@@ -119,7 +118,7 @@ fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Seconds since 1970.
+/// Seconds since 1970 of a written moment.
 fn moment(text: &str) -> Option<f64> {
     let text = text.trim();
     if let Some(number) = number(text) {

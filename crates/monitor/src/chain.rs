@@ -14,7 +14,7 @@ pub enum Watched {
     Real,
     /// Every block device of the system, partitions and memory too.
     All,
-    /// Devices of these names.
+    /// Only devices with these names.
     Named(Vec<String>),
 }
 
@@ -25,13 +25,12 @@ pub struct Chain {
     pub target: PathBuf,
     /// The file system that it is in, such as `ext4 on /data`; absent for a device.
     pub file_system: Option<String>,
-    /// Names of the devices.
+    /// Names of the devices, upper layers first.
     pub devices: Vec<String>,
 }
 
 impl Chain {
-    /// The chain under a target that was looked at. Devices that lie below those it names are
-    /// added.
+    /// The chain of devices under a target. Devices below those it names are added.
     #[must_use]
     pub fn of(storage: &Storage, known: &[BlockDevice]) -> Self {
         let mut devices = storage.layers.clone();
@@ -53,7 +52,7 @@ impl Chain {
     }
 }
 
-/// These devices and all that they lie on, each once.
+/// These devices and all devices under them, each once.
 fn down(mut devices: Vec<String>, known: &[BlockDevice]) -> Vec<String> {
     let below: HashMap<&str, &[String]> =
         known.iter().map(|d| (d.name.as_str(), d.below.as_slice())).collect();

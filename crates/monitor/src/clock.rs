@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Tells the time and waits.
+/// A clock that tells the time and waits.
 pub trait Clock {
     /// Time since some moment; never goes back.
     fn now(&self) -> Duration;

@@ -8,18 +8,18 @@
 use counters::DiskTally;
 use results::{FoundBy, RecordedPoint};
 
-/// What a run did.
+/// A run of a tool that was recorded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Run {
-    /// It read.
+    /// Whether it read anything.
     pub reads: bool,
-    /// It wrote.
+    /// Whether it wrote anything.
     pub writes: bool,
     /// I/O before what it measured, in seconds.
     pub warmup_s: f64,
     /// How long it measured, in seconds.
     pub seconds: f64,
-    /// When it began to measure, in seconds from the start of the recording, where that is known.
+    /// When it began to measure, in seconds from the start of the recording, if known.
     pub began_s: Option<f64>,
     /// It did not begin before, as the one before it had not ended.
     pub not_before_s: f64,
@@ -28,15 +28,15 @@ pub struct Run {
 /// The part of a recording that is set next to a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Place {
-    /// First of its points.
+    /// The first of its points.
     pub first: usize,
-    /// The one after its last.
+    /// The point after its last.
     pub end: usize,
     /// Its beginning in seconds from the start of the recording.
     pub from_s: f64,
-    /// Its end.
+    /// Its end, in seconds from the start of the recording.
     pub to_s: f64,
-    /// How it was found.
+    /// How its place was found.
     pub found: FoundBy,
     /// The edges may be off by so much, in percent of its length: one point.
     pub edge_percent: f64,
@@ -86,7 +86,7 @@ fn by_time(
     };
     let first = points.iter().position(inside)?;
     let count = points.get(first..)?.iter().take_while(|point| inside(point)).count();
-    // Half of a run is none.
+    // Half of a run does not count as one.
     let held: f64 = points.get(first..first + count)?.iter().map(|point| point.seconds).sum();
     (held >= 0.5 * seconds).then_some((first, first + count, FoundBy::Time))
 }

@@ -13,7 +13,7 @@ pub const HOST: &str = "host";
 /// Columns of what others counted that devices have no figures for.
 const OF_ROWS: [&str; 2] = ["syncs_per_s", "sync_latency_ns"];
 
-/// The names of the columns.
+/// The first line, with the names of the columns.
 #[must_use]
 pub fn heading() -> String {
     let names = ["time", "t", "seconds", "device"].into_iter();

@@ -32,7 +32,7 @@ const AMOUNTS: [Amount; 11] = [
     ("discards", "Discards completed", |d| d.discards.unwrap_or(0) as f64),
 ];
 
-/// What was counted so far.
+/// The counts so far, in OpenMetrics format.
 #[derive(Debug, Clone, Default)]
 pub struct Metrics {
     disks: BTreeMap<String, DiskTally>,
@@ -40,7 +40,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Adds a window.
+    /// Adds the counts of a window.
     pub fn hear(&mut self, observation: &Observation) {
         for (name, tally) in &observation.window.disks {
             self.disks.entry(name.clone()).or_default().add(tally);
@@ -48,7 +48,7 @@ impl Metrics {
         self.last = Some(observation.clone());
     }
 
-    /// The whole text.
+    /// The whole text that a scraper reads.
     #[must_use]
     pub fn text(&self) -> String {
         let mut out = String::new();

@@ -10,7 +10,7 @@ const CELLS_MAX: usize = 100_000;
 /// Where devices are many, there are at least so many points.
 const POINTS_MIN: usize = 120;
 
-/// The points of a recording.
+/// The points of a recording, of bounded number.
 #[derive(Debug, Clone)]
 pub struct Series {
     points: Vec<RecordedPoint>,
@@ -21,7 +21,7 @@ pub struct Series {
     cells_max: usize,
 }
 
-/// What a window changed.
+/// How a window changed the points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// The last point is new, or holds more than before.
@@ -43,7 +43,7 @@ impl Series {
         Self { points: Vec::new(), each: 1, cells: 0, points_max: points_max.max(2), cells_max }
     }
 
-    /// Adds a window.
+    /// Adds a window to the last point, or as a new one.
     pub fn push(&mut self, window: RecordedPoint) -> Change {
         if let Some(last) = self.points.last_mut().filter(|last| last.windows < self.each) {
             let before = cells(last);
@@ -81,7 +81,7 @@ impl Series {
         &self.points
     }
 
-    /// The points, without the series.
+    /// The points by themselves.
     #[must_use]
     pub fn into_points(self) -> Vec<RecordedPoint> {
         self.points

@@ -14,16 +14,16 @@ use thiserror::Error;
 use crate::alert::{Alert, Turn, Watcher};
 use crate::{Chain, Clock, Watched, moment, nanoseconds};
 
-/// Where samples come from.
+/// A source of samples.
 pub trait Source {
-    /// All counters now.
+    /// Reads all counters at this moment.
     fn sample(&mut self) -> Result<SystemSample, CountersError>;
 
     /// The block devices that there are now.
     fn devices(&mut self) -> Vec<BlockDevice>;
 }
 
-/// The running system.
+/// Samples of the running system.
 impl Source for SystemSampler {
     fn sample(&mut self) -> Result<SystemSample, CountersError> {
         Self::sample(self)
@@ -44,31 +44,31 @@ pub trait Extra {
     fn window(&mut self) -> (Vec<RecordedRow>, Vec<String>);
 }
 
-/// When watching ends by itself.
+/// When watching ends without a signal.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct End {
-    /// After this time.
+    /// After this much time.
     pub after: Option<Duration>,
-    /// After so many windows.
+    /// After this many windows.
     pub windows: Option<u64>,
 }
 
-/// Why watching ended.
+/// Why watching has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// It came to its end.
+    /// It came to its planned end.
     End,
-    /// It was stopped.
+    /// A signal or the caller stopped it.
     Stopped,
 }
 
-/// Why watching is not possible.
+/// Why nothing can be watched.
 #[derive(Debug, Error)]
 pub enum MonitorError {
-    /// The counters cannot be read.
+    /// The counters of the system cannot be read.
     #[error(transparent)]
     Counters(#[from] CountersError),
-    /// There is no device of a name.
+    /// No device has this name.
     #[error("there is no block device `{name}`; there are: {known}")]
     UnknownDevice {
         /// The name that is not a device.
@@ -76,10 +76,10 @@ pub enum MonitorError {
         /// Those that there are, separated by blanks.
         known: String,
     },
-    /// An interval out of range.
+    /// The interval is out of range.
     #[error("the interval is {seconds} s; it must be between 0.1 s and 60 s")]
     Interval {
-        /// As it was asked.
+        /// The interval as it was asked for.
         seconds: f64,
     },
 }
@@ -88,40 +88,40 @@ pub enum MonitorError {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// It began.
+    /// Watching began.
     #[serde(rename = "watching")]
     Began(WatchStart),
-    /// A window ended.
+    /// A window ended; these are its figures.
     Window(Box<Observation>),
     /// A condition came true, or is over.
     Alert(AlertEvent),
-    /// What the user should know.
+    /// A message for the user.
     #[serde(rename = "note")]
     Notice {
-        /// A sentence.
+        /// The message, as a sentence.
         text: String,
     },
 }
 
-/// How watching began.
+/// The facts at the start of watching.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WatchStart {
     /// Time of the day, since 1970, UTC.
     #[serde(rename = "at", with = "moment")]
     pub unix: Duration,
-    /// Distance of the samples.
+    /// Time between two samples.
     #[serde(rename = "interval_ns", with = "nanoseconds")]
     pub interval: Duration,
-    /// What is watched, in the order in which it is shown.
+    /// The devices that are watched, in the order in which they are shown.
     pub devices: Vec<BlockDevice>,
-    /// The devices under each target.
+    /// The chain of devices under each target.
     pub chains: Vec<Chain>,
 }
 
-/// What happened in one window.
+/// Everything that happened in one window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// Its number, from 1.
+    /// Its number in the recording, from 1.
     pub number: u64,
     /// Its end as time of the day, since 1970, UTC.
     #[serde(rename = "at", with = "moment")]
@@ -130,7 +130,7 @@ pub struct Observation {
     pub t: f64,
     /// What happened, of the devices that are watched.
     pub window: SystemWindow,
-    /// What others counted.
+    /// The counts of databases and other sources.
     pub rows: Vec<RecordedRow>,
 }
 
@@ -141,7 +141,7 @@ pub struct AlertEvent {
     pub condition: String,
     /// The device; absent if the figure is of the host.
     pub device: Option<String>,
-    /// Whether it came true now.
+    /// Whether the condition came true in this window.
     pub begins: bool,
     /// The figure now, or the worst where it is over, in words.
     pub figure: String,
@@ -151,7 +151,7 @@ pub struct AlertEvent {
     pub t: f64,
 }
 
-/// Watches.
+/// Watches devices window by window.
 pub struct Monitor<'a> {
     source: Box<dyn Source + 'a>,
     clock: &'a dyn Clock,
@@ -177,7 +177,7 @@ pub const INTERVALS: std::ops::RangeInclusive<Duration> =
     Duration::from_millis(100)..=Duration::from_secs(60);
 
 impl<'a> Monitor<'a> {
-    /// A monitor of these devices.
+    /// A monitor that watches these devices.
     pub fn new(
         source: impl Source + 'a,
         clock: &'a dyn Clock,
@@ -209,7 +209,7 @@ impl<'a> Monitor<'a> {
         Ok(monitor)
     }
 
-    /// Ends by itself.
+    /// Sets when it ends without a signal.
     #[must_use]
     pub fn until(mut self, end: End) -> Self {
         self.end = end;
@@ -223,27 +223,27 @@ impl<'a> Monitor<'a> {
         self
     }
 
-    /// Watches these limits, too.
+    /// Adds limits that it watches.
     #[must_use]
     pub fn with_alerts(mut self, alerts: Vec<Alert>) -> Self {
         self.alerts = alerts.into_iter().map(Watcher::new).collect();
         self
     }
 
-    /// Asks these, too.
+    /// Adds other sources of counts.
     #[must_use]
     pub fn with_extras(mut self, extras: Vec<Box<dyn Extra + 'a>>) -> Self {
         self.extras = extras;
         self
     }
 
-    /// What is watched now.
+    /// The devices that it watches now.
     #[must_use]
     pub fn devices(&self) -> &[BlockDevice] {
         &self.devices
     }
 
-    /// Looks which devices there are.
+    /// Finds out which devices exist now.
     fn look(&mut self) -> Result<(), MonitorError> {
         self.seen = self.last.disks.iter().map(|disk| disk.device.clone()).collect();
         let all = self.source.devices();
@@ -439,7 +439,7 @@ impl Observation {
         }
     }
 
-    /// What the host did.
+    /// The amounts of the host.
     #[must_use]
     pub fn system(&self) -> &SystemTally {
         &self.window.system

@@ -11,7 +11,7 @@ method-file-size = A small file may fit a cache of the storage and then shows th
 method-no-doubt-of-the-verdict = There is no reason to doubt the verdict.
 method-no-doubt-of-a-figure = There is no reason to doubt a figure.
 method-headroom = Without any I/O iosonde makes { $ceiling } I/Os per second on this host. The largest rate measured here is { $used } of that.
-method-latency-of-tool = As { $tool } tells it; iosonde did not measure it.
+method-latency-of-tool = As { $tool } reports it; iosonde did not measure it.
 method-latency = From submission to completion of one I/O; at a set rate from the moment at which the I/O was due. Every I/O is recorded; a percentile is within 0.8 % of the truth, shortest and longest are exact.
 method-promised = The storage had acknowledged the operation as durable, and the witness had stored that on stable media.
 method-in-doubt = It may have been written at the moment of the crash. What was promised before, the new version or a mixture of both may be there; none of these is an error.
@@ -70,8 +70,8 @@ measurement-failed = { $errors } { $errors ->
     }
 measurement-unsure = may be more than { $percent } % off
 measurement-nothing-completed = nothing completed
-measurement-of-other-tool = as the other tool tells them
-measurement-no-doubt = nothing speaks against them
+measurement-of-other-tool = as the other tool reports them
+measurement-no-doubt = there is no reason to doubt them
 measurement-doubts = { $reasons } { $reasons ->
         [one] reason
        *[other] reasons
@@ -101,8 +101,8 @@ content-of-buffer = parts of a random buffer of { $size }
 ## Latency
 
 latency-missing-percentiles = A percentile is missing where fewer than ten I/Os lie above it.
-latency-missing-percentiles-of-tool = A percentile is missing where { $tool } does not tell it.
-latency-missing-percentiles-of-tool-or-few = A percentile is missing where { $tool } does not tell it, or fewer than ten I/Os lie above it.
+latency-missing-percentiles-of-tool = A percentile is missing where { $tool } does not report it.
+latency-missing-percentiles-of-tool-or-few = A percentile is missing where { $tool } does not report it, or fewer than ten I/Os lie above it.
 latency-share-in-each-millisecond = Share of I/Os in each millisecond
 
 ## Agreement with the kernel
@@ -155,7 +155,7 @@ environment-why = {" "}Why: { $why }
 
 ## Sizes of files
 
-sizes-nothing = This load says nothing about a cache: only uniformly random reads do.
+sizes-nothing = This load shows nothing about a cache: only uniformly random reads do.
 sizes-larger = larger than every size
 sizes-none-seen = none seen
 sizes-none-or-larger = none, or larger than every size
@@ -475,6 +475,185 @@ capture-from = from { $latency }
 capture-accesses-go-to = { $share } of the accesses
 capture-read-after-write = { $share } of the accesses of reads are to what was written before in this trace
 capture-chart-of-cache = Reads that a cache would serve
-capture-sequential = { $share } sequential, { $again } repeat the I/O before; { $run } from the begin of a stream to its end
+capture-sequential = { $share } sequential, { $again } repeat the I/O before; { $run } from the start of a stream to its end
 capture-depth = mean { $mean }, median { $p50 }, p99 { $p99 }, at most { $max }
 capture-bursts = Variance of the I/Os per window divided by their mean: 0 is a metronome, 1 is chance, more are bursts.
+
+## A validation
+
+validation-question = Does the storage return what was written?
+validation-is-right = right
+validation-is-wrong-data = wrong data
+validation-is-io-failed = I/Os failed
+validation-is-ended-early = ended early
+validation-is-interrupted = interrupted
+validation-pages-compared = { $pages } { $pages ->
+        [one] page that was read was
+       *[other] pages that were read were
+    } compared with what they should hold.
+validation-audited = All of its { $pages } pages were read once more at the end.
+validation-not-audited = Not every page was read at the end.
+validation-log-read = { $blocks } acknowledged blocks of the log were read at the end.
+validation-long-ios = { $ios } { $ios ->
+        [one] I/O
+       *[other] I/Os
+    } took longer than 15 s.
+validation-through-the-cache = What was read went through the cache of the operating system.
+validation-phase-load = every page written once
+validation-phase-users = users at work
+validation-phase-work = reads and writes
+validation-phase-audit = every page read
+validation-phase-log = the log read
+validation-resumed = continued for the { $times ->
+        [1] first
+        [2] second
+       *[other] { $times }th
+    } time, after reading the { $written } pages that had been written. { $unsure } of them were being written when the run ended, and could be old or new
+validation-means-bits-read = A read gave wrong bits, and the next was right: memory, a cable or a controller. What is stored is right. A program without checksums works with wrong values, and writes them.
+validation-means-bits-stored = Wrong bits are stored. A database with page checksums reports a corrupt page; without them, it returns wrong values.
+validation-means-torn-page = A write arrived in part. To recover, a database needs full page images, a doublewrite area or a storage with atomic writes of its page size. An acknowledged write must never be torn.
+validation-means-lost-write = An acknowledged write did not arrive. The old page is whole and has a valid checksum, so a database does not notice: committed changes are gone, and indexes no longer fit their tables.
+validation-means-stale-read = A read gave an older version although the newer one is stored: a cache did not forget the old one. A database works with values that have been changed, and may write them back.
+validation-means-newer-than-known = A page is of a version that this run has not written. Another program writes to the file, or the ledger is older than the data, as after a copy was restored.
+validation-means-misdirected-write = A page was written to the place of another. Both are lost; the one that belongs there shows as a lost write.
+validation-means-misdirected-read = A read gave another page. What is stored is right; a database that checks page numbers reports it.
+validation-means-zeroed = Zeros are where data was: blocks were discarded or never written. A database may take such a page for a new one.
+validation-means-foreign-data = This run never wrote these bytes. Another program or host writes to the same storage, or the storage maps two places to one.
+validation-right = right
+validation-wrong = wrong
+validation-still-wrong = still wrong
+validation-offset-of = { $offset } of { $file }
+validation-page-of = page { $page } of { $file }
+validation-more-counted = { $more } more were counted.
+validation-more-in-json = … and { $more } more; --json has the first { $kept }
+validation-the-others = The others
+validation-log-blocks-were-durable = Each was acknowledged as durable: a database would lose committed transactions.
+validation-pages-checked = Pages checked
+validation-changes = Pages changed in memory
+validation-commits = Commits
+validation-checkpoints = Checkpoints
+validation-cache-hits = Pages found in memory
+validation-no-room = Changes without room in memory
+validation-log-blocks-checked = Blocks of the log checked
+validation-waited = Reads that found their pages in use by other I/Os
+validation-ios-over-15-s = I/Os over 15 s
+validation-files-shorter = Files became shorter
+validation-files-longer = Files became longer
+validation-reads = reads
+validation-writes = writes
+validation-flushes = flushes
+validation-files-caption = A mix with checks between its I/Os: it does not measure the best that the storage can do.
+fault-page = { $damage } in `{ $file }`, page { $page } at { $offset } bytes
+fault-log-block = { $damage } in the log of thread { $thread } in `{ $file }`, block { $block } at { $offset } bytes
+fault-first-byte = , first in byte { $byte } of it
+fault-zeros-expected = : zeros are expected
+fault-version-expected = : version { $version } is expected
+fault-version-there = , version { $version } is there
+fault-belongs-to = , which belongs to page { $page } of `{ $file }`
+fault-belongs-to-another-file = , which belongs to page { $page } of another file
+fault-never-written = not written since it came to be
+fault-last-written = last written { $seconds } s after it
+fault-last-written-long-after = last written more than 24 days after it
+fault-log-written = written { $seconds } s after it
+fault-log-written-before = written before this run was resumed
+fault-touch-written = { $seconds } s version { $version } written
+fault-touch-read = { $seconds } s version { $version } read and right
+fault-moments = found { $found } s after the start, { $written }; through the cache of the system: { $cached }
+fault-cache-not-read = not possible
+fault-right-again = ; right when read again ({ $times } { $times ->
+        [one] time
+       *[other] times
+    })
+fault-wrong-sectors = , wrong in { $sectors ->
+        [one] sector
+       *[other] sectors
+    } { $numbers }
+fault-all-sectors = all: { $holds }
+fault-sectors = sectors { $sectors }
+
+## A test with a power cut
+
+durability-question = Does what was acknowledged as durable survive a crash?
+durability-oldest-loss = The oldest of what is lost was promised about { $time } before the last promise.
+durability-one-crash = A cache that is empty at the moment of a crash loses nothing, so one crash says little.
+durability-order-page = pages in place, made durable
+durability-order-log-then-page = a record in the log, made durable; then its page, made durable by a checkpoint
+durability-in-flight = { $operations } { $operations ->
+        [one] operation
+       *[other] operations
+    } of each of { $threads } { $threads ->
+        [one] thread
+       *[other] threads
+    }
+durability-checked = Checked
+durability-means-older = A committed change is gone. The page that is there is whole, so no checksum in it shows the loss.
+durability-means-torn = A page is partly of before and partly of after a commit. A log with full pages, a doublewrite area or a checksum finds it.
+durability-means-zeroed = The page is empty. A database may take it for a new one, and loses what was in it.
+durability-means-misplaced = What belongs to another place is there. Both are wrong, and a database that checks page numbers reports it.
+durability-means-foreign = The bytes are another program's, or older than the run: the page cannot be read as what it was.
+durability-means-unreadable = The read fails. A database stops, or continues without what was committed there.
+durability-means-missing = The file has become shorter: everything that was committed past its end is gone.
+durability-means-ahead-of-log = A write has passed a flush. A change without its log record cannot be taken back, and recovery may damage more.
+durability-means-unknown = It is newer than the witness's file: that file is an old copy, or of another run.
+durability-right-sectors = { $right } of { $all }
+durability-pages = pages
+durability-log-records = log records
+durability-areas-caption = What is in doubt may have been written at the moment of the crash; none of it is an error.
+
+## A recording
+
+recording-devices = { $devices } { $devices ->
+        [one] device
+       *[other] devices
+    }
+recording-exit-code = {" "}(exit code { $code })
+recording-signal = {" "}(ended by signal { $signal })
+recording-did-not-end = {" "}(did not end)
+recording-length = { $time } in { $windows } { $windows ->
+        [one] window
+       *[other] windows
+    }, { $from } to { $to }
+recording-run-by-time = { $from } s to { $to } s of the recording, found by its time
+recording-run-by-activity = { $from } s to { $to } s of the recording, found by what the device did
+recording-ios-per-s = I/Os/s
+recording-io-latency = I/O latency
+recording-average-queue = average queue
+recording-chart-of-device = { $device }: I/Os, latency and queue
+recording-run-begins = run begins
+recording-run-ends = run ends
+recording-alert = alert
+recording-alert-never = { $condition }: never
+recording-alert-times = { $condition }: { $times } times in all.
+recording-alert-time = from { $from } s to { $to } s, at worst { $worst }
+recording-alert-to-the-end = from { $from } s to the end, at worst { $worst }
+recording-whole-time = over the whole time
+recording-devices-caption = over the whole time; latency and size weigh each I/O alike
+recording-devices-caption-idle = over the whole time; latency and size weigh each I/O alike; { $devices } idle { $devices ->
+        [one] device is
+       *[other] devices are
+    } not shown
+recording-processors = Processors and pressure
+recording-page-cache = Page cache
+recording-attached = on the time axis of the recording
+
+## Databases next to devices
+
+databases-syncs = Syncs or flushes
+databases-sync-latency = Sync latency
+databases-read-latency = Read latency
+databases-write-latency = Write latency
+databases-counted-by = Counted by
+databases-object = Object
+databases-sides-caption = over the whole time; latency weighs each operation alike
+databases-objects-caption = as the database counts them, over the whole time
+databases-chart-caption = database and device
+databases-read = { $databases ->
+        [one] The database
+       *[other] The databases
+    } read { $asked }, { $devices } read { $read }:
+databases-others-read = others read as well, or more was read ahead.
+databases-cached = at least { $percent } % of what the database read came from the page cache.
+databases-written = { $databases ->
+        [one] The database
+       *[other] The databases
+    } wrote { $asked }, { $devices } took { $taken }. The latter includes what others wrote and the file system's journal, but not what is still in the page cache.

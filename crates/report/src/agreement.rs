@@ -57,7 +57,7 @@ pub(crate) fn is_huge(percent: f64) -> bool {
     percent > TEN_TIMES_PERCENT
 }
 
-/// What is shown instead of a huge difference.
+/// Shown instead of a huge difference.
 pub(crate) const HUGE: &str = "> 10 x";
 
 /// A difference in percent with its sign.
@@ -76,7 +76,7 @@ fn signed(percent: f64) -> String {
     }
 }
 
-/// A row of the comparison.
+/// One row of the comparison, in words.
 pub(crate) fn line(row: &AgreementRow) -> Line {
     let allowed = row.allowed_percent.map_or_else(
         || say!("verdict-grade-not-judged"),

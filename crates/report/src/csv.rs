@@ -22,9 +22,9 @@ pub static FORMAT: Format = Format {
 
 /// The records of all results in one table.
 ///
-/// Results that all have the same columns have theirs; of others, the loads are written. Columns
+/// If all results have the same columns, the table has them; otherwise it has the loads. Columns
 /// may be added at the end of a header. Figures are plain numbers in the unit at the end of their
-/// column's name. What is not known is empty.
+/// column's name. Unknown figures are empty.
 #[must_use]
 pub fn text(report: &Report) -> String {
     let loads = sections::columns_of_loads();
@@ -44,7 +44,7 @@ fn lines(table: &Table) -> impl Iterator<Item = String> {
     })
 }
 
-/// Whether a text is such a table; what is not is somebody else's.
+/// Whether a text is such a table. iosonde does not overwrite any other file.
 #[must_use]
 pub fn is_report(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();

@@ -4,12 +4,13 @@
 use counters::{BlockKind, DiskTally, Unit};
 use results::{DiskTotal, RecordedRow, Recording, show_figure};
 
+use crate::language::{count, say};
 use crate::words;
 
 /// The object that is the sum of a database's rows.
 pub(crate) const TOTAL: &str = "total";
 
-/// The sum of each database.
+/// The row of each database that sums up the others.
 pub(crate) fn totals(rows: &[RecordedRow]) -> impl Iterator<Item = &RecordedRow> {
     rows.iter().filter(|row| row.object == TOTAL)
 }
@@ -35,7 +36,7 @@ pub(crate) fn busiest(rows: &[RecordedRow], most: usize) -> Vec<&RecordedRow> {
     totals(rows).chain(others).collect()
 }
 
-/// The devices that lie on nothing else: what reaches them is I/O.
+/// The devices at the bottom, under all others: I/O to them reaches hardware.
 pub(crate) fn lowest(r: &Recording) -> Vec<(&str, &DiskTotal)> {
     let is_storage = |kind| !matches!(kind, BlockKind::Loop | BlockKind::Memory);
     let lowest =
@@ -66,15 +67,15 @@ pub(crate) fn meaning(r: &Recording) -> Vec<String> {
     let of_databases = |of: fn(&RecordedRow) -> Option<u64>| {
         databases.iter().filter_map(|row| of(row)).reduce(u64::saturating_add)
     };
-    let who = if databases.len() == 1 { "The database" } else { "The databases" };
     let read = of_databases(|row| row.read_bytes)
-        .map(|asked| reads_mean(who, asked, of_devices(|tally| tally.read_bytes), &names));
+        .map(|asked| reads_mean(databases.len(), asked, of_devices(|t| t.read_bytes), &names));
     let written = of_databases(|row| row.written_bytes).map(|asked| {
-        format!(
-            "{who} wrote {}, {names} took {}: what others wrote is in the latter, and the file \
-             system's journal; what is still in the page cache is not.",
-            bytes(asked),
-            bytes(of_devices(|tally| tally.written_bytes))
+        say!(
+            "databases-written",
+            databases = count(databases.len()),
+            asked = bytes(asked),
+            devices = names,
+            taken = bytes(of_devices(|tally| tally.written_bytes)),
         )
     });
     read.into_iter().chain(written).collect()
@@ -84,13 +85,21 @@ fn bytes(amount: u64) -> String {
     show_figure(Unit::Bytes, amount as f64)
 }
 
-fn reads_mean(who: &str, asked: u64, read: u64, names: &str) -> String {
-    let both = format!("{who} read {}, {names} read {}", bytes(asked), bytes(read));
-    if asked == 0 || read >= asked {
-        return format!("{both}: others read as well, or more was read ahead.");
-    }
-    let cached = 100.0 * (asked - read) as f64 / asked as f64;
-    format!("{both}: at least {cached:.0} % of what the database read came from the page cache.")
+fn reads_mean(databases: usize, asked: u64, read: u64, names: &str) -> String {
+    let both = say!(
+        "databases-read",
+        databases = count(databases),
+        asked = bytes(asked),
+        devices = names,
+        read = bytes(read),
+    );
+    let why = if asked == 0 || read >= asked {
+        say!("databases-others-read")
+    } else {
+        let cached = 100.0 * (asked - read) as f64 / asked as f64;
+        say!("databases-cached", percent = format!("{cached:.0}"))
+    };
+    format!("{both} {why}")
 }
 
 #[cfg(test)]

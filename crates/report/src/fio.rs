@@ -1,9 +1,9 @@
-//! Results in the shape of fio's JSON (`json+` of fio 3), for the programs that draw or collect it.
+//! Results in the shape of fio's JSON (`json+` of fio 3), for programs that draw or collect it.
 //!
 //! fio has three latencies: of the submission (slat), from there to completion (clat), and of both
-//! (lat). iosonde has one, from submission to completion, which stands as both clat and lat; slat
-//! counts nothing. What iosonde does not know (context switches, page faults, depths of single
-//! submissions) is left out.
+//! (lat). iosonde has one, from submission to completion, which becomes both clat and lat; slat
+//! counts nothing. Figures that iosonde does not have (context switches, page faults, depths of
+//! single submissions) are left out.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use crate::format::{Apart, Format};
 /// The fio whose shape it is. Programs look for `fio-3` to know that times are nanoseconds.
 const SHAPE: &str = "fio-3.33";
 
-/// fio's own percentiles.
+/// The percentiles that fio prints by default.
 const PERCENTILES: [f64; 17] = [
     1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
     99.99,
@@ -198,10 +198,10 @@ fn threads_of(m: &Measurement, stream: &Stream) -> u64 {
     u64::from(stream.threads).saturating_mul(targets as u64)
 }
 
-// ---------------------------------------------------------------------- what was asked for
+// ---------------------------------------------------------------------- the job options
 
-/// What was asked for in fio's words. What is not named here has none, or is told by a function of
-/// the stream: the compiler asks here about a new field.
+/// The load in fio's options. A field that is not named here has no option, or a function of the
+/// stream writes it: for a new field, the compiler asks here.
 fn options(m: &Measurement, stream: &Stream, threads: u64) -> Value {
     #[rustfmt::skip]
     let Stream {
@@ -281,7 +281,7 @@ fn engine(m: &Measurement) -> String {
 }
 
 fn rw(stream: &Stream) -> &'static str {
-    // What is partly random is fio's random with a `percentage_random`.
+    // A partly random order is fio's random with a `percentage_random`.
     let random = matches!(stream.pattern_kind(), PatternKind::Random | PatternKind::Mixed);
     match (random, stream.reads(), stream.writes()) {
         (true, true, true) => "randrw",
@@ -417,7 +417,7 @@ fn classes(histogram: Option<&Histogram>) -> [Value; 3] {
     [named(&SMALL, None), named(&SMALL, None), named(&LARGE, Some(">=2000"))]
 }
 
-/// How values are spread; zeros where there are none.
+/// How values are spread; zeros without values.
 #[derive(Default)]
 struct Spread {
     min: f64,

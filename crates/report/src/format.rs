@@ -18,8 +18,8 @@ pub static FORMATS: [&Format; 7] = [
     &io_properties::FORMAT,
 ];
 
-/// The workbook. It stands here because a build may leave out what writes it: its name and its
-/// ending are known all the same.
+/// The workbook. It is here because a build may leave out the code that writes it, while its name
+/// and its extension are always known.
 static XLSX: Format = Format {
     name: "xlsx",
     aliases: &[],
@@ -37,17 +37,17 @@ static XLSX: Format = Format {
 pub struct Format {
     /// Its name as people type it.
     pub name: &'static str,
-    /// Other names for it.
+    /// Other names of the format.
     pub aliases: &'static [&'static str],
     /// Its name as people read it.
     pub title: &'static str,
-    /// What it is for.
+    /// The use of the format, for help.
     pub help: &'static str,
     /// The endings of its files; the first is the one that they are given.
     pub endings: &'static [&'static str],
-    /// What a browser is told that it is.
+    /// The media type that a browser is sent.
     pub media: &'static str,
-    /// Writes everything into one file.
+    /// Writes the whole content into one file.
     pub write: fn(&Content<'_>) -> Result<Vec<u8>, ReportError>,
     /// Whether a file is an earlier report in this format, which may be replaced.
     pub is_report: fn(&[u8]) -> bool,
@@ -55,10 +55,10 @@ pub struct Format {
     pub apart: Option<Apart>,
 }
 
-/// One file per load.
+/// How to write one file per load.
 #[derive(Debug)]
 pub struct Apart {
-    /// The files by their names.
+    /// Writes the files; returns their names and contents.
     pub files: fn(&[Document]) -> Vec<(String, String)>,
     /// What to know where several loads are in one file all the same.
     pub note: &'static str,
@@ -68,10 +68,10 @@ pub struct Apart {
 /// that of their comparison.
 pub type Pictures<'a> = &'a dyn Fn(usize, &Chart) -> Option<String>;
 
-/// What is written.
+/// Everything that a file may contain.
 #[derive(Clone, Copy)]
 pub struct Content<'a> {
-    /// What the report says.
+    /// The report: sections, tables, charts.
     pub report: &'a Report,
     /// The documents that it is of.
     pub documents: &'a [Document],
@@ -80,13 +80,13 @@ pub struct Content<'a> {
 }
 
 impl Format {
-    /// The ending of its files.
+    /// The usual extension of its files.
     #[must_use]
     pub fn ending(&self) -> &'static str {
         self.endings.first().copied().unwrap_or_default()
     }
 
-    /// The format with this name.
+    /// The format with this name, if there is one.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         FORMATS.into_iter().find(|format| format.name == name || format.aliases.contains(&name))

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use crate::language::{Language, say, speak, spoken};
 
-/// A word with its meaning.
+/// A word, and its meaning.
 pub(crate) struct Term {
     /// The word, as it heads its entry.
     pub(crate) name: String,
@@ -66,7 +66,7 @@ pub(crate) fn terms() -> Vec<Term> {
     rates().into_iter().chain(loads()).chain(windows()).collect()
 }
 
-/// What is counted and timed.
+/// Words for what is counted and timed.
 fn rates() -> Vec<Term> {
     let term = Term::new;
     vec![
@@ -84,7 +84,7 @@ fn rates() -> Vec<Term> {
     ]
 }
 
-/// How much I/O is made at once, and where that stops to pay.
+/// Words for how much I/O is in flight, and where more stops paying off.
 fn loads() -> Vec<Term> {
     let term = Term::new;
     vec![

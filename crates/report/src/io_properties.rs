@@ -12,7 +12,7 @@ use workload::PatternKind;
 use crate::ReportError;
 use crate::format::{Content, Format};
 
-/// How such a file begins.
+/// The first words of such a file.
 const HEAD: &str = "# Measured by iosonde ";
 
 /// How this format is named and written.
@@ -28,7 +28,7 @@ pub static FORMAT: Format = Format {
     apart: None,
 };
 
-/// What was measured at one place.
+/// The figures of one mount point.
 #[derive(Debug, Default, PartialEq)]
 struct Place {
     mount_point: String,

@@ -73,13 +73,13 @@ pub enum ReportError {
     /// The document cannot be written as JSON into the report.
     #[error("the document cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
-    /// A document without names in it is none that can be read; nothing is written.
+    /// A document cannot be read once its names are replaced; nothing is written.
     #[error("names cannot be taken out of the document: {0}")]
     Redacted(#[from] results::DocumentError),
     /// A drawing cannot be made into a picture.
     #[error("the drawing cannot be made into a picture: {reason}; the SVG holds the same")]
     Picture {
-        /// What the drawing library said.
+        /// The error of the drawing library.
         reason: String,
     },
     /// This program was built without the feature that this needs.
@@ -88,10 +88,10 @@ pub enum ReportError {
          makes"
     )]
     NotBuilt {
-        /// What it cannot write.
+        /// The format that it cannot write.
         what: &'static str,
     },
-    /// The workbook cannot be made.
+    /// The library cannot make the workbook.
     #[cfg(feature = "xlsx")]
     #[error("the workbook cannot be made: {0}")]
     Workbook(#[from] rust_xlsxwriter::XlsxError),
@@ -102,12 +102,12 @@ pub enum ReportError {
     /// The results do not hold what the format needs.
     #[error("{missing}; {remedy}")]
     Missing {
-        /// What is not there.
+        /// The part that this build lacks.
         missing: String,
-        /// How to get it.
+        /// How the user can get it.
         remedy: &'static str,
     },
-    /// The template failed.
+    /// The page's template cannot be filled in.
     #[error("the report's template failed: {0}")]
     Template(#[from] askama::Error),
 }

@@ -4,8 +4,8 @@ use workload::{Bytes, show_ns, show_number};
 
 use crate::text::{Table, clean, shorten, shorten_path, wrap};
 
-/// What is cut where a list would be wider is cut no further than this; the words for how a result
-/// ended stay whole.
+/// A narrow screen shortens cells to no less than this; the words for how a result ended stay
+/// whole.
 const NARROW: usize = 8;
 const NARROW_STATE: usize = 11;
 /// A load that would be cut further than this has its own line.
@@ -16,22 +16,22 @@ const NO_YEAR: usize = 120;
 /// from each other.
 const SHORT_ID: usize = 10;
 
-/// A result in a list.
+/// A result, as a list shows it.
 #[derive(Debug, Clone, Default)]
 pub struct ListedResult<'a> {
-    /// Unique name.
+    /// Unique name of the result.
     pub id: &'a str,
-    /// Start, in words.
+    /// When it started, in words.
     pub started: String,
-    /// The command.
+    /// The command that measured it.
     pub kind: &'a str,
-    /// The machine; none for a simulated device.
+    /// The machine; `None` for a simulated device.
     pub host: Option<&'a str>,
-    /// What received the I/O.
+    /// The targets that received the I/O.
     pub targets: &'a str,
-    /// What was done, in a phrase.
+    /// The title of the result.
     pub title: &'a str,
-    /// How it ended, where that was not as planned, and its tags.
+    /// How it ended, unless that was as planned, and its tags.
     pub state: String,
     /// Bytes of all targets that I/O could use.
     pub file_bytes: Option<u64>,
@@ -41,7 +41,7 @@ pub struct ListedResult<'a> {
     pub best_mib_per_s: Option<f64>,
     /// I/Os in flight of the measurement with the most I/Os per second.
     pub in_flight: Option<u32>,
-    /// Its mean latency.
+    /// Mean latency of that measurement, in nanoseconds.
     pub mean_ns: Option<f64>,
     /// The 99th percentile of its latency.
     pub p99_ns: Option<u64>,
@@ -52,11 +52,11 @@ pub struct ListedResult<'a> {
 pub struct Page<'a> {
     /// How many results there are in all.
     pub total: u64,
-    /// There are more than that.
+    /// Whether there are more results.
     pub more: bool,
-    /// Columns of the screen.
+    /// Width of the screen, in columns.
     pub width: usize,
-    /// The zone of the times.
+    /// The name of the times' zone.
     pub zone: &'a str,
 }
 
@@ -103,7 +103,7 @@ const LEFT_OUT: [(Column, &str); 4] =
     [(MibPerS, "MiB/s"), (Kind, "kind"), (Host, "host"), (FileSize, "file size")];
 const LEFT_OUT_FIRST: usize = 2;
 
-/// A list of results.
+/// Lays out a list of results.
 #[must_use]
 pub fn table(entries: &[ListedResult<'_>], page: &Page<'_>) -> String {
     let Some(first) = entries.first() else { return "nothing fits\n".to_owned() };
@@ -237,7 +237,7 @@ impl Grid {
     /// Cuts the widest of the columns that may be cut, each down to its own limit, until all of
     /// them fit; whether they do.
     fn cut(&mut self, width: usize, least: impl Fn(Column) -> Option<usize>) -> bool {
-        // Two spaces stand before each column.
+        // Two spaces separate columns.
         while self.widths.iter().map(|width| width + 2).sum::<usize>() > width {
             let soft = self.columns.iter().zip(&mut self.widths).filter(|(column, width)| {
                 least(COLUMNS[**column].0).is_some_and(|least| **width > least)
@@ -250,7 +250,7 @@ impl Grid {
 
     fn show(&self, width: usize) -> String {
         let heads: Vec<&str> = self.columns.iter().map(|column| COLUMNS[*column].1).collect();
-        // Words stand to the left of figures.
+        // Words are left-aligned, figures right-aligned.
         let is_word = |column: &&usize| **column <= State as usize;
         let mut table = Table::new(self.columns.iter().filter(is_word).count(), &heads);
         for row in &self.rows {

@@ -20,10 +20,10 @@ pub static FORMAT: Format = Format {
     apart: None,
 };
 
-/// What only a report of ours begins with; no reader sees it.
+/// The beginning of every report of iosonde in Markdown; readers do not see it.
 const SIGN: &str = "<!-- report of iosonde -->";
 
-/// Whether a text is such a report; what is not is somebody else's.
+/// Whether a text is such a report. iosonde does not overwrite any other file.
 #[must_use]
 pub fn is_report(text: &str) -> bool {
     text.starts_with(SIGN)

@@ -17,10 +17,10 @@ pub const UNSURE_MARK: &str = "?";
 /// How far rounding may move the width of an interval.
 const ROUNDING_PERCENT: f64 = 1e-9;
 
-/// Results, ready to be shown.
+/// Results as data, ready to be shown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// Title on the cover.
+    /// The title on the cover.
     pub title: String,
     /// What several results say next to each other; none of one.
     pub comparison: Option<Section>,
@@ -28,12 +28,12 @@ pub struct Report {
     pub results: Vec<ResultPart>,
 }
 
-/// One result in a report.
+/// One result within a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultPart {
     /// What it is, for example `Storage assessment`.
     pub kind: String,
-    /// What was measured, for example `/data`.
+    /// The target, for example `/data`.
     pub title: String,
     /// File size, time, host and storage, each a phrase.
     pub subtitle: Vec<String>,
@@ -54,9 +54,9 @@ pub struct ResultPart {
 pub struct Section {
     /// Short stable name, unique in its result: `verdict`, `tested`, `saturation`, `environment`, …
     pub key: &'static str,
-    /// The heading.
+    /// The heading of the section.
     pub heading: String,
-    /// What is under it.
+    /// The blocks under the heading.
     pub blocks: Vec<Block>,
 }
 
@@ -65,65 +65,65 @@ pub struct Section {
 pub enum Detail {
     /// What people read first: a terminal.
     Brief,
-    /// Everything: a page, a workbook.
+    /// Everything, for a page or a workbook.
     Full,
 }
 
-/// A piece of a section.
+/// A piece of a section, for every format.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
-    /// Blocks of this detail only.
+    /// Blocks that only this detail has.
     Only(Detail, Vec<Block>),
-    /// A sentence or several.
+    /// One sentence, or several.
     Paragraph(String),
-    /// Sentences of equal rank.
+    /// Sentences of equal rank, as a list.
     List(Vec<String>),
     /// Reasons to doubt a figure.
     Warnings(Vec<String>),
-    /// Names and what they stand for.
+    /// Names with their values, in two columns.
     Facts(Vec<Fact>),
-    /// Answers with a judgement.
+    /// Answers, each with a judgement and its evidence.
     Cards(Vec<Card>),
-    /// A picture of figures.
+    /// A chart in full width.
     Chart(Chart),
     /// Pictures that are read side by side, each smaller.
     Charts(Vec<Chart>),
-    /// Figures in rows.
+    /// A table with rows of figures.
     Table(Table),
-    /// Lines that are read where somebody wants to know more.
+    /// Lines for readers who want to know more.
     Listing(Listing),
 }
 
 /// Lines under a title, such as bytes of a page; a format may hide them until they are asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing {
-    /// What they are.
+    /// The title above the lines.
     pub title: String,
     /// The lines, whose columns are aligned.
     pub lines: Vec<String>,
 }
 
-/// A name and what it stands for.
+/// A name with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
-    /// The name.
+    /// The name, in the left column.
     pub name: String,
-    /// What it stands for.
+    /// The value, in the right column.
     pub value: String,
 }
 
 /// A question that was answered with a judgement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
-    /// What is judged, for example `Transaction log`.
+    /// The subject of the judgement, for example `Transaction log`.
     pub heading: String,
-    /// How it is judged.
+    /// The judgement, which decides the colour.
     pub judgement: Judgement,
     /// The answer in a word or two, for example `suitable`.
     pub answer: String,
-    /// Why, sentence by sentence.
+    /// The evidence, sentence by sentence.
     pub evidence: Vec<String>,
-    /// What the document itself says, in English, where the evidence is said in another language.
+    /// The English sentences of the document, if the evidence is in another language.
     pub original: Vec<String>,
     /// The figures of the answer as bars, where it has any.
     pub bullet: Option<Bullet>,
@@ -134,31 +134,31 @@ pub struct Card {
 pub struct Bullet {
     /// The bars, the strictest limit first.
     pub bars: Vec<Bar>,
-    /// What is needed, in the unit of the bars.
+    /// The need, in the unit of the bars.
     pub need: Option<f64>,
     /// In what the bars and the need are, for example `commits/s`.
     pub unit: String,
 }
 
-/// A bar of a [`Bullet`].
+/// One bar of a [`Bullet`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     /// Which limit, for example `within 10 ms`.
     pub label: String,
-    /// How much fits.
+    /// The load that fits, in that unit.
     pub figure: f64,
 }
 
 /// How something is judged: what colour and sign it gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Judgement {
-    /// It does what is needed.
+    /// It meets the need or the expectation.
     Good,
     /// It does so with a reservation.
     Doubtful,
-    /// It does not.
+    /// It does not meet the need or the expectation.
     Bad,
-    /// That cannot be said.
+    /// There is too little to judge by.
     Unknown,
 }
 
@@ -168,28 +168,28 @@ pub struct Chart {
     /// Short name, unique in its result; a file of this chart is called so:
     /// `saturation-random-read-8k`.
     pub key: String,
-    /// What it shows.
+    /// The title of the chart.
     pub title: String,
     /// File size, block size, pattern, depth: without them the figures mean nothing.
     pub caption: String,
-    /// The horizontal axis.
+    /// The horizontal axis, at the bottom.
     pub x: Axis,
     /// The vertical axis on the left.
     pub left: Axis,
     /// The vertical axis on the right, where there is one.
     pub right: Option<Axis>,
-    /// What is drawn, in the order of the legend.
+    /// The series, in the order of the legend.
     pub series: Vec<Series>,
     /// Places on the horizontal axis that are worth a line.
     pub marks: Vec<Mark>,
 }
 
-/// An axis.
+/// An axis with its unit and scale.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     /// What it measures, without the unit.
     pub title: String,
-    /// In what.
+    /// The unit of its figures.
     pub unit: Unit,
     /// How figures are spread over it.
     pub scale: Scale,
@@ -208,12 +208,12 @@ pub enum Scale {
     Names(Vec<String>),
 }
 
-/// Points that belong together.
+/// A series of points, drawn alike.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Its name in the legend.
+    /// The name in the legend.
     pub name: String,
-    /// How it is drawn.
+    /// How the series is drawn.
     pub shape: Shape,
     /// Which vertical axis it is read from.
     pub side: Side,
@@ -228,31 +228,31 @@ pub enum Shape {
     Line,
     /// A dashed line without dots: what accompanies another line.
     Dashed,
-    /// Columns from 0.
+    /// Columns that begin at 0.
     Columns,
-    /// Dots alone.
+    /// Dots without a line.
     Dots,
     /// A row of a heat map: one cell per point, coloured by its figure.
     Cells,
 }
 
-/// A vertical axis.
+/// The side of a vertical axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// The one on the left.
+    /// The axis on the left.
     Left,
-    /// The one on the right.
+    /// The axis on the right.
     Right,
 }
 
-/// A point of a series.
+/// One point of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     /// Its place on the horizontal axis.
     pub x: f64,
-    /// Its figure.
+    /// Its figure, on the vertical axis.
     pub y: f64,
-    /// Between which figures the true one is thought to lie.
+    /// The interval that the true figure is thought to be in.
     pub interval: Option<(f64, f64)>,
     /// Which load it is, where the horizontal axis does not say it.
     pub label: Option<PointLabel>,
@@ -272,7 +272,7 @@ impl Point {
 /// The load of a point, written next to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PointLabel {
-    /// I/Os in flight.
+    /// I/Os in flight at this point.
     pub in_flight: u64,
     /// Whether this is the operating point, which gets a ring.
     pub is_knee: bool,
@@ -281,46 +281,46 @@ pub struct PointLabel {
 /// A vertical line with a word to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
-    /// Where on the horizontal axis.
+    /// Its place on the horizontal axis.
     pub x: f64,
-    /// What is there.
+    /// The label next to the line.
     pub label: String,
 }
 
-/// Figures in rows.
+/// A table with rows of figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     /// Short name, unique in its result; a file or sheet of this table is called so.
     pub key: String,
-    /// What it shows.
+    /// The title of the table.
     pub title: String,
     /// What all rows have in common; empty where the rows say all.
     pub caption: String,
-    /// Its columns.
+    /// The columns, from left to right.
     pub columns: Vec<Column>,
     /// Its rows: one cell per column.
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// A column of a table.
+/// A column of a table, with its unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// The heading, for example `p99`.
+    /// The heading of the column, for example `p99`.
     pub name: String,
     /// The name for programs, with the unit last: `latency_p99_ns`.
     pub key: &'static str,
-    /// In what its figures are.
+    /// The unit of its figures.
     pub unit: Unit,
     /// The least detail that shows it.
     pub detail: Detail,
 }
 
-/// A cell of a table.
+/// A cell of a table, before it is formatted.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
-    /// Nothing is known.
+    /// Empty: the figure is not known.
     Empty,
-    /// Words.
+    /// A text, already cleaned.
     Text(String),
     /// A figure in the unit of the column.
     Number(f64),
@@ -335,7 +335,7 @@ impl Column {
         Self { name: name.into(), key, unit, detail: Detail::Brief }
     }
 
-    /// The column of a figure.
+    /// The column for a figure of the list.
     #[must_use]
     pub fn of(figure: &FigureField) -> Self {
         Self::new(figure.key, figure.title, figure.unit)
@@ -373,7 +373,7 @@ pub fn resolved(blocks: Vec<Block>, detail: Detail) -> Vec<Block> {
 }
 
 impl Block {
-    /// Whether nothing is in it.
+    /// Whether it has no blocks.
     fn is_empty(&self) -> bool {
         match self {
             Self::List(texts) | Self::Warnings(texts) => texts.is_empty(),
@@ -457,7 +457,7 @@ fn moment(time: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// `Disk Read Bytes/sec` headed MiB/s.
+    /// Once `Disk Read Bytes/sec` headed figures in MiB/s.
     #[test]
     fn a_heading_says_in_what_its_figures_are() {
         let heading = |name: &str, unit| Column::new("key", name, unit).heading();

@@ -3,7 +3,7 @@
 use crate::ReportError;
 use crate::model::Report;
 
-/// Refuses.
+/// Refuses: this build has no workbooks.
 pub fn workbook(_: &Report) -> Result<Vec<u8>, ReportError> {
     Err(ReportError::NotBuilt { what: "XLSX" })
 }

@@ -14,7 +14,7 @@ use crate::ReportError;
 /// Pixels for each unit of the drawing: sharp on the screens of today, and on paper.
 const SCALE: f32 = 2.0;
 
-/// Most pixels on a side.
+/// The most pixels on a side of a picture.
 const LARGEST: f32 = 16_000.0;
 
 const FAMILY: &str = "Noto Sans";

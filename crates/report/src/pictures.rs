@@ -1,6 +1,5 @@
-//! The charts of a report as files: SVG and PNG by name, a list of them that also says which files
-//! are ours, and the way to them from a report given. What is here is bytes and names; who calls
-//! it writes the files.
+//! The charts of a report as files: SVG and PNG by name, a list that names the files of iosonde,
+//! and links to them from a report. This module makes bytes and names; the caller writes the files.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -13,7 +12,7 @@ use crate::model::{Chart, Report, Section};
 /// The list of the charts in a directory.
 pub const LIST: &str = "iosonde-charts.json";
 
-/// What is in the list.
+/// The content of the list file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct List {
     /// Each picture by its file name.
@@ -70,7 +69,7 @@ fn name(several: Option<usize>, place: usize, chart: &Chart) -> String {
     }
 }
 
-/// The files that the list of an earlier report names; `None` if it is no such list.
+/// The files that the list of an earlier report names; `None` if it is not such a list.
 #[must_use]
 pub fn listed(text: &str) -> Vec<String> {
     let list: List = serde_json::from_str(text).unwrap_or_default();
@@ -78,7 +77,7 @@ pub fn listed(text: &str) -> Vec<String> {
 }
 
 impl Pictures {
-    /// How many charts there are.
+    /// How many charts the report has.
     #[must_use]
     pub fn count(&self) -> usize {
         self.files.len() / 2
@@ -90,7 +89,7 @@ impl Pictures {
         &self.files
     }
 
-    /// The text of [`LIST`].
+    /// The text of the list file, [`LIST`].
     pub fn list(&self) -> Result<String, ReportError> {
         Ok(serde_json::to_string_pretty(&self.list)? + "\n")
     }

@@ -1,4 +1,4 @@
-//! A ramp as both reports show it: its knee, and the unit its throughput is said in.
+//! A ramp as both reports show it: its knee, and the unit of its throughput.
 
 use results::cause::Certainty;
 use results::knee::{CurvePoint, Knee, Reached};

@@ -1,10 +1,10 @@
-//! The vendor's copy: what was measured, without the names of hosts, targets and parts that say
-//! whose it is.
+//! The vendor's copy: the measurement without the names of hosts, targets and parts that identify
+//! their owner.
 //!
-//! Names are collected from where documents hold them (host, targets, mount points, what is
-//! mounted, serial numbers) and then replaced wherever they occur, in sentences too, each by a word
-//! that stays the same throughout the report. Names of devices in the kernel such as `vda`, models
-//! and firmware stay: they say what was measured. Figures are not touched.
+//! Names are collected from the fields that hold them (host, targets, mount points, mounted
+//! devices, serial numbers). Then each is replaced wherever it occurs, in sentences too, by a word
+//! that is the same throughout the report. Kernel names of devices such as `vda`, models and
+//! firmware stay: they describe what was measured. Figures are not changed.
 
 use std::collections::HashMap;
 
@@ -15,8 +15,8 @@ use workload::{Stream, Workload};
 use crate::ReportError;
 use crate::sections::in_utf8;
 
-/// What holds words of ours only: replacing in it could make the document unreadable or its figures
-/// others.
+/// Fields that only hold words of iosonde. Replacing in them could make the document unreadable or
+/// change its figures.
 const CLOSED: [&str; 54] = [
     "access",
     "arrival",
@@ -73,7 +73,7 @@ const CLOSED: [&str; 54] = [
     "unit",
     "verdict",
 ];
-/// Words of ours under keys that hold free text elsewhere.
+/// Words of iosonde in fields that elsewhere hold free text.
 const OURS: [(&str, &[&str]); 4] = [
     ("content", &["random", "zero", "counting"]),
     ("engine", &["auto", "uring", "aio", "iocp", "sync", "mmap", "null", "sim"]),
@@ -95,7 +95,7 @@ const TELLING: [&str; 12] = [
     "user",
     "username",
 ];
-/// What says nothing about anybody.
+/// Names that identify nobody.
 const HARMLESS: [&str; 24] = [
     "backup",
     "data",
@@ -188,7 +188,7 @@ fn without_origin(value: &mut Value) {
     }
 }
 
-/// Names and the words that stand for them.
+/// Names, and the words that replace them.
 #[derive(Default)]
 struct Secrets {
     words: HashMap<String, String>,
@@ -358,7 +358,7 @@ impl Secrets {
         }
     }
 
-    /// What is mounted, where that is not a device: an export of a server, a pool.
+    /// The name of a mounted thing that is not a device: an export of a server, a pool.
     fn source(&mut self, source: &str) {
         if is_device(source) || !source.contains(['/', ':', '\\']) {
             return;
@@ -376,7 +376,7 @@ impl Secrets {
         }
     }
 
-    /// The word for a name; `None` if the name says nothing.
+    /// The word for a name; `None` if the name identifies nobody.
     fn add(&mut self, kind: &'static str, name: &str) -> Option<String> {
         if !tells(name) {
             return None;
@@ -454,8 +454,8 @@ impl Secrets {
     }
 }
 
-/// A name of letters or of digits alone may be a part of other words and numbers; it is replaced
-/// where it stands alone.
+/// A name that consists of letters or digits only may be part of other words and numbers. It is
+/// replaced only as a whole word.
 fn is_word(name: &str) -> bool {
     name.chars().all(char::is_alphabetic) || name.chars().all(|c| c.is_ascii_digit())
 }

@@ -12,7 +12,7 @@ use results::{Latency, Measurement, Source, Statistics, Sweep};
 pub(crate) use workload::plural;
 use workload::{Bytes, Mode, PoolShare, Stream, Workload, show_ns, show_number};
 
-/// What stands where there is no figure.
+/// Shown where there is no figure.
 pub(crate) const NONE: &str = "–";
 
 /// A text on one line without control characters and without marks that turn the direction of
@@ -31,7 +31,7 @@ pub fn clean(text: &str) -> String {
         .collect()
 }
 
-/// A path as text; what is not UTF-8 in it is replaced.
+/// A path as text; anything that is not UTF-8 is replaced.
 pub(crate) fn path(path: &Path) -> String {
     clean(&path.to_string_lossy())
 }
@@ -41,7 +41,7 @@ pub(crate) fn path_lossy(path: &Path) -> PathBuf {
     PathBuf::from(path.to_string_lossy().into_owned())
 }
 
-/// A size.
+/// A size with its unit.
 pub(crate) fn size(bytes: u64) -> String {
     Bytes(bytes).to_string()
 }
@@ -145,12 +145,12 @@ pub(crate) fn least(m: &Measurement, latency: &Latency) -> Option<u64> {
     (!cuts || latency.min > 0).then_some(latency.min)
 }
 
-/// What was asked to be in flight; another tool may not tell it.
+/// The I/Os in flight that were asked for; another tool may not report it.
 pub(crate) fn asked_in_flight(m: &Measurement) -> Option<u64> {
     Some(m.in_flight).filter(|asked| m.origin.is_none() || *asked > 0)
 }
 
-/// What was in flight on average; another tool may not tell it.
+/// The average I/Os in flight; another tool may not report it.
 pub(crate) fn achieved(m: &Measurement) -> Option<f64> {
     Some(m.achieved_in_flight).filter(|achieved| m.origin.is_none() || *achieved > 0.0)
 }
@@ -160,7 +160,7 @@ pub(crate) fn caption(m: &Measurement) -> String {
     crate::sections::caption::of([m])
 }
 
-/// Whether throughput of this load is said in MiB/s (large sequential blocks) and not in IOPS.
+/// Whether throughput of this load is in MiB/s (large sequential blocks) and not in IOPS.
 pub(crate) fn is_bandwidth(m: &Measurement) -> bool {
     let large = |s: &Stream| s.is_mostly_sequential() && s.largest_block() >= 64 * 1024;
     !m.workload.streams.is_empty() && m.workload.streams.iter().all(large)
@@ -330,7 +330,7 @@ pub(crate) fn capitalized(text: &str) -> String {
     first.unwrap_or_default() + letters.as_str()
 }
 
-/// What grey figures are.
+/// The sentence that explains grey figures.
 pub(crate) fn grey_note() -> String {
     say!("unsure-grey", percent = show_number(UNSURE_PERCENT))
 }

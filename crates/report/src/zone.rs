@@ -21,7 +21,7 @@ fn known(zone: Option<TimeZone>) -> TimeZone {
     zone.filter(|zone| !zone.is_unknown()).unwrap_or(TimeZone::UTC)
 }
 
-/// The zone.
+/// The zone in which times are shown.
 #[must_use]
 pub fn zone() -> TimeZone {
     ZONE.get().cloned().unwrap_or(TimeZone::UTC)

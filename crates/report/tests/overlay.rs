@@ -82,7 +82,7 @@ fn later(document: &Document, factor: f64) -> Document {
     later
 }
 
-/// Two reports were one after the other, and whoever wanted to compare them turned pages.
+/// Two reports were one after the other; to compare them, the reader had to turn pages.
 #[test]
 fn curves_of_two_dates_are_on_one_chart() {
     let first = documents::knee();

@@ -186,7 +186,7 @@ fn the_text_begins_with_the_verdict_and_has_no_commands_to_a_terminal() {
          first in byte 3 of it, wrong in sectors 0, 1",
         "still so after 1 more read; 15 were to be made, and the run came to its end or they \
          failed",
-        "written before this run was gone on with; through the cache of the system: not possible",
+        "written before this run was resumed; through the cache of the system: not possible",
         "sectors 0 to 1: zeros",
         "0x00003 exp 01",
         "… and 5 more; --json has the first 2",
@@ -263,7 +263,7 @@ fn only_what_was_done_is_told_and_times_are_as_they_were() {
     v.phases = vec![phase("load", 0.0142), phase("work", 90.6), phase("audit", 0.5)];
     let text = plain(shown(&experiment));
     for words in [
-        "Pages checked 100 000 reads found their pages in use by other I/Os 1 ",
+        "Pages checked 100 000 Reads that found their pages in use by other I/Os 1 ",
         "Phases every page written once 14.2 ms, reads and writes 1 min 30 s, every page read 500 \
          ms",
     ] {
@@ -337,8 +337,8 @@ fn a_page_newer_than_known_says_why_that_may_be() {
     assert!(joined.contains(words), "{text}");
 }
 
-/// The last moment that there is room for was told as the time of the last write, and of what
-/// nobody has written the start of the run.
+/// The last moment that the field can hold was shown as the time of the last write; for pages that
+/// nothing had written, the start of the run was shown.
 #[test]
 fn a_time_that_nobody_knows_is_not_told() {
     let text = |expected_version, written_after_seconds| {

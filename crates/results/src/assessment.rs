@@ -22,51 +22,53 @@ pub const ASSESSMENT_SCHEMA: &str = "iosonde.assessment/1";
 /// What a storage system can do, and whether it is fit for a database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Assessment {
-    /// Always `iosonde.assessment/1`.
+    /// Which document this is: always `iosonde.assessment/1`.
     pub schema: String,
-    /// Unique name of this assessment.
+    /// Unique name of this assessment, by which the history finds it.
     pub id: String,
     /// Version of the program that measured.
     pub tool_version: String,
-    /// Start, UTC, RFC 3339.
+    /// When it started: UTC, RFC 3339.
     pub started: String,
-    /// End, UTC, RFC 3339.
+    /// When it ended: UTC, RFC 3339.
     pub finished: String,
-    /// How it ended; the figures of an interrupted one are those of the part that was measured.
+    /// How it ended. The figures of an interrupted assessment are those of the part that was
+    /// measured.
     pub status: Status,
-    /// The plan that `iosonde do` and `iosonde again` repeat; none of older results, of those of
+    /// The plan that `iosonde do` and `iosonde again` repeat. Absent in older results, in those of
     /// other tools, and where names were taken out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<serde_json::Value>,
-    /// What will live on it: decided the loads and the limits.
+    /// The database that will live on the storage. It decided the loads and the limits.
     #[serde(default)]
     pub database: Database,
-    /// How long each measurement was.
+    /// How long each load was measured.
     pub pace: Pace,
-    /// What was assessed, as it was named.
+    /// The target that was assessed, as the user named it.
     pub target: PathBuf,
-    /// Size of the test file (or the used part of the device).
+    /// Size of the test file, or of the used part of a device.
     pub file_bytes: u64,
-    /// Why this size.
+    /// Why the test file has this size, in a sentence.
     pub file_size_reason: String,
-    /// Where it was done.
+    /// The host and the storage that it was done on.
     pub environment: Environment,
     /// One verdict for each role, in the order of the report.
     pub verdicts: Vec<Verdict>,
-    /// What was expected of it, and whether it does that; empty where nothing was expected.
+    /// What the user expected of the storage, and whether it does that; empty if nothing was
+    /// expected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<JudgedClaim>,
-    /// Whether durable writes can be where they claim to be; none where they were not measured.
+    /// Whether durable writes can be where they claim to be; absent if they were not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub honesty: Option<Honesty>,
-    /// Loads that had another throughput when they were measured again; empty where none had.
+    /// Loads whose throughput differed when they were measured again; empty if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub level_changes: Vec<LevelChange>,
-    /// What could not show in the time that was measured; it is among the warnings, too. None where
+    /// What could not show in the time that was measured. It is among the warnings, too. Absent if
     /// no pattern was measured to its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen: Option<String>,
-    /// What I/O off the boundaries costs; none where it was not measured.
+    /// What I/O off the boundaries costs; absent if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alignment: Option<Alignment>,
     /// The patterns that matter for a database, each at its own depth.
@@ -74,21 +76,22 @@ pub struct Assessment {
     /// The same load at rising depth.
     pub ramps: Vec<Ramp>,
     /// Loads that were offered at set rates, in an open loop, to find how much fits within the
-    /// limits; empty of earlier builds.
+    /// limits. Empty in results of earlier builds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offered: Vec<OfferedLoad>,
-    /// Loads that were measured while another went on: commits during a checkpoint, users during a
-    /// backup; empty at the paces that leave it out, and of earlier builds.
+    /// Loads that were measured while another ran: commits during a checkpoint, users during a
+    /// backup. Empty at the paces that leave it out, and in results of earlier builds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<BesideLoad>,
-    /// Read rates with write rates; none at the paces that leave it out, and of earlier builds.
+    /// Read rates with write rates. Absent at the paces that leave it out, and in results of
+    /// earlier builds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mixed: Option<MixedLoads>,
-    /// The first pattern once more at the end, twice: how well figures repeat here; none where it
-    /// was not measured.
+    /// The first pattern measured twice more at the end, to show how well figures repeat here;
+    /// absent if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<Repeats>,
-    /// What this program reaches on this host without any I/O, I/Os for each second.
+    /// What iosonde reaches on this host without any I/O, in I/Os per second.
     pub tool_ceiling_iops: Option<f64>,
     /// The largest measured IOPS as percent of the ceiling.
     pub tool_ceiling_used_percent: Option<f64>,
@@ -98,18 +101,18 @@ pub struct Assessment {
     pub warnings: Vec<String>,
 }
 
-/// How long an assessment takes.
+/// How long an assessment takes, from an impression to a baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pace {
     /// Half a minute: an impression, from which nothing is judged.
     Glance,
-    /// About two minutes: an indication.
+    /// About two minutes: enough for an indication.
     Quick,
     /// About a quarter of an hour.
     #[default]
     Normal,
-    /// About two hours: a baseline.
+    /// About two hours: enough for a baseline.
     Long,
 }
 
@@ -122,16 +125,16 @@ pub struct PatternResult {
     pub title: String,
     /// What a database does this for, for example `transaction log`.
     pub operation: String,
-    /// The figures.
+    /// The figures, with the workload that gave them.
     pub measurement: Measurement,
 }
 
 /// A pattern that was measured several times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Repeats {
-    /// Name of the pattern.
+    /// Short stable name of the pattern, for example `log_write_4k`.
     pub name: String,
-    /// The load in words.
+    /// The load in words, for example `4 KiB sequential write, durable`.
     pub title: String,
     /// What the repetitions say, the first measurement among them.
     pub trust: Trust,
@@ -149,31 +152,31 @@ pub struct OfferedLoad {
     pub title: String,
     /// Every rate that was offered, in rising order.
     pub points: Vec<Measurement>,
-    /// The rate that fitted within the limits at first and did not last, I/Os each second; none
-    /// where it lasted as long as it was offered.
+    /// The rate that fitted within the limits at first and did not last, in I/Os per second; absent
+    /// if it lasted as long as it was offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst_iops: Option<f64>,
-    /// How long the rate that fits was offered at a stretch, in seconds; none where none fitted.
+    /// How long the rate that fits was offered at a stretch, in seconds; absent if none fitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_seconds: Option<f64>,
 }
 
-/// A load that was measured while another went on at the same storage.
+/// A load that was measured while another ran on the same storage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BesideLoad {
     /// Name of the load, for example `log_write_4k`.
     pub name: String,
     /// The load in words, for example `4 KiB sequential write, durable`.
     pub title: String,
-    /// What went on beside it, for example `a checkpoint (8 KiB random write, 64 in flight)`.
+    /// The other load, for example `a checkpoint (8 KiB random write, 64 in flight)`.
     pub beside: String,
     /// What the other load cost this one, in a sentence.
     pub sentence: String,
-    /// The load by itself, where it was measured for this comparison; where not, it is the pattern
-    /// of this name.
+    /// The load by itself, if it was measured for this comparison; otherwise it is the pattern of
+    /// this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alone: Option<Measurement>,
-    /// Both at once: the first stream is the load, the second is what went on beside it.
+    /// Both at once: the first stream is the load, the second is the other one.
     pub measurement: Measurement,
 }
 
@@ -182,7 +185,7 @@ pub struct BesideLoad {
 pub struct MixedLoads {
     /// The loads in words, for example `8 KiB random read with 8 KiB random write`.
     pub title: String,
-    /// What was found.
+    /// What writes cost readers at each rate.
     pub matrix: ReadWriteMatrix,
     /// The highest rates, then every combination that was measured.
     pub measurements: Vec<Measurement>,
@@ -197,7 +200,7 @@ pub struct Ramp {
     pub title: String,
     /// Every measured depth, in rising order.
     pub points: Vec<Measurement>,
-    /// Where it saturates; none where too few depths were measured.
+    /// Where it saturates; absent if too few depths were measured.
     pub knee: Option<Knee>,
     /// Why throughput stops growing there, the likeliest cause first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use crate::experiment::Conclusion;
 use crate::measurement::Measurement;
 
-/// What a system asked of its storage. What the source of the trace does not tell is absent.
+/// What a system asked of its storage. What the source of the trace does not record is absent.
 ///
 /// METHODS.md defines the figures. The target of such a document is the file of the trace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Capture {
     /// What recorded the I/Os: `tracefs`, `blktrace`, `fio-iolog`, `msr`, `alibaba`.
     pub source: String,
-    /// How the trace ended.
+    /// Whether the trace is whole, and if not, how it ended.
     pub ending: CaptureEnding,
     /// What the source knows it lost: I/Os, or (`tracefs`) events, of which an I/O has two.
     pub lost_ios: u64,
@@ -21,17 +21,17 @@ pub struct Capture {
     pub late_ios: u64,
     /// From the first issue to the last issue or completion.
     pub seconds: f64,
-    /// I/Os of all kinds.
+    /// All I/Os, whatever their kind.
     pub ios: u64,
-    /// Each kind that occurs.
+    /// The I/Os of each kind that occurs.
     pub kinds: Vec<CapturedKind>,
     /// Each device, the first 64 of them.
     pub devices: Vec<CapturedDevice>,
     /// Rates and latencies over time: at most 256 points of equal length.
     pub points: Vec<CapturedPoint>,
-    /// How sequential reads are.
+    /// How sequential reads are; absent without reads.
     pub read_sequence: Option<CapturedSequence>,
-    /// How sequential writes are.
+    /// How sequential writes are; absent without writes.
     pub write_sequence: Option<CapturedSequence>,
     /// Which parts are used how often, and how much a cache would help.
     pub locality: Option<CapturedLocality>,
@@ -39,17 +39,17 @@ pub struct Capture {
     pub bursts: Vec<CapturedBursts>,
     /// How many I/Os are in flight.
     pub depth: Option<CapturedDepth>,
-    /// The busiest second.
+    /// The second with the most I/Os.
     pub busiest_second: Option<CapturedPeak>,
     /// The busiest minute, of traces that are longer.
     pub busiest_minute: Option<CapturedPeak>,
 }
 
-/// How a trace ended.
+/// Whether a trace is whole, and if not, how it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CaptureEnding {
-    /// Nothing is missing.
+    /// It is whole: nothing is missing at its end.
     Whole,
     /// It stops before its end, as after a killed capture.
     Cut,
@@ -57,87 +57,87 @@ pub enum CaptureEnding {
     Damaged,
 }
 
-/// What an I/O did.
+/// What an I/O did to the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CapturedOp {
-    /// Data was read.
+    /// It read data.
     Read,
-    /// Data was written.
+    /// It wrote data, to a volatile cache if the device has one.
     Write,
-    /// Data was written to stable storage before completion (force unit access).
+    /// It wrote data to stable storage before completion (force unit access).
     DurableWrite,
     /// The device emptied its volatile cache.
     Flush,
-    /// A range was given up.
+    /// It gave up a range, whose content is no longer needed (TRIM, UNMAP).
     Discard,
 }
 
-/// I/Os of one kind.
+/// The I/Os of one kind: how many, how large, how fast.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapturedKind {
-    /// The kind.
+    /// What these I/Os did.
     pub kind: CapturedOp,
-    /// How many.
+    /// How many there are in the trace.
     pub ios: u64,
-    /// Their bytes.
+    /// How many bytes they moved, or gave up.
     pub bytes: u64,
     /// The most frequent sizes, the most frequent first; at most 8.
     pub sizes: Vec<CapturedSize>,
-    /// I/Os of other sizes.
+    /// How many I/Os have another size than these.
     pub other_sizes: u64,
     /// Their latencies; percentiles are within 1 %.
     pub latency_ns: Option<CapturedLatency>,
 }
 
-/// How often a size occurs.
+/// How often an I/O of one size occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CapturedSize {
-    /// The size.
+    /// The size of such an I/O.
     pub bytes: u64,
-    /// I/Os of it.
+    /// How many I/Os have exactly this size.
     pub ios: u64,
 }
 
-/// Latencies in nanoseconds.
+/// The distribution of latencies, from issue to completion, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapturedLatency {
-    /// I/Os whose latency is known.
+    /// I/Os whose latency is known; all figures here are theirs.
     pub ios: u64,
-    /// The mean.
+    /// The arithmetic mean.
     pub mean: f64,
-    /// The median.
+    /// The median: half of the I/Os took no longer.
     pub p50: u64,
-    /// 90 % are not longer.
+    /// 90 % of the I/Os took no longer.
     pub p90: u64,
-    /// 99 % are not longer.
+    /// 99 % of the I/Os took no longer.
     pub p99: u64,
-    /// 99.9 % are not longer.
+    /// 99.9 % of the I/Os took no longer.
     pub p99_9: u64,
-    /// The longest.
+    /// The longest latency of any of them.
     pub max: u64,
 }
 
-/// What one device did.
+/// What one device of the trace did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CapturedDevice {
-    /// Its number in the trace.
+    /// The number by which the trace calls it.
     pub number: u32,
-    /// Its size.
+    /// Its size; absent if the source does not record it.
     pub size_bytes: Option<u64>,
     /// Whether it has a volatile write cache. Without one, the kernel sends it no flushes.
     pub write_back: Option<bool>,
-    /// Reads.
+    /// How many reads it got.
     pub reads: u64,
-    /// Writes, durable ones too.
+    /// How many writes it got, durable ones included.
     pub writes: u64,
-    /// Flushes.
+    /// How often it was asked to empty its cache.
     pub flushes: u64,
-    /// Discards.
+    /// How many discards it got.
     pub discards: u64,
-    /// Bytes that were read.
+    /// How many bytes were read from it.
     pub read_bytes: u64,
-    /// Bytes that were written.
+    /// How many bytes were written to it.
     pub write_bytes: u64,
     /// Where the last of its reads and writes ends.
     pub end_bytes: u64,
@@ -148,17 +148,17 @@ pub struct CapturedDevice {
 pub struct CapturedPoint {
     /// Its begin, in seconds since the first I/O.
     pub t: f64,
-    /// Its length.
+    /// Its length, the same for every point.
     pub seconds: f64,
-    /// Reads issued in it.
+    /// Reads that were issued in it.
     pub reads: u64,
-    /// Writes issued in it, durable ones too.
+    /// Writes that were issued in it, durable ones included.
     pub writes: u64,
-    /// Flushes issued in it.
+    /// Flushes that were issued in it.
     pub flushes: u64,
-    /// Bytes of its reads.
+    /// Bytes that those reads asked for.
     pub read_bytes: u64,
-    /// Bytes of its writes.
+    /// Bytes that those writes carried.
     pub write_bytes: u64,
     /// The median latency of its reads, within 7 %, as are the other percentiles.
     pub read_p50_ns: Option<u64>,
@@ -177,7 +177,7 @@ pub struct CapturedPoint {
 pub struct LatencyClass {
     /// The lowest latency of the class.
     pub from_ns: u64,
-    /// How many.
+    /// How many I/Os are in the class.
     pub ios: u64,
 }
 
@@ -188,7 +188,7 @@ pub struct CapturedSequence {
     pub sequential_percent: f64,
     /// The share of I/Os that repeat exactly the last I/O of such a stream.
     pub repeated_percent: f64,
-    /// Mean bytes from the begin of a stream to its end.
+    /// Mean bytes from the beginning of a stream to its end.
     pub run_bytes: f64,
 }
 
@@ -210,16 +210,16 @@ pub struct CapturedLocality {
 /// A part that receives a share of the accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HotPart {
-    /// The share of accesses.
+    /// The share of accesses that this part receives, in percent.
     pub access_percent: f64,
-    /// Its bytes.
+    /// The size of the part in bytes; an estimate if not all pages were looked at.
     pub bytes: f64,
 }
 
-/// What a cache would do.
+/// What an LRU cache of one size would do for this trace.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapturedCache {
-    /// Its size.
+    /// The size of the cache.
     pub bytes: u64,
     /// The share of accesses of reads that it would not serve.
     pub miss_percent: f64,
@@ -229,44 +229,44 @@ pub struct CapturedCache {
 /// their mean. 0 is a metronome, 1 chance, more are bursts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapturedBursts {
-    /// The length of a window.
+    /// The length of a window: the time scale.
     pub seconds: f64,
-    /// Of reads and writes together.
+    /// The index of reads and writes together.
     pub all: f64,
-    /// Of reads.
+    /// The index of reads alone; absent without reads.
     pub reads: Option<f64>,
-    /// Of writes.
+    /// The index of writes alone; absent without writes.
     pub writes: Option<f64>,
 }
 
 /// I/Os in flight, from those whose latency is known.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapturedDepth {
-    /// The mean over time.
+    /// The mean over time, not over I/Os.
     pub mean: f64,
     /// The median of what an I/O finds when it is issued, itself included.
     pub p50: u64,
     /// 99 % of the I/Os find at most this many.
     pub p99: u64,
-    /// The most.
+    /// The most that were in flight at once.
     pub max: u64,
 }
 
-/// The busiest of equal windows.
+/// The busiest of equal windows, and how busy it was.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapturedPeak {
-    /// The begin of the window with most I/Os, in seconds since the first I/O.
+    /// The beginning of the window with most I/Os, in seconds since the first I/O.
     pub t: f64,
     /// Reads and writes per second in it.
     pub iops: f64,
-    /// MiB per second in it.
+    /// MiB per second in that window.
     pub mib_per_s: f64,
     /// The most MiB per second of any window.
     pub most_mib_per_s: f64,
 }
 
 impl Capture {
-    /// Reads and writes in it.
+    /// Reads and writes of the device together.
     #[must_use]
     pub fn transfers(&self) -> u64 {
         let moves =

@@ -13,19 +13,19 @@ pub const COMPARISON_SCHEMA: &str = "iosonde.comparison/1";
 /// Two sides, load by load, and whether the second is better, the same or worse than the first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
-    /// Always `iosonde.comparison/1`.
+    /// Which document this is: always `iosonde.comparison/1`.
     pub schema: String,
     /// Version of the program that compared.
     pub tool_version: String,
-    /// What is compared against.
+    /// The side that is compared against.
     pub a: Side,
-    /// What is judged.
+    /// The side that is judged.
     pub b: Side,
     /// In what the sides differ as a whole. Those that make them unlike withhold every verdict.
     pub differences: Vec<SideDifference>,
-    /// What counts as no change, percent either way.
+    /// Changes up to this count as no change, in percent either way.
     pub band_percent: f64,
-    /// Verdicts were asked for although the sides are not alike.
+    /// Whether verdicts were asked for although the sides are not alike.
     pub anyway: bool,
     /// What was compared, load by load: first those that are alike, then those that are only near
     /// each other.
@@ -36,7 +36,7 @@ pub struct Comparison {
     pub only_b: Vec<String>,
     /// The verdict on the second side.
     pub verdict: Change,
-    /// No verdict was drawn, because nothing in the sides is alike.
+    /// Whether no verdict was drawn, because nothing in the sides is alike.
     pub withheld: bool,
     /// The verdict in one sentence.
     pub explanation: String,
@@ -48,7 +48,7 @@ pub struct Comparison {
     pub warnings: Vec<String>,
 }
 
-/// One side of a comparison.
+/// One side of a comparison: the results, and where they were measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
     /// What it was named by, for example `@baseline`.
@@ -63,16 +63,16 @@ pub struct Side {
     pub devices: Vec<String>,
 }
 
-/// One result on a side.
+/// A result that belongs to a side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SideResult {
-    /// Its unique name.
+    /// Its unique name in the history.
     pub id: String,
     /// The command that made it.
     pub kind: String,
     /// What it is of, for example `8 KiB random read`.
     pub title: String,
-    /// Start, UTC, RFC 3339.
+    /// When it started: UTC, RFC 3339.
     pub started: String,
 }
 
@@ -91,48 +91,48 @@ pub struct SideDifference {
 pub struct ComparedLoad {
     /// The load in words: `8 KiB random read, 4 threads × depth 8`.
     pub title: String,
-    /// Without what its figures mean nothing: file size and cache, of the second side.
+    /// What its figures mean nothing without: file size and cache, of the second side.
     pub caption: String,
-    /// Name of the conditions that both sides share; absent where they do not, and of a whole
-    /// curve.
+    /// Name of the conditions that both sides share; absent if they do not share them, and for a
+    /// whole curve.
     pub conditions_id: Option<String>,
-    /// In what the two sides of this load differ; verdicts are withheld where it is not empty.
+    /// In what the two sides of this load differ. If it is not empty, verdicts are withheld.
     pub unlike: Vec<Difference>,
     /// The measurements of the first side, by their unique names.
     pub runs_a: Vec<String>,
     /// The measurements of the second side.
     pub runs_b: Vec<String>,
-    /// The figures.
+    /// The figures that both sides have.
     pub figures: Vec<ComparedFigure>,
 }
 
 /// A figure on both sides of a load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedFigure {
-    /// Which one.
+    /// Which figure of the load it is.
     pub figure: Figure,
     /// Whether the verdict on the whole depends on it.
     pub decides: bool,
-    /// Of the first side.
+    /// The runs of the first side.
     pub a: Sample,
-    /// Of the second side.
+    /// The runs of the second side.
     pub b: Sample,
-    /// Fewest I/Os of any run that lie above the percentile; of percentiles only.
+    /// Fewest I/Os of any run that lie above the percentile; only for percentiles.
     pub tail_ios: Option<u64>,
     /// The change and its verdict; absent where verdicts are withheld.
     pub compared: Option<Compared>,
 }
 
-/// A figure of a load.
+/// A figure of a load that can be compared between results.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "LoadFigure")]
 pub enum Figure {
-    /// I/Os for each second.
+    /// I/Os per second.
     Iops,
-    /// MiB for each second.
+    /// MiB per second.
     MibPerS,
     /// Mean latency, nanoseconds.
     MeanNs,
@@ -145,9 +145,9 @@ pub enum Figure {
     /// 99.9th percentile of the latency, nanoseconds.
     #[serde(rename = "p99_9_ns")]
     P999Ns,
-    /// User and kernel CPU of the program for each I/O, microseconds.
+    /// User and kernel CPU time of iosonde per I/O, in microseconds.
     CpuUsPerIo,
-    /// Throughput at unlimited load, I/Os for each second.
+    /// Throughput at unlimited load, in I/Os per second.
     SaturatedIops,
     /// Latency at the operating point, nanoseconds.
     OperatingPointNs,
@@ -156,13 +156,13 @@ pub enum Figure {
 /// What a figure is measured in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FigureUnit {
-    /// I/Os for each second.
+    /// I/Os per second.
     Iops,
-    /// MiB for each second.
+    /// MiB per second.
     MibPerS,
-    /// Nanoseconds.
+    /// Time in nanoseconds: latencies.
     Nanoseconds,
-    /// Microseconds.
+    /// Time in microseconds: the CPU that an I/O costs.
     Microseconds,
 }
 
@@ -181,7 +181,7 @@ impl Figure {
         Self::CpuUsPerIo,
     ];
 
-    /// What people call it.
+    /// The name that tables and sentences give it.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -215,7 +215,7 @@ impl Figure {
         }
     }
 
-    /// Its entry in the list of figures; none for a figure of a whole curve.
+    /// Its entry in the list of figures; `None` for a figure of a whole curve.
     #[must_use]
     pub fn field(self) -> Option<&'static FigureField> {
         figure(match self {
@@ -231,7 +231,7 @@ impl Figure {
         })
     }
 
-    /// In what it is measured.
+    /// The unit of its values.
     #[must_use]
     pub fn unit(self) -> FigureUnit {
         match self {
@@ -248,7 +248,7 @@ impl Figure {
         matches!(self, Self::Iops | Self::MibPerS | Self::SaturatedIops)
     }
 
-    /// The share of I/Os below it, of a percentile.
+    /// For a percentile, the share of I/Os below it.
     #[must_use]
     pub fn quantile(self) -> Option<f64> {
         match self {

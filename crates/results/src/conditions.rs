@@ -1,7 +1,7 @@
 //! What must be alike for two measurements to be compared, and a short name for it.
 //!
-//! Not part of it are targets by name, host, tool version, engine, length and seed: who compares
-//! looks at those apart.
+//! Names of targets, host, tool version, engine, length and seed are not part of it: comparisons
+//! look at them separately.
 
 mod words;
 
@@ -25,50 +25,50 @@ const START_BYTES: u64 = 1 << 20;
 
 /// The conditions of a measurement.
 ///
-/// Everything that cannot matter to the load at hand has its default: a stream that only reads has
-/// no durability, and one that is wholly sequential no distribution. Defaults are not written, so
-/// that what is added one day changes no id.
+/// Everything that cannot matter to this load has its default: a stream that only reads has no
+/// durability, and a wholly sequential one has no distribution. Defaults are not written, so that
+/// later additions change no id.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate condition")]
 pub struct Conditions {
     /// Bytes of all targets that I/O could use.
     pub file_bytes: u64,
-    /// How many targets there were.
+    /// How many targets the load had.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub targets: usize,
-    /// I/O went through the cache of the operating system.
+    /// Whether I/O went through the cache of the operating system.
     #[serde(default, skip_serializing_if = "is_default")]
     pub buffered: bool,
-    /// The targets were mapped into memory.
+    /// Whether the targets were mapped into memory.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mapped: bool,
-    /// Threads looked for completions without ever sleeping.
+    /// Whether threads looked for completions without ever sleeping.
     #[serde(default, skip_serializing_if = "is_default")]
     pub spin: bool,
-    /// What was in a target before was not written by iosonde, so nobody knows how well it
+    /// Whether a target held data that iosonde did not write, so that nobody knows how well it
     /// compresses.
     #[serde(default, skip_serializing_if = "is_default")]
     pub foreign_data: bool,
-    /// Nobody knows the load: the name of the measurement, which is like no other.
+    /// If the load is not known, the name of the measurement, which is like no other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown: Option<String>,
-    /// What ran at the same time.
+    /// The streams, which ran at the same time.
     pub streams: Vec<StreamConditions>,
 }
 
-/// The conditions of one stream.
+/// The conditions of one stream: whatever changes what its figures mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamConditions {
     /// Indexes of the targets; empty means all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<usize>,
-    /// Threads for each target.
+    /// Threads on each of its targets.
     pub threads: u32,
-    /// Outstanding I/Os of each thread.
+    /// I/Os that each thread keeps in flight.
     pub depth: u32,
     /// Block sizes in rising order, each with its weight in the smallest whole numbers.
     pub blocks: Vec<(u64, u64)>,
-    /// Where the next I/O goes.
+    /// Whether offsets are random or in order.
     pub pattern: Pattern,
     /// DiskSpd's order of offsets, instead of the pattern.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,10 +76,10 @@ pub struct StreamConditions {
     /// Kinds of I/O that each thread mixed; the other fields have their means.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mix: Option<Mix>,
-    /// How threads shared the targets.
+    /// How a pool of threads shared the targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<Pool>,
-    /// The threads were those of the pool before it.
+    /// Whether the threads were those of the pool before it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub joined: bool,
     /// Which threads of the pool worked on the stream's targets; empty means all.
@@ -94,45 +94,45 @@ pub struct StreamConditions {
     /// How random offsets are spread over the span.
     #[serde(default, skip_serializing_if = "is_default")]
     pub distribution: Distribution,
-    /// Of what random offsets are multiples, where that is not the largest block.
+    /// What random offsets are multiples of, if that is not the largest block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub align_bytes: Option<u64>,
     /// Share of I/Os that write, in percent.
     #[serde(default, skip_serializing_if = "is_default")]
     pub write_percent: u8,
-    /// Whether the operating system's cache was used, where streams differ in it.
+    /// Whether the operating system's cache was used, if streams differ in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// What the operating system's cache was told of the order of offsets.
+    /// The hint that the operating system's cache got on the order of offsets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Hint>,
-    /// Every write was on stable media before it completed.
+    /// Whether every write was on stable media before it completed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub durable: bool,
-    /// Flush calls between writes.
+    /// How many writes there were between flush calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync: Option<SyncPolicy>,
-    /// What was written.
+    /// What the written blocks hold.
     #[serde(default, skip_serializing_if = "is_default")]
     pub content: Content,
     /// The file whose parts were written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_file: Option<String>,
-    /// What an open loop offered.
+    /// The rate that an open loop offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Pauses between bursts.
+    /// Pauses between bursts of I/Os.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
-    /// Where the used part of each target began. Of sequential reads, which experiments begin in
-    /// another place each time, what is left of it beyond whole MiB: its alignment.
+    /// Where the used part of each target began. Experiments begin sequential reads in another
+    /// place each time; of those only what exceeds whole MiB counts: the alignment.
     #[serde(default, skip_serializing_if = "is_default")]
     pub offset_bytes: u64,
-    /// Length of the used part of each target; absent where it was the whole, and of sequential
-    /// reads half or more of it.
+    /// Length of the used part of each target; absent if it was the whole target, or if sequential
+    /// reads used half or more of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span_bytes: Option<u64>,
-    /// I/O priority of the threads.
+    /// I/O priority of the stream's threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<Priority>,
     /// CPUs that the threads were bound to, in turn; empty leaves it to the system.
@@ -152,7 +152,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// A difference, where the two words are not the same.
+    /// The difference between two words; `None` if they are the same.
     #[must_use]
     pub fn between(name: &str, a: String, b: String) -> Option<Self> {
         (a != b).then(|| Self { name: name.to_owned(), a, b })
@@ -160,7 +160,7 @@ impl Difference {
 }
 
 impl Conditions {
-    /// The conditions of a measurement.
+    /// The conditions that a measurement was made under.
     #[must_use]
     pub fn of(measurement: &Measurement) -> Self {
         let workload = &measurement.workload;
@@ -203,7 +203,7 @@ impl Conditions {
         format!("{:016x}", json.iter().fold(0xcbf2_9ce4_8422_2325, step))
     }
 
-    /// Whatever differs, in the order in which it matters to a reader; empty where nothing does.
+    /// Whatever differs, in the order in which it matters to a reader; empty if nothing does.
     #[must_use]
     pub fn differences(&self, other: &Self) -> Vec<Difference> {
         let (a, b) = (self, other);
@@ -257,7 +257,8 @@ const MEANS: [&str; 4] = ["block size", "pattern", "alignment", "share of writes
 impl StreamConditions {
     /// `sizes` are those of all targets, in their order.
     fn of(stream: &Stream, sizes: &[u64]) -> Self {
-        // Without `..`: whoever adds a field to a stream decides here whether it is a condition.
+        // No `..` here: a new field of a stream has to be named, so its author decides whether it
+        // is a condition.
         let Stream {
             name: _,
             targets: _,
@@ -432,8 +433,8 @@ fn bound_cpus(stream: &Stream, targets: usize) -> Vec<u32> {
     stream.cpus.iter().take(bound).copied().collect()
 }
 
-/// Where the part of each target that a stream uses begins, and how long it is; none where it is
-/// the whole.
+/// Where the part of each target that a stream uses begins, and how long it is; `None` if it is the
+/// whole.
 fn used_part(stream: &Stream, targets: &[usize], sizes: &[u64]) -> (u64, Option<u64>) {
     let moves = stream.pattern == Pattern::Sequential && !stream.writes();
     let offset = stream.offset_bytes.0;
@@ -467,12 +468,12 @@ fn blocks(stream: &Stream) -> Vec<(u64, u64)> {
     blocks
 }
 
-/// The greatest common divisor.
+/// The greatest common divisor, which makes weights small.
 fn divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
 
-/// A size in short where that is exact, and in bytes beside it where it is not.
+/// A size in short if that is exact, otherwise in bytes as well.
 fn exact_bytes(bytes: u64) -> String {
     let short = Bytes(bytes).to_string();
     match short.parse::<Bytes>() {

@@ -19,27 +19,27 @@ pub struct Cycle {
     pub runs: Vec<CycleRun>,
 }
 
-/// One run.
+/// One run of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CycleRun {
     /// Its access specification; several where workers have different ones.
     pub specs: Vec<String>,
-    /// Workers that make I/O.
+    /// Workers that do I/O.
     pub workers: u64,
-    /// Targets of all workers; one that several work on counts for each.
+    /// Targets of all workers; one that several workers use counts once for each of them.
     pub targets: u64,
-    /// Outstanding I/Os of each worker on each target; none where workers differ.
+    /// Outstanding I/Os of each worker on each target; absent if workers differ.
     pub outstanding: Option<u32>,
-    /// I/Os in flight in all.
+    /// I/Os in flight, over all workers and targets.
     pub in_flight: u64,
-    /// Its place among the measurements of the document; none where there is no measurement.
+    /// Its place among the measurements of the document; absent without a measurement.
     pub measurement: Option<usize>,
-    /// Why there is none.
+    /// Why there is no measurement.
     pub reason: Option<String>,
 }
 
 impl Cycle {
-    /// What it is, in a phrase: the description, or the name of the file.
+    /// What it is, in a phrase: the description, or else the name of the file.
     #[must_use]
     pub fn title(&self) -> String {
         if self.description.is_empty() { self.file.clone() } else { self.description.clone() }

@@ -13,13 +13,13 @@ pub use crate::kinds::Document;
 use crate::kinds::KINDS;
 use crate::measurement::{Environment, MEASUREMENT_SCHEMA, Measurement, Status};
 
-/// Why a text is no result document.
+/// Why a text is not a result document.
 #[derive(Debug, Error)]
 pub enum DocumentError {
     /// It is not JSON, or ends too early.
     #[error("this is not JSON: {0}")]
     NotJson(#[source] serde_json::Error),
-    /// It is JSON, but says of no schema of ours that it follows it.
+    /// It is JSON, but names no schema of iosonde.
     #[error("this is not a result of iosonde: it has no `schema` that begins with `iosonde.`")]
     Foreign,
     /// It is of a kind or version that this program does not know.
@@ -28,49 +28,50 @@ pub enum DocumentError {
          it, or a newer one"
     )]
     Unknown {
-        /// The schema it names.
+        /// The schema that the text names.
         schema: String,
     },
     /// It does not follow the schema that it names.
     #[error("this is not a complete `{schema}`: {source}")]
     Malformed {
-        /// The schema it names.
+        /// The schema that the text names.
         schema: String,
-        /// What is wrong.
+        /// The first rule of the schema that it breaks.
         source: serde_json::Error,
     },
 }
 
-/// A kind of document.
+/// A kind of document, with a schema.
 pub(crate) trait Published {
     /// The name of the schema that such documents follow, with its version.
     const SCHEMA: &'static str;
 }
 
-/// What documents of every kind have.
+/// What documents of every kind have in common.
 pub(crate) trait Body {
-    /// The schema it names.
+    /// The schema that it follows, with its version.
     fn schema(&self) -> &str;
 
-    /// Its unique name.
+    /// Its unique name in the history.
     fn id(&self) -> &str;
 
     /// Version of the program that measured.
     fn tool_version(&self) -> &str;
 
-    /// Start, UTC, RFC 3339.
+    /// When it started: UTC, RFC 3339.
     fn started(&self) -> &str;
 
-    /// End, UTC, RFC 3339; none for a single measurement, which says how long it took.
+    /// When it ended: UTC, RFC 3339; `None` for a single measurement, which records how long it
+    /// took.
     fn finished(&self) -> Option<&str>;
 
-    /// How it ended.
+    /// Whether it ran to its end.
     fn status(&self) -> Status;
 
-    /// Where it was done.
+    /// The host and the storage that it was done on.
     fn environment(&self) -> &Environment;
 
-    /// The same, to be changed.
+    /// The environment, to be changed.
     fn environment_mut(&mut self) -> &mut Environment;
 
     /// Bytes of all targets that I/O could use.
@@ -91,11 +92,11 @@ pub(crate) trait Body {
     /// Every reason to doubt a figure.
     fn warnings(&self) -> &[String];
 
-    /// The plan that repeats it, with the kind of its job as `job`. That of a single measurement is
-    /// its workload, and that of a sweep stands in its conclusion.
+    /// The plan that repeats it, with the kind of its job as `job`. For a single measurement it is
+    /// the workload; for a sweep it is in the conclusion.
     fn plan(&self) -> Option<Value>;
 
-    /// Takes the plan that repeats it.
+    /// Stores the plan that repeats it.
     fn set_plan(&mut self, plan: Option<Value>);
 
     /// Every path in it but those of its plan and of its environment.
@@ -123,13 +124,13 @@ impl Document {
         }
     }
 
-    /// The schema it follows.
+    /// The schema that it follows, with its version.
     #[must_use]
     pub fn schema(&self) -> &str {
         self.body().schema()
     }
 
-    /// Its unique name.
+    /// Its unique name in the history.
     #[must_use]
     pub fn id(&self) -> &str {
         self.body().id()
@@ -141,25 +142,26 @@ impl Document {
         self.body().tool_version()
     }
 
-    /// Start, UTC, RFC 3339.
+    /// When it started: UTC, RFC 3339.
     #[must_use]
     pub fn started(&self) -> &str {
         self.body().started()
     }
 
-    /// End, UTC, RFC 3339; none for a single measurement, which says how long it took.
+    /// When it ended: UTC, RFC 3339; `None` for a single measurement, which records how long it
+    /// took.
     #[must_use]
     pub fn finished(&self) -> Option<&str> {
         self.body().finished()
     }
 
-    /// How it ended.
+    /// Whether it ran to its end.
     #[must_use]
     pub fn status(&self) -> Status {
         self.body().status()
     }
 
-    /// Where it was done.
+    /// The host and the storage that it was done on.
     #[must_use]
     pub fn environment(&self) -> &Environment {
         self.body().environment()
@@ -201,14 +203,14 @@ impl Document {
         self.body().warnings()
     }
 
-    /// The plan that repeats it, with the kind of its job as `job`. That of a single measurement is
-    /// its workload, and that of a sweep stands in its conclusion.
+    /// The plan that repeats it, with the kind of its job as `job`. For a single measurement it is
+    /// the workload; for a sweep it is in the conclusion.
     #[must_use]
     pub fn plan(&self) -> Option<Value> {
         self.body().plan()
     }
 
-    /// Takes the plan that repeats it.
+    /// Stores the plan that repeats it.
     pub fn set_plan(&mut self, plan: Option<Value>) {
         self.body_mut().set_plan(plan);
     }

@@ -1,4 +1,4 @@
-//! The document of a check behind a crash, `iosonde.durability/1`: is everything there that was
+//! The document of a check after a crash, `iosonde.durability/1`: is everything there that was
 //! acknowledged as durable?
 
 use std::path::PathBuf;
@@ -10,62 +10,62 @@ use workload::{Bytes, Mode};
 use crate::experiment::Conclusion;
 use crate::measurement::Measurement;
 
-/// What of a writer's promises is there after it is gone.
+/// What is left of a writer's promises after it is gone.
 ///
 /// The host and storage around it are those on which it was checked; with `--verify`, times are
 /// those of the check, too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Durability {
-    /// What the check concludes.
+    /// Whether everything that was promised is there.
     pub verdict: DurabilityVerdict,
-    /// The same in a sentence, for people.
+    /// The verdict in a sentence, for people.
     pub sentence: String,
-    /// Unique name of the run that was checked. It may be checked several times, and each check is
-    /// a result of its own.
+    /// Unique name of the run that was checked. It may be checked several times, and each check has
+    /// its own result.
     pub run_id: String,
     /// When that run began to write, UTC, RFC 3339.
     pub run_started: String,
-    /// The host that wrote.
+    /// Name of the host that wrote.
     pub host: String,
-    /// How often the writer was let go on, and checked; none where nobody saw that, because the
-    /// check was asked for by `--verify`.
+    /// How often the writer resumed and was checked; absent if nobody saw that, because the check
+    /// was asked for by `--verify`.
     pub rounds: Option<u32>,
     /// How the writer ended, the last time.
     pub ending: WriterEnd,
-    /// What made writes durable.
+    /// The call or flag that made writes durable.
     pub sync: SyncMode,
-    /// What was durable when.
+    /// In which order things were made durable.
     pub order: DurableOrder,
-    /// Threads that wrote.
+    /// Threads that wrote at once.
     pub threads: u32,
-    /// Operations of a thread in flight.
+    /// Operations that each thread keeps in flight.
     pub depth: u32,
-    /// Size of a page.
+    /// Size of a page, in bytes.
     pub page_bytes: u32,
     /// Whether I/O went past the cache of the operating system.
     pub mode: Mode,
-    /// Where it was written to.
+    /// The files and devices that were written to.
     pub files: Vec<WrittenFile>,
     /// Seconds of writing up to the last promise, over all rounds.
     pub seconds: f64,
     /// Operations that were promised to be durable.
     pub promised_operations: u64,
-    /// Of the pages.
+    /// What became of the pages.
     pub data: CheckedArea,
-    /// Of the log, where there is one.
+    /// What became of the log, if there is one.
     pub log: Option<CheckedArea>,
-    /// What was lost, by kind.
+    /// How often something was lost, by kind of loss.
     pub losses: Vec<LossCount>,
     /// The first 100 of the losses, one by one.
     pub findings: Vec<BrokenPromise>,
     /// About how long before the last promise the oldest of the lost operations was promised, by
     /// the mean rate.
     pub oldest_loss_seconds: Option<f64>,
-    /// What it looks like, and what to do.
+    /// What the losses look like, and what to do.
     pub advice: Vec<String>,
 }
 
-/// What a check concludes.
+/// Whether everything that was promised is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DurabilityVerdict {
@@ -78,7 +78,7 @@ pub enum DurabilityVerdict {
 }
 
 impl DurabilityVerdict {
-    /// In a word or two.
+    /// The verdict in a word or two.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -89,22 +89,22 @@ impl DurabilityVerdict {
     }
 }
 
-/// How a writer ended.
+/// How a writer ended, as far as it was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WriterEnd {
-    /// Its time was up, or it was asked to: no crash came.
+    /// Its time was up, or it was asked to stop: there was no crash.
     InOrder,
-    /// The process was killed, and the machine went on.
+    /// The process was killed, and the machine kept running.
     Killed,
-    /// It could not go on.
+    /// An error stopped it.
     Failed,
-    /// Nobody saw it: the check was asked for later, as it is after a loss of power.
+    /// Nobody saw it: the check was asked for later, as after a loss of power.
     Unseen,
 }
 
 impl WriterEnd {
-    /// The same in a sentence.
+    /// How it ended, in a sentence.
     #[must_use]
     pub fn sentence(self) -> &'static str {
         match self {
@@ -116,22 +116,22 @@ impl WriterEnd {
     }
 }
 
-/// What makes a write durable.
+/// The call or flag that makes a write durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SyncMode {
-    /// fsync behind the writes of a batch.
+    /// fsync after the writes of a batch.
     Fsync,
-    /// fdatasync behind the writes of a batch.
+    /// fdatasync after the writes of a batch.
     Fdatasync,
     /// The file is opened with O_DSYNC, so that every write is durable before it completes.
     ODsync,
-    /// Every write has RWF_DSYNC, which a device with forced unit access (FUA) is asked for.
+    /// Every write has RWF_DSYNC, which asks a device for forced unit access (FUA).
     Fua,
 }
 
 impl SyncMode {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -142,14 +142,14 @@ impl SyncMode {
         }
     }
 
-    /// Whether a call behind the writes makes them durable.
+    /// Whether a call after the writes makes them durable.
     #[must_use]
     pub fn flushes(self) -> bool {
         matches!(self, Self::Fsync | Self::Fdatasync)
     }
 }
 
-/// What is durable when.
+/// In which order things are made durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DurableOrder {
@@ -161,7 +161,7 @@ pub enum DurableOrder {
 }
 
 impl DurableOrder {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -170,7 +170,7 @@ impl DurableOrder {
         }
     }
 
-    /// The words for pages of this size that are written so.
+    /// The order in words, for pages of this size.
     fn words(self, page_bytes: u32) -> String {
         let pages = format!("{} pages", Bytes(page_bytes.into()));
         match self {
@@ -180,18 +180,18 @@ impl DurableOrder {
     }
 }
 
-/// What a file or device holds.
+/// What a file or device of the test holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WrittenRole {
-    /// Pages.
+    /// Pages, each at its own place.
     Data,
-    /// The log.
+    /// Records, one after the other: the log.
     Log,
 }
 
 impl WrittenRole {
-    /// The word for it.
+    /// The word for it in tables: `data` or `log`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -204,27 +204,27 @@ impl WrittenRole {
 /// A file or device that is written to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WrittenFile {
-    /// The file or device.
+    /// The path of the file or device.
     pub path: PathBuf,
     /// The bytes of it that may be used.
     pub size_bytes: u64,
-    /// What it holds.
+    /// Whether it holds pages or the log.
     pub role: WrittenRole,
 }
 
-/// What became of what was written and not promised; none of it is an error.
+/// What became of operations that were written and not promised; none of it is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct InDoubt {
-    /// It is as it was before.
+    /// Operations of which nothing is there.
     pub old: u64,
-    /// It is there.
+    /// Operations that are wholly there.
     pub new: u64,
-    /// A part of it is there.
+    /// Operations that are there in part.
     pub torn: u64,
 }
 
 impl InDoubt {
-    /// All of it.
+    /// All operations that were in doubt.
     #[must_use]
     pub fn all(self) -> u64 {
         self.old + self.new + self.torn
@@ -258,26 +258,26 @@ pub enum Loss {
     Older,
     /// Some sectors are as promised, or newer, and others are older.
     Torn,
-    /// There are zeros.
+    /// Zeros are in its place.
     Zeroed,
-    /// There is what belongs to another place.
+    /// What belongs to another place is there.
     Misplaced,
-    /// There is something that this run did not write.
+    /// Something that this run did not write is there.
     Foreign,
-    /// It cannot be read.
+    /// Reading it fails.
     Unreadable,
-    /// The file ends before it.
+    /// The file has become shorter and ends before it.
     Missing,
     /// A page is newer than the log says: its record, which was durable before the page was
     /// written, is not there.
     AheadOfLog,
-    /// It is of a version that was not even begun when the witness heard of it last: the witness's
-    /// file is older than the storage.
+    /// Its version had not even begun when the witness last heard of it: the witness's file is
+    /// older than the storage.
     Unknown,
 }
 
 impl Loss {
-    /// All of them, in the order in which they are told.
+    /// All of them, in the order of the report.
     pub const ALL: [Self; 9] = [
         Self::Older,
         Self::Torn,
@@ -290,7 +290,7 @@ impl Loss {
         Self::Unknown,
     ];
 
-    /// The words for it.
+    /// The loss in a few words.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -310,30 +310,30 @@ impl Loss {
 /// How often something was lost in one way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LossCount {
-    /// The way.
+    /// In which way it was lost.
     pub loss: Loss,
-    /// How often.
+    /// How many operations were lost in this way.
     pub count: u64,
 }
 
 /// One promise that was not kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BrokenPromise {
-    /// What became of it.
+    /// In which way it was lost.
     pub loss: Loss,
-    /// The file or device.
+    /// The path of the file or device.
     pub path: PathBuf,
-    /// What it holds.
+    /// Whether that holds pages or the log.
     pub role: WrittenRole,
-    /// Where, in bytes.
+    /// Where it begins in the file, in bytes.
     pub offset: u64,
-    /// How long, in bytes.
+    /// How long it is, in bytes.
     pub bytes: u64,
-    /// The thread that wrote it.
+    /// Number of the thread that wrote it.
     pub thread: u32,
     /// The operation of that thread, counted from 1, that was promised, or whose record is missing.
     pub operation: u32,
-    /// The operation of that thread whose version was found, where it is one.
+    /// The operation of that thread whose version was found, if a version was found.
     pub found_operation: Option<u32>,
     /// Sectors of 512 bytes that are as promised or newer.
     pub right_sectors: u64,
@@ -347,19 +347,19 @@ impl Durability {
         format!("{}: {asked}", self.verdict.words())
     }
 
-    /// What is tested by writing so, in a phrase.
+    /// What such writing tests, in a phrase.
     #[must_use]
     pub fn phrase(sync: SyncMode, order: DurableOrder, page_bytes: u32) -> String {
         format!("durability by {}, {}", sync.name(), order.words(page_bytes))
     }
 
-    /// How often something was lost in this way.
+    /// How many operations were lost in this way.
     #[must_use]
     pub fn count(&self, loss: Loss) -> u64 {
         self.losses.iter().filter(|l| l.loss == loss).map(|l| l.count).sum()
     }
 
-    /// Losses of every kind.
+    /// How many operations were lost, in any way.
     #[must_use]
     pub fn loss_count(&self) -> u64 {
         self.losses.iter().map(|l| l.count).sum()

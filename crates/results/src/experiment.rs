@@ -17,12 +17,12 @@ pub trait Conclusion {
         measurements.first().map(|m| m.workload.title()).unwrap_or_default()
     }
 
-    /// The plan that repeats it, where it stands in the conclusion.
+    /// The plan that repeats it, if it is in the conclusion.
     fn plan(&self) -> Option<serde_json::Value> {
         None
     }
 
-    /// Every path in it.
+    /// Every path in the conclusion, so that names can be taken out.
     fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
         Vec::new()
     }
@@ -33,25 +33,26 @@ pub trait Conclusion {
 pub struct Experiment<C> {
     /// Which experiment, and the version of its document.
     pub schema: String,
-    /// Unique name of this experiment.
+    /// Unique name of this experiment, by which the history finds it.
     pub id: String,
     /// Version of the program that measured.
     pub tool_version: String,
-    /// Start, UTC, RFC 3339.
+    /// When it started: UTC, RFC 3339.
     pub started: String,
-    /// End, UTC, RFC 3339.
+    /// When it ended: UTC, RFC 3339.
     pub finished: String,
-    /// How it ended; the figures of an interrupted one are those of the part that was measured.
+    /// How it ended. The figures of an interrupted experiment are those of the part that was
+    /// measured.
     pub status: Status,
-    /// The plan that `iosonde do` and `iosonde again` repeat; none of older results, of those of
+    /// The plan that `iosonde do` and `iosonde again` repeat. Absent in older results, in those of
     /// other tools, and where names were taken out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<serde_json::Value>,
-    /// What received the I/O.
+    /// The files and devices that received the I/O, as the user named them.
     pub targets: Vec<PathBuf>,
     /// Bytes of all targets that I/O could use.
     pub file_bytes: u64,
-    /// Where it was done.
+    /// The host and the storage that it was done on.
     pub environment: Environment,
     /// What follows from the measurements, and the rule that was applied.
     pub conclusion: C,

@@ -15,9 +15,9 @@ use crate::measurement::{Latency, Measurement, Status};
 /// The experiment that a measurement is part of.
 #[derive(Debug, Clone, Copy)]
 pub struct PartOf<'a> {
-    /// Unique name of the experiment.
+    /// Unique name of that experiment.
     pub experiment_id: &'a str,
-    /// The command that measured.
+    /// The command that measured, such as `knee`.
     pub kind: &'a str,
     /// The place of the measurement in the experiment, from 0.
     pub cell: u32,
@@ -26,45 +26,45 @@ pub struct PartOf<'a> {
 /// What a figure or a column is measured in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// No figures, but words.
+    /// Words, not a figure.
     Text,
-    /// A count.
+    /// A count of things.
     Count,
     /// A figure without a unit.
     Number,
-    /// I/Os for each second.
+    /// I/Os per second.
     Iops,
-    /// MiB for each second.
+    /// MiB per second.
     MibPerS,
-    /// Nanoseconds.
+    /// Time in nanoseconds.
     Nanoseconds,
-    /// Seconds.
+    /// Time in seconds.
     Seconds,
-    /// Bytes.
+    /// A size in bytes.
     Bytes,
-    /// Percent.
+    /// A share in percent.
     Percent,
-    /// Seconds since 1970, UTC.
+    /// A time of day, in seconds since 1970, UTC.
     Moment,
 }
 
 /// The type of a figure in tables and databases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FigureKind {
-    /// Counts, bytes and nanoseconds.
+    /// Whole numbers: counts, bytes and nanoseconds.
     Whole,
-    /// Rates and means.
+    /// Fractions: rates and means.
     Real,
-    /// Yes or no.
+    /// Yes or no, as a boolean.
     Flag,
-    /// Words.
+    /// Words, as a text.
     Text,
     /// A time of day, UTC, as RFC 3339.
     Moment,
 }
 
 impl FigureKind {
-    /// Its name in the documentation.
+    /// Its name in the documentation of the columns.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -77,18 +77,18 @@ impl FigureKind {
     }
 }
 
-/// The value of a figure.
+/// The value of a figure, by its type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FigureValue<'a> {
-    /// Unknown, or not to be had.
+    /// It is not known.
     Absent,
-    /// Of [`FigureKind::Whole`].
+    /// A value of [`FigureKind::Whole`].
     Whole(u64),
-    /// Of [`FigureKind::Real`].
+    /// A value of [`FigureKind::Real`].
     Real(f64),
-    /// Of [`FigureKind::Flag`].
+    /// A value of [`FigureKind::Flag`].
     Flag(bool),
-    /// Of [`FigureKind::Text`] and [`FigureKind::Moment`].
+    /// A value of [`FigureKind::Text`] or [`FigureKind::Moment`].
     Text(Cow<'a, str>),
 }
 
@@ -116,13 +116,13 @@ impl FigureValue<'_> {
 
 /// A type that a figure can have.
 pub trait FigureType: Sized {
-    /// Its type in tables.
+    /// The type of such values in tables.
     const KIND: FigureKind;
-    /// Whether it may be absent.
+    /// Whether a measurement may lack it.
     const OPTIONAL: bool = false;
-    /// The value.
+    /// The value as tables take it.
     fn value(&self) -> FigureValue<'_>;
-    /// The figure with this value; none where the value is of another type.
+    /// The figure with this value; `None` if the value is of another type.
     fn read(value: FigureValue<'_>) -> Option<Self>;
 }
 
@@ -176,31 +176,31 @@ impl<T: FigureType> FigureType for Option<T> {
     }
 }
 
-/// A kept value that is missing, or beyond what its figure can hold.
+/// A stored value that is missing, or beyond what its figure can hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WrongFigure {
-    /// Key of the figure.
+    /// Key of the figure with that value.
     pub key: &'static str,
 }
 
-/// One figure.
+/// One figure: its names, its type, and how to read it off a measurement.
 #[derive(Debug)]
 pub struct FigureField {
     /// Its name for programs, with the unit last: `latency_p99_ns`.
     pub key: &'static str,
     /// Its heading in a table: `p99`.
     pub title: &'static str,
-    /// What it is measured in.
+    /// The unit of its values.
     pub unit: Unit,
     /// Its type in tables and databases.
     pub kind: FigureKind,
-    /// Whether it may be absent.
+    /// Whether a measurement may lack it.
     pub optional: bool,
-    /// What it says, as the documentation has it.
+    /// Its definition, for the documentation.
     pub meaning: &'static str,
     /// Whether the table of every load in a report has it.
     pub in_reports: bool,
-    /// Its column in a history; none for a figure that only the document has.
+    /// Its column in a history; `None` for a figure that only the document has.
     pub column: Option<FigureColumn>,
     of: fn(&Measurement, &PartOf<'_>) -> FigureValue<'static>,
 }
@@ -210,19 +210,19 @@ pub struct FigureField {
 pub struct FigureColumn {
     /// The version of the history's tables that brought it.
     pub since: u32,
-    /// Reads it off a row.
+    /// Reads the value from a row.
     pub of: for<'a> fn(&'a Load) -> FigureValue<'a>,
 }
 
 impl FigureField {
-    /// The figure of a measurement.
+    /// The value that a measurement has for this figure.
     #[must_use]
     pub fn of(&self, measurement: &Measurement, part_of: &PartOf<'_>) -> FigureValue<'static> {
         (self.of)(measurement, part_of)
     }
 }
 
-/// The figure with this key.
+/// The figure with this key, if there is one.
 #[must_use]
 pub fn figure(key: &str) -> Option<&'static FigureField> {
     FIGURES.iter().find(|figure| figure.key == key)
@@ -476,22 +476,24 @@ fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// Of another tool, a zero is what it does not tell.
+/// A number of the measurement. In results of another tool, a zero means that the tool does not
+/// report it.
 fn told(m: &Measurement, number: f64) -> Option<f64> {
     finite(number).filter(|number| m.origin.is_none() || *number > 0.0)
 }
 
-/// The same for a count.
+/// A count of the measurement. In results of another tool, a zero means that the tool does not
+/// report it.
 fn counted(m: &Measurement, number: u64) -> Option<u64> {
     (m.origin.is_none() || number > 0).then_some(number)
 }
 
-/// A count of I/Os. Of another tool, a rate without a count has none.
+/// A count of I/Os. Another tool may report a rate without a count.
 fn of_rate(m: &Measurement, number: u64) -> Option<u64> {
     (m.origin.is_none() || number > 0 || m.total.iops <= 0.0).then_some(number)
 }
 
-/// What follows from a load that is known.
+/// A value that follows from the load, if the load is known.
 fn of_load<T>(m: &Measurement, value: T) -> Option<T> {
     (!m.workload.is_unknown()).then_some(value)
 }
@@ -505,7 +507,7 @@ fn targets(m: &Measurement) -> String {
     paths.collect::<Vec<_>>().join(", ")
 }
 
-/// What all streams have in common; none where they differ.
+/// What all streams have in common; `None` if they differ.
 fn common<T: PartialEq>(streams: &[Stream], of: fn(&Stream) -> T) -> Option<T> {
     let first = of(streams.first()?);
     streams.iter().all(|stream| of(stream) == first).then_some(first)

@@ -13,17 +13,17 @@ use crate::measurement::{Measurement, Point, Statistics};
 pub struct Fleet {
     /// How the coordinator reached the hosts: `ssh`.
     pub transport: String,
-    /// What was to happen when a host is lost.
+    /// What to do when a host is lost.
     pub on_loss: OnLoss,
-    /// Between the first host that started and the last; each says how late it was by its own
-    /// clock. None before two hosts have started.
+    /// Between the first host that started and the last; each reports how late it was by its own
+    /// clock. Absent until two hosts have started.
     pub start_skew_ns: Option<u64>,
-    /// How well the clocks are known: no host's clock is further off than this.
+    /// How well the clocks are known: no host's clock is farther off than this.
     pub clock_bound_ns: Option<u64>,
-    /// The time in which every host ran, and what all of them did in it; none where there was no
+    /// The time in which every host ran, and what all of them did in it; absent if there was no
     /// such time.
     pub window: Option<FleetWindow>,
-    /// What all hosts that have a result counted in the whole of their windows; none without a
+    /// What all hosts that have a result counted in the whole of their windows; absent without a
     /// result.
     pub merged: Option<FleetMerged>,
     /// Each host, in the order in which they were named.
@@ -43,13 +43,13 @@ impl Conclusion for Fleet {
     }
 }
 
-/// What happens when a host is lost.
+/// What to do with the other hosts when one is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnLoss {
-    /// The other hosts stop.
+    /// Stop the other hosts, too.
     Abort,
-    /// The other hosts continue.
+    /// Let the other hosts continue without it.
     Continue,
 }
 
@@ -58,15 +58,15 @@ pub enum OnLoss {
 pub struct FleetWindow {
     /// Its beginning, in seconds after the moment that was named for the start.
     pub from_s: f64,
-    /// Its length in seconds.
+    /// How long it is, in seconds.
     pub seconds: f64,
-    /// Reads of all hosts for each second.
+    /// Reads of all hosts per second.
     pub read_iops: f64,
-    /// Writes of all hosts for each second.
+    /// Writes of all hosts per second.
     pub write_iops: f64,
-    /// MiB read by all hosts for each second.
+    /// MiB read by all hosts per second.
     pub read_mib_per_s: f64,
-    /// MiB written by all hosts for each second.
+    /// MiB written by all hosts per second.
     pub write_mib_per_s: f64,
 }
 
@@ -74,30 +74,30 @@ pub struct FleetWindow {
 /// the sums of the hosts' rates, each over its own window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetMerged {
-    /// Hosts that have a result.
+    /// How many hosts have a result.
     pub hosts: u64,
     /// Reads and writes together.
     pub total: Statistics,
-    /// Reads.
+    /// Reads of all these hosts.
     pub read: Statistics,
-    /// Writes.
+    /// Writes of all these hosts.
     pub write: Statistics,
     /// Flush calls. They count in no other figure.
     pub sync: Statistics,
 }
 
-/// One host.
+/// What one host did, or why it did not.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetHost {
     /// The name by which the coordinator called it.
     pub name: String,
-    /// What it calls itself.
+    /// The name by which the host calls itself.
     pub hostname: String,
-    /// Version of its iosonde.
+    /// Version of iosonde on the host.
     pub version: String,
-    /// The place of its measurement in `measurements`, from 0; none where it has none.
+    /// The place of its measurement in `measurements`, from 0; absent if the host has none.
     pub measurement: Option<u64>,
-    /// Its clock is known to this much.
+    /// Its clock is off by no more than this.
     pub clock_bound_ns: Option<u64>,
     /// How long after the named moment its last thread started, by its own clock.
     pub late_ns: Option<u64>,
@@ -105,15 +105,15 @@ pub struct FleetHost {
     pub from_s: Option<f64>,
     /// When its measured window ended, or the last of its intervals that arrived.
     pub to_s: Option<f64>,
-    /// Its I/Os for each second of the time in which every host ran.
+    /// Its I/Os per second in the time in which every host ran.
     pub iops: Option<f64>,
-    /// Its MiB for each second of the time in which every host ran.
+    /// Its MiB per second in the time in which every host ran.
     pub mib_per_s: Option<f64>,
-    /// Why it has no measurement.
+    /// If the host was lost: why there is no measurement.
     pub lost: Option<String>,
     /// Events that did not arrive while it ran. The figures of its measurement have all I/Os.
     pub missing_events: u64,
-    /// What arrived of a host that was lost.
+    /// The intervals that arrived from a host that was lost.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Point>,
 }

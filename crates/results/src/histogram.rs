@@ -13,16 +13,16 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use thiserror::Error;
 
-/// Buckets for each power of two, as a power of two.
+/// Buckets per power of two, as a power of two.
 const SUB_BITS: u32 = 6;
 const SUB_BUCKETS: usize = 1 << SUB_BITS;
 /// The exponent of the first value out of range.
 const RANGE_BITS: u32 = 46;
 const BUCKETS: usize = ((RANGE_BITS - SUB_BITS) as usize) * SUB_BUCKETS + SUB_BUCKETS;
-/// The largest value that has a bucket of its own.
+/// The largest value that has its own bucket.
 const VALUE_MAX: u64 = (1 << RANGE_BITS) - 1;
 
-/// Counts of latencies in nanoseconds. Mergeable without loss.
+/// Counts of latencies in nanoseconds. Histograms can be merged without loss.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Histogram {
     counts: Box<[u64; BUCKETS]>,
@@ -31,7 +31,7 @@ pub struct Histogram {
     max: u64,
 }
 
-/// A histogram text that cannot be read.
+/// A text that is not a histogram, and why.
 #[derive(Debug, Error)]
 #[error("the histogram is not in the HdrHistogram V2 compressed encoding: {0}")]
 pub struct EncodingError(String);
@@ -49,7 +49,7 @@ impl fmt::Debug for Histogram {
     }
 }
 
-/// The bucket of a value.
+/// The bucket that counts a value.
 #[inline]
 fn index_of(value: u64) -> usize {
     // The highest bit decides the group; below 2^(SUB_BITS + 1) the shift is zero and buckets are
@@ -61,7 +61,7 @@ fn index_of(value: u64) -> usize {
     index.min(BUCKETS - 1)
 }
 
-/// The middle of a bucket.
+/// The value that a bucket reports: its middle.
 fn value_of(index: usize) -> u64 {
     let shift = (index >> SUB_BITS).saturating_sub(1);
     let low = (index - (shift << SUB_BITS)) as u64;
@@ -77,7 +77,7 @@ impl Histogram {
         Self { counts, sum: 0, min: u64::MAX, max: 0 }
     }
 
-    /// Counts one latency in nanoseconds.
+    /// Counts one latency, in nanoseconds.
     #[inline]
     pub fn record(&mut self, value_ns: u64) {
         self.counts[index_of(value_ns)] += 1;
@@ -107,7 +107,7 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// Forgets everything, keeps the memory.
+    /// Forgets all counts and keeps the memory, so that recording still never allocates.
     pub fn clear(&mut self) {
         self.counts.fill(0);
         (self.sum, self.min, self.max) = (0, u64::MAX, 0);
@@ -125,13 +125,13 @@ impl Histogram {
         self.max == 0 && self.min == u64::MAX
     }
 
-    /// The smallest value, exactly. Nothing recorded gives none.
+    /// The smallest value, exactly; `None` if nothing was recorded.
     #[must_use]
     pub fn min(&self) -> Option<u64> {
         (!self.is_empty()).then_some(self.min)
     }
 
-    /// The largest value, exactly. Nothing recorded gives none.
+    /// The largest value, exactly; `None` if nothing was recorded.
     #[must_use]
     pub fn max(&self) -> Option<u64> {
         (!self.is_empty()).then_some(self.max)
@@ -181,7 +181,7 @@ impl Histogram {
         Some(self.max)
     }
 
-    /// A quantile that enough values stand behind: at least ten lie above it.
+    /// A quantile that enough values support: at least ten lie above it.
     #[must_use]
     pub fn supported_quantile(&self, q: f64) -> Option<u64> {
         let above = self.count() as f64 * (1.0 - q);

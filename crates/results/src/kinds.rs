@@ -1,5 +1,5 @@
-//! The kinds of result documents: one line each. Whatever reads a document by its schema, filters
-//! by kind or offers kinds to choose from reads this list.
+//! The kinds of result documents, one line each. Everything that reads a document by its schema,
+//! filters by kind or offers kinds to choose from reads this list.
 
 use schemars::Schema;
 use serde::de::DeserializeOwned;
@@ -23,7 +23,7 @@ use crate::sizes::Sizes;
 use crate::sweep::Sweep;
 use crate::validation::Validation;
 
-/// A kind of result document.
+/// A kind of result document: who makes it, its schema, how to read it.
 #[derive(Debug)]
 pub struct Kind {
     /// The command that makes such documents; several kinds may share it.
@@ -32,7 +32,7 @@ pub struct Kind {
     pub printed_by: &'static str,
     /// The name of the schema that they follow, with its version.
     pub schema: &'static str,
-    /// Reads one from a JSON value.
+    /// Reads such a document from a JSON value.
     pub(crate) read: fn(Value) -> Result<Document, serde_json::Error>,
 }
 
@@ -45,7 +45,7 @@ impl Kind {
     }
 }
 
-/// Makes [`Document`] and the list from one line for each kind.
+/// Makes [`Document`] and the list from one line per kind.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $variant:ident($body:ty) $word:literal, $printed_by:literal;)*) => {
         /// One result, whatever command made it.
@@ -78,7 +78,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// What documents of every kind have.
+            /// What documents of every kind have in common.
             pub(crate) fn body(&self) -> &dyn Body {
                 match self {
                     $(Self::$variant(body) => body.as_ref(),)*
@@ -92,7 +92,7 @@ macro_rules! kinds {
             }
         }
 
-        /// As the document it holds, without a name around it.
+        /// As the document that it holds, without a name around it.
         impl Serialize for Document {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {

@@ -1,5 +1,5 @@
-//! What was measured, as plain data: the documents that every other room reads, and the histogram
-//! they carry.
+//! What was measured, as plain data: the documents that every other crate reads, and the histogram
+//! that they carry.
 //!
 //! A [`Measurement`] is one workload on one set of targets; an [`Assessment`] is a list of
 //! measurements and what was concluded from them. Both are written as JSON under a versioned schema

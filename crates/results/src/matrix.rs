@@ -11,18 +11,18 @@ use crate::measurement::Measurement;
 pub struct ReadWriteMatrix {
     /// The most reads per second without writes, in a closed loop. Read rates are shares of it.
     pub highest_read_iops: Option<f64>,
-    /// The most writes per second without reads, in a closed loop. Where the rate fell for good
+    /// The most writes per second without reads, in a closed loop. If the rate fell permanently
     /// during the measurement, the level after that. Write rates are shares of it.
     pub highest_write_iops: Option<f64>,
     /// Every combination, by rising read rate, then by rising write rate.
     pub cells: Vec<MatrixCell>,
     /// What writes cost at each read rate, by rising read rate.
     pub costs: Vec<WriteCost>,
-    /// Whether writes slow reads down.
+    /// Whether writes slow reads down, and how much.
     pub interference: Interference,
-    /// The conclusion in one sentence.
+    /// What writes cost readers here, in a sentence.
     pub sentence: String,
-    /// How the conclusion was drawn.
+    /// The rule that led to it, with its numbers.
     pub rule: String,
 }
 
@@ -45,18 +45,18 @@ pub struct MatrixCell {
     pub offered_read_iops: f64,
     /// Writes per second that were offered.
     pub offered_write_iops: f64,
-    /// Whether the storage kept up. The latencies of a cell where it did not depend on how long the
-    /// cell was measured, so they are absent.
+    /// Whether the storage kept up. If it did not, latencies depend on how long the cell was
+    /// measured, so they are absent.
     pub outcome: CellOutcome,
-    /// Reads per second that completed; none where the cell was skipped.
+    /// Reads per second that completed; absent if the cell was skipped.
     pub read_iops: Option<f64>,
-    /// Writes per second that completed; none where the cell was skipped.
+    /// Writes per second that completed; absent if the cell was skipped.
     pub write_iops: Option<f64>,
-    /// Median latency of reads.
+    /// Median latency of reads, in nanoseconds; absent unless the rates were reached.
     pub read_p50_ns: Option<u64>,
     /// 99th percentile of the latency of reads.
     pub read_p99_ns: Option<u64>,
-    /// Median latency of writes.
+    /// Median latency of writes, in nanoseconds; absent unless the rates were reached.
     pub write_p50_ns: Option<u64>,
     /// 99th percentile of the latency of writes.
     pub write_p99_ns: Option<u64>,
@@ -66,9 +66,9 @@ pub struct MatrixCell {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CellOutcome {
-    /// It kept up.
+    /// It kept up with both rates.
     Reached,
-    /// It did not.
+    /// It did not keep up with at least one of the rates.
     NotReached,
     /// It was not measured, because the storage did not keep up with less.
     Skipped,
@@ -83,10 +83,10 @@ pub struct WriteCost {
     pub offered_read_iops: f64,
     /// 99th percentile of the latency of reads without writes.
     pub p99_alone_ns: u64,
-    /// The highest write rate up to which this percentile stayed within twice that; 0 where the
-    /// lowest write rate was too much.
+    /// The highest write rate up to which this percentile stayed within twice that; 0 if the lowest
+    /// write rate was too much.
     pub bearable_write_iops: f64,
-    /// The next write rate, which was too much; none where no write rate was.
+    /// The next write rate, which was too much; absent if no write rate was.
     pub excessive_write_iops: Option<f64>,
     /// Why that write rate was too much.
     pub limit: Option<WriteLimit>,
@@ -108,15 +108,15 @@ pub enum WriteLimit {
     TooFewReads,
 }
 
-/// Whether writes slow reads down.
+/// How much writes slow reads down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Interference {
     /// The 99th percentile of reads doubled, or reads fell behind, because of writes.
     Strong,
-    /// It rose by more than a quarter, and never doubled.
+    /// That percentile rose by more than a quarter, and never doubled.
     Slight,
-    /// It never rose by more than a quarter.
+    /// That percentile never rose by more than a quarter.
     None,
     /// There are too few measurements to say.
     Unknown,

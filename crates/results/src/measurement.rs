@@ -18,30 +18,30 @@ pub const MEASUREMENT_SCHEMA: &str = "iosonde.measurement/1";
 /// One workload, what it gave, and whether to believe it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measurement {
-    /// Always `iosonde.measurement/1`.
+    /// Which document this is: always `iosonde.measurement/1`.
     pub schema: String,
-    /// Unique name of this measurement.
+    /// Unique name of this measurement, by which the history finds it.
     pub id: String,
     /// Version of the program that measured.
     pub tool_version: String,
-    /// Start of the run, UTC, RFC 3339.
+    /// When the run started: UTC, RFC 3339.
     pub started: String,
-    /// The tool that measured; none where it was iosonde.
+    /// The tool that measured; absent if it was iosonde.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// How the run ended.
+    /// Whether the run came to its end.
     pub status: Status,
     /// What was done, with every default written out.
     pub workload: Workload,
-    /// Where it was done.
+    /// The host and the storage that it was done on.
     pub environment: Environment,
-    /// What made the I/O.
+    /// The I/O engine that the run used.
     pub engine: Engine,
     /// Length of the measured window in seconds.
     pub seconds: f64,
-    /// Threads in all.
+    /// Threads of all streams together.
     pub threads: u64,
-    /// Outstanding I/Os of each thread; none where streams differ.
+    /// Outstanding I/Os of each thread; absent if streams differ.
     pub depth: Option<u32>,
     /// Outstanding I/Os in all, as asked.
     pub in_flight: u64,
@@ -51,44 +51,44 @@ pub struct Measurement {
     pub file_bytes: u64,
     /// Reads and writes together.
     pub total: Statistics,
-    /// Reads.
+    /// Reads of all streams.
     pub read: Statistics,
-    /// Writes.
+    /// Writes of all streams.
     pub write: Statistics,
     /// Flush calls. They count in no other figure.
     pub sync: Statistics,
-    /// The same for each stream.
+    /// The same figures per stream.
     pub streams: Vec<StreamResult>,
-    /// The same for each target.
+    /// The same figures per target.
     pub targets: Vec<TargetResult>,
-    /// The same for each thread. A run of one thread has no histograms here: they equal those
+    /// The same figures per thread. A run of one thread has no histograms here: they equal those
     /// above.
     pub threads_detail: Vec<ThreadResult>,
-    /// What happened in each interval.
+    /// What happened in each interval of the window.
     pub series: Vec<Point>,
-    /// What happened before that, where the beginning of the window turned out to be warm-up and
-    /// was left out of every figure. Times are up to 0, the beginning of what was kept.
+    /// What happened before that, if the beginning of the window turned out to be warm-up and was
+    /// left out of every figure. Times are negative, up to 0: the beginning of what was kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warmup_series: Vec<Point>,
-    /// How well the mean throughput is known; none where the series is too short to say.
+    /// How well the mean throughput is known; absent if the series is too short to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<Steady>,
-    /// What came first and what was left, where throughput fell for good on the way: a write cache
-    /// that was full, or burst credits that were used up. Seconds are counted from the beginning of
-    /// `warmup_series`.
+    /// The level at first and the level that was left, if throughput fell permanently on the way: a
+    /// write cache that was full, or burst credits that were used up. Seconds count from the
+    /// beginning of `warmup_series`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phases: Option<WriteCache>,
-    /// Of a workload that writes: steady state by the five rounds of the SNIA specification, as
+    /// For a workload that writes: steady state by the five rounds of the SNIA specification, as
     /// parts of the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Stability>,
     /// What the run cost the host.
     pub cpu: Cpu,
-    /// What the kernel counted on the device meanwhile; none where there is no device to ask.
+    /// What the kernel counted on the device meanwhile; absent if there is no device to ask.
     pub kernel: Option<Kernel>,
-    /// Failed I/Os by kind.
+    /// I/Os that failed, by kind of error and target.
     pub errors: Vec<ErrorRecord>,
-    /// Long waits.
+    /// I/Os and threads that waited long.
     pub stalls: Stalls,
     /// Whether the figures fit together, and every reason to doubt them.
     pub checks: Checks,
@@ -106,7 +106,7 @@ impl Measurement {
         if used == whole { self.file_bytes } else { used.saturating_mul(targets) }
     }
 
-    /// Half of the 95 % interval of the throughput in percent of it, where it is known.
+    /// Half of the 95 % interval of the throughput in percent of it, if it is known.
     #[must_use]
     pub fn half_width_percent(&self) -> Option<f64> {
         self.steady.as_ref()?.half_width_percent
@@ -120,11 +120,11 @@ impl Measurement {
     }
 }
 
-/// Where a measurement comes from that iosonde did not make. What the tool did not tell is empty or
-/// absent.
+/// Where a measurement comes from that iosonde did not make. What the tool did not report is empty
+/// or absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Origin {
-    /// The tool: `SQLIO`, `DiskSpd`, `fio`.
+    /// The name of the tool: `SQLIO`, `DiskSpd`, `fio`.
     pub tool: String,
     /// Its version, in its own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,7 +132,7 @@ pub struct Origin {
     /// Name of the file that it was read from, without its directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The command line, where the tool writes it.
+    /// The command line, if the tool writes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_line: Option<String>,
     /// The true mean latency is at least the given one and at most this much above, because the
@@ -145,11 +145,11 @@ pub struct Origin {
     pub histogram_percent: Option<Vec<u8>>,
 }
 
-/// How a run ended.
+/// Whether a run came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// The whole window was measured.
+    /// It did: the whole window was measured.
     Complete,
     /// A signal ended the run early; the figures are of the part that was measured.
     Interrupted,
@@ -171,24 +171,24 @@ impl Status {
         Self::WORDS.iter().find(|(status, _)| *status == self).map_or("failed", |(_, word)| word)
     }
 
-    /// The status with this word.
+    /// The status with this word, if there is one.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
         Self::WORDS.iter().find(|(_, known)| *known == word).map(|(status, _)| *status)
     }
 }
 
-/// Where a measurement was made.
+/// The host and the storage of a measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
-    /// The machine; none for a simulated device.
+    /// The machine; absent for a simulated device.
     pub host: Option<inspect::Host>,
     /// How the storage under each target is set up, in the order of the targets.
     pub storage: Vec<inspect::Storage>,
 }
 
 impl Environment {
-    /// The machine that measured.
+    /// Name of the machine that measured.
     #[must_use]
     pub fn hostname(&self) -> Option<String> {
         self.host.as_ref().map(|host| host.hostname.clone())
@@ -202,13 +202,13 @@ impl Environment {
     }
 }
 
-/// What made the I/O.
+/// The I/O engine that a run used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Engine {
-    /// The backend: `uring`, `aio`, `iocp`, `sync`, `mmap`, `null` or `sim`. Several, joined by
-    /// `+`, where streams differ.
+    /// The engine's name: `uring`, `aio`, `iocp`, `sync`, `mmap`, `null` or `sim`. Several, joined
+    /// by `+`, if streams differ.
     pub name: String,
-    /// Why this one.
+    /// Why this engine was chosen.
     pub reason: String,
     /// Features that are in use, such as `defer_taskrun` or `fixed_buffers`.
     pub features: Vec<String>,
@@ -221,11 +221,11 @@ pub struct Engine {
 pub struct Statistics {
     /// I/Os that completed without error inside the window.
     pub ios: u64,
-    /// Bytes they moved.
+    /// How many bytes they moved.
     pub bytes: u64,
-    /// I/Os for each second of the window.
+    /// I/Os per second of the window.
     pub iops: f64,
-    /// MiB (2^20 bytes) for each second of the window.
+    /// MiB (2^20 bytes) per second of the window.
     pub mib_per_s: f64,
     /// I/Os that failed inside the window.
     pub errors: u64,
@@ -239,8 +239,8 @@ pub struct Statistics {
     pub histogram: Option<String>,
 }
 
-/// A distribution of times in nanoseconds. A percentile that fewer than ten I/Os lie above is
-/// absent.
+/// A distribution of times in nanoseconds. A percentile is absent if fewer than ten I/Os lie above
+/// it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the field names are the definition")]
 pub struct Latency {
@@ -258,7 +258,7 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// The summary of a histogram; none where nothing was recorded.
+    /// The summary of a histogram; `None` if nothing was recorded.
     #[must_use]
     pub fn of(histogram: &Histogram) -> Option<Self> {
         Some(Self {
@@ -291,71 +291,71 @@ impl Latency {
     }
 }
 
-/// The figures of one stream.
+/// The figures of one stream, over all of its threads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamResult {
-    /// Name of the stream.
+    /// Name of the stream in the workload.
     pub name: String,
     /// Its threads on all of its targets.
     pub threads: u64,
-    /// Outstanding I/Os of each thread.
+    /// I/Os that each of its threads keeps in flight.
     pub depth: u32,
-    /// Asked rate that was reached, percent; none without a rate.
+    /// Asked rate that was reached, percent; absent without a rate.
     #[serde(default)]
     pub rate_reached_percent: Option<f64>,
     /// Reads and writes together.
     pub total: Statistics,
-    /// Reads.
+    /// Reads of this stream.
     pub read: Statistics,
-    /// Writes.
+    /// Writes of this stream.
     pub write: Statistics,
-    /// Flush calls.
+    /// Flush calls of this stream.
     pub sync: Statistics,
 }
 
-/// The figures of one target.
+/// The figures of one target, over all streams.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetResult {
     /// The file or device that received the I/O.
     pub path: PathBuf,
     /// The bytes of it that I/O could use.
     pub file_bytes: u64,
-    /// What is known of its content: who wrote it and with what.
+    /// What is known of its content: what wrote it, and which bytes.
     pub content: String,
     /// Reads and writes together.
     pub total: Statistics,
-    /// Reads.
+    /// Reads of this target.
     pub read: Statistics,
-    /// Writes.
+    /// Writes to this target.
     pub write: Statistics,
-    /// Flush calls.
+    /// Flush calls for this target.
     pub sync: Statistics,
 }
 
 /// The figures of one thread; of a thread of a pool, those on one of its targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadResult {
-    /// Name of its stream.
+    /// Name of the stream that it belongs to.
     pub stream: String,
-    /// Index of its target.
+    /// Index of its target in `targets`.
     pub target: usize,
     /// Its number among the threads of its stream and target, from 0; in a pool, among all threads
     /// of its stream.
     pub thread: u32,
     /// Outstanding I/Os, averaged over the measured window.
     pub achieved_depth: f64,
-    /// CPU time the thread used in the window, on all of its targets, as percent of one core; none
-    /// where the system does not tell.
+    /// CPU time the thread used in the window, on all of its targets, as percent of one core;
+    /// absent if the system does not report it.
     pub cpu_percent: Option<f64>,
     /// Reads and writes together.
     pub total: Statistics,
-    /// Reads.
+    /// Reads of this thread.
     pub read: Statistics,
-    /// Writes.
+    /// Writes of this thread.
     pub write: Statistics,
-    /// Flush calls.
+    /// Flush calls of this thread.
     pub sync: Statistics,
-    /// What it did in each interval, where the workload asks for it (`thread_series`).
+    /// What it did in each interval, if the workload asks for it (`thread_series`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<ThreadPoint>,
 }
@@ -367,28 +367,28 @@ pub struct ThreadPoint {
     pub t: f64,
     /// Length of the interval in seconds.
     pub seconds: f64,
-    /// Its reads.
+    /// Reads that completed in the interval.
     pub read: IntervalSpread,
-    /// Its writes.
+    /// Writes that completed in the interval.
     pub write: IntervalSpread,
 }
 
-/// I/Os of one kind in one interval, and how their latencies are spread. Latencies are absent where
+/// I/Os of one kind in one interval, and how their latencies are spread. Latencies are absent if
 /// nothing completed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IntervalSpread {
     /// I/Os that completed without error.
     pub ios: u64,
-    /// The shortest latency.
+    /// The shortest latency, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_ns: Option<u64>,
-    /// The mean latency.
+    /// The mean latency, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_ns: Option<f64>,
     /// The standard deviation of the latencies, divided by the number of I/Os.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stddev_ns: Option<f64>,
-    /// The longest latency.
+    /// The longest latency, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_ns: Option<u64>,
 }
@@ -400,38 +400,38 @@ pub struct Point {
     pub t: f64,
     /// Length of the interval in seconds.
     pub seconds: f64,
-    /// Reads for each second.
+    /// Reads per second.
     pub read_iops: f64,
-    /// Writes for each second.
+    /// Writes per second.
     pub write_iops: f64,
-    /// MiB read for each second.
+    /// MiB read per second.
     pub read_mib_per_s: f64,
-    /// MiB written for each second.
+    /// MiB written per second.
     pub write_mib_per_s: f64,
-    /// Mean latency of the reads; none where there were none.
+    /// Mean latency of the reads; absent without reads.
     pub read_mean_ns: Option<f64>,
-    /// Mean latency of the writes; none where there were none.
+    /// Mean latency of the writes; absent without writes.
     pub write_mean_ns: Option<f64>,
     /// 99th percentile of the reads' latency.
     pub read_p99_ns: Option<u64>,
     /// 99th percentile of the writes' latency.
     pub write_p99_ns: Option<u64>,
-    /// Longest latency of any I/O.
+    /// Longest latency of any I/O, in nanoseconds.
     pub max_ns: Option<u64>,
-    /// Failed I/Os.
+    /// I/Os that failed in the interval.
     pub errors: u64,
 }
 
 /// What the run cost the host in the measured window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cpu {
-    /// CPU seconds of this program in user mode.
+    /// CPU seconds of iosonde in user mode.
     pub user_s: f64,
-    /// CPU seconds of this program in the kernel.
+    /// CPU seconds of iosonde in the kernel.
     pub system_s: f64,
-    /// User CPU for each I/O, microseconds.
+    /// User CPU per I/O, microseconds.
     pub user_us_per_io: f64,
-    /// User and kernel CPU for each I/O, microseconds.
+    /// User and kernel CPU per I/O, microseconds.
     pub total_us_per_io: f64,
     /// The busiest submitting thread, as percent of one core.
     pub busiest_thread_percent: Option<f64>,
@@ -448,36 +448,37 @@ pub struct Kernel {
     pub device: String,
     /// Length of the kernel's window in seconds.
     pub seconds: f64,
-    /// Share of the device's I/O that was not this measurement's, percent; none where the tool's
-    /// I/O cannot be expected at the device.
+    /// Share of the device's I/O that was not this measurement's, percent; absent if the tool's I/O
+    /// need not reach the device as it was issued.
     #[serde(default)]
     pub foreign_percent: Option<f64>,
-    /// Reads the device completed for each second.
+    /// Reads per second that the device completed.
     pub read_iops: f64,
-    /// Writes the device completed for each second.
+    /// Writes per second that the device completed.
     pub write_iops: f64,
-    /// Bytes read for each second.
+    /// Bytes read per second.
     pub read_bytes_per_s: f64,
-    /// Bytes written for each second.
+    /// Bytes written per second.
     pub write_bytes_per_s: f64,
-    /// Mean time of a read in the block layer and device; none without reads.
+    /// Mean time of a read in the block layer and device; absent without reads.
     pub read_latency_ns: Option<f64>,
-    /// Mean time of a write in the block layer and device; none without writes.
+    /// Mean time of a write in the block layer and device; absent without writes.
     pub write_latency_ns: Option<f64>,
     /// I/Os in flight at the device, averaged.
     pub average_queue: f64,
     /// Share of the window in which the device had anything to do, percent.
     pub utilisation_percent: f64,
-    /// Flushes the device completed for each second.
+    /// Flushes per second that the device completed.
     pub flushes_per_s: f64,
     /// 100 minus the largest difference between the tool's and the kernel's IOPS and bytes, in
     /// percent.
     pub agreement_percent: Option<f64>,
-    /// The comparison figure by figure; none where the tool's I/O cannot be expected at the device.
+    /// The comparison figure by figure; absent if the tool's I/O need not reach the device as it
+    /// was issued.
     pub agreement: Option<Agreement>,
 }
 
-/// Why an I/O failed.
+/// The reason that an I/O failed.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -485,11 +486,11 @@ pub struct Kernel {
 pub enum ErrorKind {
     /// EIO: the device or the path failed.
     Io,
-    /// The file system is full.
+    /// ENOSPC: the file system is full.
     NoSpace,
-    /// Fewer bytes than asked, and no more to come.
+    /// It moved fewer bytes than asked, and there are no more to come.
     ShortTransfer,
-    /// The device is gone.
+    /// The device was removed, or its path is gone.
     NoDevice,
     /// The kernel refused the request as invalid: usually size or alignment.
     Invalid,
@@ -504,49 +505,49 @@ pub enum ErrorKind {
 /// Failed I/Os of one kind on one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorRecord {
-    /// Why they failed.
+    /// The reason that they failed.
     pub kind: ErrorKind,
-    /// `read`, `write` or `sync`.
+    /// What failed: `read`, `write` or `sync`.
     pub operation: String,
-    /// The file or device.
+    /// The path of the file or device.
     pub path: PathBuf,
-    /// How many in the whole run: those of the warm-up and of the time after the window too, which
-    /// the `errors` of the statistics leave out.
+    /// How many failed in the whole run: those of the warm-up and of the time after the window
+    /// included, which the `errors` of the statistics leave out.
     pub count: u64,
-    /// Where the first of them was.
+    /// Where the first of them was, in bytes.
     pub first_offset_bytes: u64,
-    /// What the system said of the first.
+    /// What the system reported for the first.
     pub message: String,
 }
 
-/// Long waits.
+/// I/Os and threads that waited long.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stalls {
     /// The longest time in the measured window in which nothing completed on any one thread.
     pub longest_gap_ns: u64,
-    /// I/Os that took 15 s or more, from submission on, those that never returned included.
+    /// I/Os that took 15 s or more from submission, including those that never returned.
     pub over_15_s: u64,
-    /// I/Os that never returned.
+    /// I/Os that were still in flight when the run gave up waiting.
     pub unfinished: u64,
-    /// How long the oldest of those had been running when the run ended.
+    /// How long the oldest of those had been in flight when the run ended.
     pub oldest_unfinished_ns: u64,
-    /// I/Os that completed in the slowest whole second of the measured window; none where it has
+    /// I/Os that completed in the slowest whole second of the measured window; absent if it has
     /// fewer than two, or intervals that do not add up to seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowest_second_iops: Option<f64>,
 }
 
-/// Whether the figures fit together.
+/// Checks of the figures against each other.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Checks {
     /// Deviation of IOPS x mean service time from `achieved_in_flight`, percent. I/Os that failed
-    /// or never returned are taken into account with their time.
+    /// or never returned count with their time.
     pub littles_law_percent: Option<f64>,
-    /// What this program reaches on this host without any I/O, where it was measured.
+    /// What iosonde reaches on this host without any I/O, if it was measured.
     pub tool_ceiling_iops: Option<f64>,
-    /// Asked rate that was reached, percent; open loop only, and the lowest of all streams that
-    /// have a rate.
+    /// Asked rate that was reached, percent; only in an open loop, and the lowest of all streams
+    /// that have a rate.
     pub rate_reached_percent: Option<f64>,
-    /// Every reason to doubt a figure, in words.
+    /// Every reason to doubt a figure, one sentence each.
     pub warnings: Vec<String>,
 }

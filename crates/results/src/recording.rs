@@ -13,36 +13,36 @@ use workload::{show_ns, show_number};
 use crate::experiment::Conclusion;
 use crate::measurement::Measurement;
 
-/// Figures by their names, as `counters::DISK_FIELDS` has them; none where there is nothing to say.
+/// Figures by their names, as in `counters::DISK_FIELDS`; absent if there is nothing to report.
 pub type Figures = BTreeMap<String, Option<f64>>;
 
-/// Counters over time.
+/// What counters showed over time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Recording {
-    /// What it was named; empty where it was not.
+    /// The name that the user gave it; empty without one.
     pub name: String,
-    /// Distance of two samples in nanoseconds, as asked.
+    /// Time between two samples in nanoseconds, as asked.
     pub interval_ns: u64,
     /// Length of all windows together in seconds.
     pub seconds: f64,
     /// Windows that were watched; a point of a long recording holds several of them.
     pub windows: u64,
-    /// The devices that were watched, upper layers before what they lie on.
+    /// The devices that were watched, upper layers before the devices under them.
     pub devices: Vec<BlockDevice>,
     /// What happened, in rising order of time.
     pub points: Vec<RecordedPoint>,
     /// All of it together: sums, and figures that weigh by I/Os.
     pub totals: RecordedTotals,
-    /// The command during which it was recorded; none where there was none.
+    /// The command during which it was recorded; absent without a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<RecordedCommand>,
     /// Where in the recording the measurements of the document were made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<RecordedRun>,
-    /// Limits that were watched.
+    /// Limits that were watched, and when they were exceeded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alerts: Vec<RecordedAlert>,
-    /// Figures from elsewhere on the same time axis.
+    /// Figures from other files, on the same time axis.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attached: Vec<AttachedSeries>,
 }
@@ -54,51 +54,51 @@ pub struct RecordedPoint {
     pub t: f64,
     /// Length of its windows in seconds.
     pub seconds: f64,
-    /// Windows in it.
+    /// How many windows it joins.
     pub windows: u32,
-    /// What each device did. One that did nothing is left out.
+    /// What each device did. A device that did nothing is left out.
     pub disks: BTreeMap<String, DiskTally>,
-    /// Devices without figures: they came, went, or their counters began anew.
+    /// Devices without figures: they came, went, or their counters started again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// What the host did.
+    /// What the processors and the memory did.
     pub system: SystemTally,
     /// What others counted, such as databases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<RecordedRow>,
 }
 
-/// What somebody else than the kernel counted in a window: a file or an object of a database.
+/// What a database counted in a window, for one file or object.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordedRow {
-    /// Who counted, such as `postgres://db1/app`.
+    /// The source that counted, such as `postgres://db1/app`.
     pub source: String,
-    /// Of what.
+    /// The file or object that was counted.
     pub object: String,
     /// Length of its own window in seconds.
     pub seconds: f64,
-    /// Reads; none where they are not counted.
+    /// Reads; absent if they are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<u64>,
-    /// Writes; none where they are not counted.
+    /// Writes; absent if they are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<u64>,
-    /// Bytes read; none where they are not counted.
+    /// Bytes read; absent if they are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_bytes: Option<u64>,
-    /// Bytes written; none where they are not counted.
+    /// Bytes written; absent if they are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_bytes: Option<u64>,
-    /// Sum of the times of all reads in nanoseconds; none where times are not kept.
+    /// Sum of the times of all reads in nanoseconds; absent if times are not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ns: Option<f64>,
-    /// Sum of the times of all writes in nanoseconds; none where times are not kept.
+    /// Sum of the times of all writes in nanoseconds; absent if times are not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_ns: Option<f64>,
-    /// Flushes to stable media; none where they are not counted.
+    /// Flushes to stable media; absent if they are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub syncs: Option<u64>,
-    /// Sum of their times in nanoseconds; none where times are not kept.
+    /// Sum of their times in nanoseconds; absent if times are not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_ns: Option<f64>,
     /// What else it counted, by name: amounts in the window, the unit last in the name.
@@ -109,13 +109,13 @@ pub struct RecordedRow {
 /// Everything that was recorded, summed up.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordedTotals {
-    /// Each device that had figures.
+    /// Each device that had figures, by name.
     pub disks: BTreeMap<String, DiskTotal>,
-    /// The host.
+    /// What the processors and the memory did.
     pub system: SystemTally,
-    /// The host's figures.
+    /// The figures that follow from that, by name.
     pub figures: Figures,
-    /// Each processor.
+    /// What each processor did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cores: Vec<CoreTally>,
     /// What others counted, each object once.
@@ -123,25 +123,25 @@ pub struct RecordedTotals {
     pub rows: Vec<RecordedRow>,
 }
 
-/// All that a device did.
+/// What one device did over the whole recording.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DiskTotal {
     /// Length of the windows in which it had figures.
     pub seconds: f64,
-    /// What it did.
+    /// The amounts that were counted.
     pub tally: DiskTally,
-    /// Its figures.
+    /// The figures that follow from them, by name.
     pub figures: Figures,
 }
 
-/// A command during which was recorded.
+/// The command that ran during a recording.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordedCommand {
-    /// The program and its arguments.
+    /// The program and its arguments, one text each.
     pub line: Vec<String>,
-    /// Its exit code; none where a signal ended it.
+    /// Its exit code; absent if a signal ended it.
     pub exit_code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended it, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
 }
@@ -154,9 +154,9 @@ pub struct RecordedRun {
     /// Beginning of the windows that are compared with it, in seconds from the start of the
     /// recording.
     pub from_s: f64,
-    /// Their end.
+    /// The end of those windows, in seconds from the start of the recording.
     pub to_s: f64,
-    /// How they were found.
+    /// How those windows were found.
     pub found: FoundBy,
 }
 
@@ -170,7 +170,7 @@ pub enum FoundBy {
     Activity,
 }
 
-/// A limit that was watched.
+/// A limit that was watched, and when it was exceeded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordedAlert {
     /// The condition as it was written.
@@ -182,36 +182,36 @@ pub struct RecordedAlert {
 /// A time during which a condition held.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AlertTime {
-    /// The device; none where the figure is of the host.
+    /// The device; absent if the figure is of the host.
     pub device: Option<String>,
-    /// Since when, in seconds from the start of the recording; the time that the condition asks for
-    /// is in it.
+    /// Since when, in seconds from the start of the recording. The time that the condition asks for
+    /// is included.
     pub from_s: f64,
-    /// Until when; none where it held to the end.
+    /// Until when; absent if it held to the end.
     pub to_s: Option<f64>,
-    /// The worst figure meanwhile.
+    /// The worst figure in that time.
     pub worst: f64,
 }
 
-/// A column of a table from elsewhere.
+/// A column of a table that another tool wrote.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AttachedSeries {
     /// Name of the file, without its directory.
     pub file: String,
-    /// Heading of the column.
+    /// Heading of the column in the file.
     pub name: String,
     /// Seconds from the start of the recording, and the figure.
     pub points: Vec<(f64, f64)>,
 }
 
 impl RecordedPoint {
-    /// What its amounts are of.
+    /// The time that its amounts were counted over.
     #[must_use]
     pub fn span(&self) -> Span {
         Span { seconds: self.seconds, readings: self.windows }
     }
 
-    /// Puts the next point to this one.
+    /// Joins the next point to this one.
     pub fn join(&mut self, next: Self) {
         self.t = next.t;
         self.seconds += next.seconds;
@@ -261,19 +261,19 @@ impl RecordedRow {
         }
     }
 
-    /// Mean time of a read; none where nothing was read or times are not kept.
+    /// Mean time of a read; `None` if nothing was read or times are not kept.
     #[must_use]
     pub fn read_latency_ns(&self) -> Option<f64> {
         mean(self.read_ns, self.reads?)
     }
 
-    /// Mean time of a write; none where nothing was written or times are not kept.
+    /// Mean time of a write; `None` if nothing was written or times are not kept.
     #[must_use]
     pub fn write_latency_ns(&self) -> Option<f64> {
         mean(self.write_ns, self.writes?)
     }
 
-    /// Mean time of a flush; none where there was none or times are not kept.
+    /// Mean time of a flush; `None` without flushes or if times are not kept.
     #[must_use]
     pub fn sync_latency_ns(&self) -> Option<f64> {
         mean(self.sync_ns, self.syncs?)
@@ -295,7 +295,7 @@ impl RecordedRow {
         ]
     }
 
-    /// An amount for each second of its window.
+    /// An amount per second of its window.
     #[must_use]
     pub fn per_second(&self, amount: u64) -> Option<f64> {
         (self.seconds > 0.0).then(|| amount as f64 / self.seconds)

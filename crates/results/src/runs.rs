@@ -7,7 +7,7 @@ use crate::experiment::Conclusion;
 use crate::measurement::Measurement;
 use crate::noise::Trust;
 
-/// The same workload, run several times: each run is a measurement of its own.
+/// The same workload, run several times: each run is its own measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Runs {
     /// The load in words, for example `8 KiB random read`.

@@ -13,20 +13,20 @@ use crate::measurement::Measurement;
 pub struct Saturation {
     /// The load in words, for example `8 KiB random read`.
     pub title: String,
-    /// The saturation point in I/Os in flight and I/Os a second; none where fewer than two loads
+    /// The saturation point in I/Os in flight and I/Os a second; absent if fewer than two loads
     /// could be measured. Places in it are those among the points of `curve`.
     pub knee: Option<Knee>,
     /// The loads of the search, in rising order.
     pub curve: Vec<CurveLoad>,
-    /// Loads beside the curve: other splits over threads, larger blocks, the search for a latency.
+    /// Loads off the curve: other splits over threads, larger blocks, the search for a latency.
     pub controls: Vec<CurveLoad>,
     /// Why throughput stops growing, the likeliest cause first.
     pub causes: Vec<Likely>,
-    /// Whether all I/Os in flight count, or those of each thread; none where that was not measured.
+    /// Whether all I/Os in flight count, or those of each thread; absent if that was not measured.
     pub split: Option<Split>,
-    /// The path, as it was named.
+    /// The path to the storage, as the user named it.
     pub link: Option<Link>,
-    /// The most that fits within a latency, where that was asked for.
+    /// The most that fits within a latency, if that was asked for.
     pub latency_target: Option<WithinLatency>,
 }
 
@@ -38,32 +38,33 @@ impl Conclusion for Saturation {
     }
 }
 
-/// One load, in short. The whole of it is the measurement of that place in the document.
+/// One load, in short. Its measurement has everything else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CurveLoad {
     /// Place of its measurement in the document.
     pub measurement: usize,
-    /// What it was measured for.
+    /// Why this load was measured.
     pub purpose: Purpose,
-    /// Threads in all.
+    /// Threads of all streams together.
     pub threads: u64,
-    /// Outstanding I/Os of each.
+    /// I/Os that each thread keeps in flight.
     pub depth: u32,
-    /// I/Os in flight, as asked.
+    /// I/Os in flight, as the plan asks for.
     pub in_flight: u64,
-    /// I/Os in flight, averaged.
+    /// I/Os in flight, averaged over the measured window.
     pub achieved_in_flight: f64,
-    /// Mean size of an I/O.
+    /// Mean size of an I/O, in bytes.
     pub block_bytes: f64,
-    /// I/Os a second.
+    /// I/Os per second.
     pub iops: f64,
-    /// MiB a second.
+    /// MiB per second.
     pub mib_per_s: f64,
-    /// How well the throughput is known, percent either way; none where the series does not tell.
+    /// How well the throughput is known, percent either way; absent if the series is too short to
+    /// say.
     pub half_width_percent: Option<f64>,
-    /// Mean latency; none where nothing completed.
+    /// Mean latency; absent if nothing completed.
     pub mean_ns: Option<f64>,
-    /// 99th percentile; none below 1 000 I/Os.
+    /// 99th percentile; absent below 1 000 I/Os.
     pub p99_ns: Option<u64>,
     /// IOPS x mean service time against what was in flight (Little's law), percent.
     pub littles_law_percent: Option<f64>,
@@ -71,7 +72,7 @@ pub struct CurveLoad {
     pub device_in_flight: Option<f64>,
 }
 
-/// Why a load was measured.
+/// Why `knee` measured a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
@@ -79,16 +80,16 @@ pub enum Purpose {
     Curve,
     /// The same number in flight over more threads.
     Split,
-    /// Larger blocks.
+    /// Larger blocks, to see whether bandwidth is the bottleneck.
     LargerBlock,
-    /// The most within a latency.
+    /// To find the most that fits within a latency.
     LatencyTarget,
 }
 
 /// Which number decides where it saturates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Split {
-    /// The answer.
+    /// Which number of I/Os decides.
     pub decides: Decides,
     /// Throughput with more threads by that with fewer, at the same number in flight beyond
     /// saturation.
@@ -97,7 +98,7 @@ pub struct Split {
     pub explanation: String,
 }
 
-/// Which number of I/Os decides.
+/// Which number of I/Os decides where a load saturates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decides {
@@ -112,24 +113,24 @@ pub enum Decides {
 pub struct WithinLatency {
     /// The latency, as it was asked for: `5ms@p99`.
     pub target: String,
-    /// In nanoseconds.
+    /// That latency in nanoseconds.
     pub latency_ns: u64,
     /// `mean`, `p50`, `p90`, `p95`, `p99` or `p99.9`.
     pub statistic: String,
-    /// Place among the measurements of the load that gave the most; none where no load was within
+    /// Place among the measurements of the load that gave the most; absent if no load was within
     /// it.
     pub measurement: Option<usize>,
-    /// I/Os in flight there.
+    /// I/Os in flight at that load; absent if no load was within it.
     pub in_flight: Option<u64>,
-    /// I/Os a second there.
+    /// I/Os per second of that load.
     pub iops: Option<f64>,
-    /// The latency there.
+    /// The latency of that load, in nanoseconds.
     pub reached_ns: Option<f64>,
     /// I/Os a second that were expected.
     pub expected_iops: Option<f64>,
-    /// Whether the expectation is met; none where there is none, or where too few I/Os were
+    /// Whether the expectation is met; absent without an expectation, or if too few I/Os were
     /// measured to judge it.
     pub met: Option<bool>,
-    /// The outcome in a sentence.
+    /// What fits within the latency, in a sentence.
     pub explanation: String,
 }

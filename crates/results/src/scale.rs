@@ -15,13 +15,13 @@ pub struct Scale {
     pub unit: ScaleUnit,
     /// Each target alone, in the order in which they were named.
     pub alone: Vec<TargetAlone>,
-    /// The first target alone with twice as many I/Os in flight: whether the load saturates it;
-    /// none where that was not measured, and of earlier builds.
+    /// The first target alone with twice as many I/Os in flight: whether the load saturates it.
+    /// Absent if that was not measured, and in results of earlier builds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubled: Option<TargetAlone>,
     /// Several together, in the order in which they were measured.
     pub together: Vec<TargetsTogether>,
-    /// What follows; none before several targets were measured together.
+    /// What follows; absent until several targets were measured together.
     pub scaling: Option<Scaling>,
 }
 
@@ -37,30 +37,30 @@ impl Conclusion for Scale {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ScaleUnit {
-    /// I/Os a second.
+    /// I/Os per second, for random loads.
     Iops,
-    /// MiB a second.
+    /// MiB per second, for sequential loads.
     MibPerS,
 }
 
-/// One target alone.
+/// What one target gives alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetAlone {
-    /// The target.
+    /// The target, as the user named it.
     pub target: PathBuf,
-    /// Size of its test file.
+    /// Size of the test file on it.
     pub file_bytes: u64,
-    /// I/Os a second.
+    /// I/Os per second.
     pub iops: f64,
-    /// MiB a second.
+    /// MiB per second.
     pub mib_per_s: f64,
-    /// Half width of the 95 % interval of the throughput in percent, where known.
+    /// Half width of the 95 % interval of the throughput in percent, if known.
     pub half_width_percent: Option<f64>,
-    /// Mean latency.
+    /// Mean latency in nanoseconds; absent if nothing completed.
     pub mean_latency_ns: Option<f64>,
 }
 
-/// Several targets at once.
+/// What several targets give at once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetsTogether {
     /// Which targets, by their place in `alone`.
@@ -69,10 +69,10 @@ pub struct TargetsTogether {
     pub iops: f64,
     /// MiB a second, of all of them.
     pub mib_per_s: f64,
-    /// Half width of the 95 % interval of the throughput in percent, where known.
+    /// Half width of the 95 % interval of the throughput in percent, if known.
     pub half_width_percent: Option<f64>,
-    /// Mean latency.
+    /// Mean latency over all of them in nanoseconds; absent if nothing completed.
     pub mean_latency_ns: Option<f64>,
-    /// What each gave of it, in the unit that is added up.
+    /// What each target gave of it, in the unit that is added up.
     pub each: Vec<f64>,
 }

@@ -1,5 +1,5 @@
 //! The documents of what was measured on many dates, `iosonde.trend/1`, and of what the storage
-//! does now beside it, `iosonde.drift/1`.
+//! does now compared with that, `iosonde.drift/1`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,23 +9,23 @@ use crate::comparison::Figure;
 
 /// The schema name that every trend carries.
 pub const TREND_SCHEMA: &str = "iosonde.trend/1";
-/// The schema name of what `iosonde history drift` says.
+/// The schema name of the document that `iosonde history drift` prints.
 pub const DRIFT_SCHEMA: &str = "iosonde.drift/1";
 
 /// A figure over many dates, load by load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trend {
-    /// Always `iosonde.trend/1`.
+    /// Which document this is: always `iosonde.trend/1`.
     pub schema: String,
     /// Version of the program that drew it.
     pub tool_version: String,
-    /// Which figure.
+    /// The figure that is followed over the dates.
     pub figure: Figure,
     /// The loads; those with the most dates first.
     pub loads: Vec<TrendLoad>,
     /// How it was made, sentence by sentence.
     pub method: Vec<String>,
-    /// Every reason to doubt it.
+    /// Every reason to doubt the trend.
     pub warnings: Vec<String>,
 }
 
@@ -34,28 +34,28 @@ pub struct Trend {
 pub struct TrendLoad {
     /// The load in words: `8 KiB random read, 4 threads × depth 8`.
     pub title: String,
-    /// Name of the conditions.
+    /// Name of the conditions that all its points share.
     pub conditions_id: String,
-    /// The machine; none for a simulated device.
+    /// The machine; absent for a simulated device.
     pub host: Option<String>,
-    /// What received the I/O.
+    /// The file or device that received the I/O.
     pub target: String,
-    /// Bytes that I/O could use.
+    /// Bytes of the target that I/O could use.
     pub file_bytes: u64,
-    /// One value for each result, the oldest first.
+    /// One value per result, the oldest first.
     pub points: Vec<TrendPoint>,
     /// Where the level changed; `index` counts the points.
     pub changes: Vec<ChangePoint>,
-    /// The outcome in a sentence.
+    /// Whether the level changed, in a sentence.
     pub explanation: String,
 }
 
-/// The figure of one result.
+/// The figure of one result, with its date.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrendPoint {
-    /// Unique name of the result.
+    /// Unique name of the result in the history.
     pub id: String,
-    /// Start, UTC, RFC 3339.
+    /// When it started: UTC, RFC 3339.
     pub started: String,
     /// The figure; the geometric mean of the runs where there are several.
     pub value: f64,
@@ -63,65 +63,65 @@ pub struct TrendPoint {
     pub runs: usize,
     /// Version of the program that measured.
     pub tool_version: String,
-    /// The device's model, where it is known.
+    /// The device's model, if it is known.
     pub device: Option<String>,
 }
 
-/// What a device does now beside what it was measured to be able to do.
+/// What a device does now, next to what it was measured to be able to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Drift {
-    /// Always `iosonde.drift/1`.
+    /// Which document this is: always `iosonde.drift/1`.
     pub schema: String,
-    /// Version of the program.
+    /// Version of the program that compared.
     pub tool_version: String,
-    /// The machine.
+    /// Name of the machine.
     pub host: String,
     /// The target, as it was named.
     pub target: String,
     /// The device whose counters were read.
     pub device: String,
-    /// Over how many seconds.
+    /// How many seconds the counters were watched.
     pub seconds: f64,
-    /// What it does now, each beside the most that was measured.
+    /// What it does now, each load next to the most that was measured.
     pub loads: Vec<DriftLoad>,
     /// I/Os in flight at the device, averaged.
     pub average_queue: f64,
     /// Share of the time in which the device had anything to do, percent.
     pub utilisation_percent: f64,
-    /// The outcome, sentence by sentence.
+    /// What follows, sentence by sentence.
     pub findings: Vec<String>,
-    /// Every reason to doubt it.
+    /// Every reason to doubt the findings.
     pub warnings: Vec<String>,
 }
 
-/// One kind of load now and at most.
+/// One kind of load: how much there is now, and how much there could be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DriftLoad {
-    /// What, for example `random reads`.
+    /// The kind of load, for example `random reads`.
     pub name: String,
-    /// I/Os or MiB for each second.
+    /// I/Os or MiB per second.
     pub figure: Figure,
-    /// What the counters say now.
+    /// How much the counters show now.
     pub now: f64,
-    /// The most that was measured; none where nothing like it was.
+    /// The most that was measured; absent if nothing like it was measured.
     pub capacity: Option<Capacity>,
     /// Now in percent of the most.
     pub used_percent: Option<f64>,
-    /// Mean latency now; none without I/O.
+    /// Mean latency now; absent without I/O.
     pub latency_now_ns: Option<f64>,
 }
 
-/// The most that was measured.
+/// The most that was measured of a kind of load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Capacity {
-    /// I/Os or MiB for each second.
+    /// I/Os or MiB per second.
     pub value: f64,
-    /// The load in words.
+    /// The load that gave it, in words.
     pub load: String,
-    /// Mean latency there.
+    /// Mean latency of that load, in nanoseconds.
     pub latency_ns: Option<f64>,
-    /// The result it comes from.
+    /// Unique name of the result that it comes from.
     pub id: String,
-    /// When that was, UTC, RFC 3339.
+    /// When that result started: UTC, RFC 3339.
     pub started: String,
 }

@@ -11,18 +11,18 @@ use workload::Mode;
 use crate::experiment::Conclusion;
 use crate::measurement::{Latency, Measurement, Status};
 
-/// What a simulated database did on the storage, and whether everything that it read was what it
-/// had written.
+/// What a simulated database did on the storage, and whether everything it read was what it had
+/// written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Validation {
-    /// How it ended.
+    /// Whether the storage returned what was written.
     pub verdict: ValidationVerdict,
-    /// The same in a sentence, for people.
+    /// The verdict in a sentence, for people.
     pub sentence: String,
-    /// What was asked for: every field of the plan by the name that a file for `--config` has for
-    /// it. Sizes are in bytes, times in nanoseconds.
+    /// What was asked for: every field of the plan by its name in a file for `--config`. Sizes are
+    /// in bytes, times in nanoseconds.
     pub plan: Map<String, Value>,
-    /// The configuration of SQLIOSim that it was made from; none where that was not so.
+    /// The configuration of SQLIOSim that it was made from, if it was made from one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<String>,
     /// How long the users were to work in each cycle.
@@ -32,19 +32,19 @@ pub struct Validation {
     /// How long each phase took, in the order in which they were first reached; the cycles of a
     /// phase together.
     pub phases: Vec<ValidationPhase>,
-    /// How often users worked and every page was read behind that.
+    /// How often users worked, with a read of every page after that.
     pub cycles: u32,
-    /// Every page was read once more at the end.
+    /// Whether every page was read once more at the end.
     pub audited: bool,
-    /// Pages in all files.
+    /// How many pages all files have together.
     pub pages: u64,
-    /// What the users did.
+    /// What the simulated users did.
     pub work: DatabaseWork,
     /// What was done to each file, in the order of the targets.
     pub files: Vec<ValidatedFile>,
     /// Acknowledged blocks of the log that were read at the end.
     pub log_blocks_checked: u64,
-    /// How often a page was wrong.
+    /// How often a page was wrong, over all reads.
     pub fault_count: u64,
     /// How often pages were wrong in each way.
     pub fault_kinds: Vec<FaultCount>,
@@ -56,22 +56,22 @@ pub struct Validation {
     /// Acknowledged blocks of the log that were not there, with all that is known of them; the
     /// first 200.
     pub log_faults: Vec<LogBlockFault>,
-    /// I/Os that the system failed.
+    /// I/Os that the system failed, by reason.
     pub failures: Vec<FailedIos>,
     /// I/Os that took longer than 15 s.
     pub long_ios: u64,
-    /// Why it could not go on; none where it could.
+    /// Why it could not continue; absent if it could.
     pub ended: Option<String>,
-    /// What it began with, where it is the rest of a run that was killed. Times and figures are
-    /// those of this part.
+    /// What it began with, if it resumes a run that was killed. Times and figures are those of this
+    /// part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed: Option<ResumedRun>,
 }
 
-/// A run that was killed and gone on with.
+/// A run that was killed and resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResumedRun {
-    /// How often it was gone on with.
+    /// How often it was resumed.
     pub times: u64,
     /// Pages that had been written, and were read first.
     pub pages_written: u64,
@@ -79,24 +79,24 @@ pub struct ResumedRun {
     pub pages_unsure: u64,
 }
 
-/// How a validation ended.
+/// Whether the storage returned what was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ValidationVerdict {
     /// Everything that was read was as it was written.
     Right,
-    /// Pages or acknowledged blocks of the log were not.
+    /// Pages or acknowledged blocks of the log were not as written.
     WrongData,
     /// The system failed I/Os; everything that could be read was right.
     IoFailed,
-    /// It could not go on; everything that was read until then was right.
+    /// The run could not continue; everything it read until then was right.
     EndedEarly,
-    /// Somebody ended it; everything that was read until then was right.
+    /// A user or a signal ended it; everything it read until then was right.
     Interrupted,
 }
 
 impl ValidationVerdict {
-    /// In a word or two.
+    /// The verdict in a word or two.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -109,7 +109,7 @@ impl ValidationVerdict {
     }
 }
 
-/// How long a phase took.
+/// One phase of a validation, and how long it took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ValidationPhase {
     /// `load`: every page is written for the first time; `work`: users work; `audit`: every page is
@@ -124,15 +124,15 @@ pub struct ValidationPhase {
 pub struct DatabaseWork {
     /// Pages that were read and compared with what they should hold.
     pub pages_checked: u64,
-    /// Reads of pages that somebody had in memory.
+    /// Reads of pages that were in memory, or in use by the I/O of another user.
     pub cache_hits: u64,
-    /// Pages that were changed.
+    /// Pages that users changed in memory.
     pub changes: u64,
-    /// Changes that found no room in memory.
+    /// Changes that were not made, because memory had no room.
     pub no_room: u64,
-    /// Commits that were waited for.
+    /// Commits that users waited for.
     pub commits: u64,
-    /// Checkpoints.
+    /// Checkpoints that completed.
     pub checkpoints: u64,
     /// How often a file became shorter.
     pub shortened: u64,
@@ -156,19 +156,19 @@ impl AddAssign for DatabaseWork {
 /// A file of the simulated database, and what was done to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ValidatedFile {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// `data` or `log`.
+    /// What it holds: `data` or `log`.
     pub role: String,
     /// The bytes of it that were used.
     pub size_bytes: u64,
-    /// Reads.
+    /// Reads from this file.
     pub read: FileIos,
-    /// Writes.
+    /// Writes to this file.
     pub write: FileIos,
-    /// Flushes.
+    /// Flushes of this file.
     pub sync: FileIos,
-    /// How its I/Os were held back; none where that was not wanted.
+    /// How its I/Os were held back; absent if that was not wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttling: Option<FileThrottling>,
 }
@@ -181,21 +181,20 @@ pub struct FileIos {
     /// I/Os of several pages: reads that were scattered to them, writes that were gathered from
     /// them.
     pub several: u64,
-    /// Bytes moved.
+    /// How many bytes they moved.
     pub bytes: u64,
-    /// I/Os that failed.
+    /// How many I/Os failed.
     pub errors: u64,
-    /// From submission to completion; none where there was no I/O.
+    /// From submission to completion; absent without I/O.
     pub latency_ns: Option<Latency>,
-    /// The latencies in the HdrHistogram V2 compressed encoding, base64; none where there was no
-    /// I/O.
+    /// The latencies in the HdrHistogram V2 compressed encoding, base64; absent without I/O.
     pub histogram: Option<String>,
 }
 
 /// How the I/Os on a file were held back because they took long.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileThrottling {
-    /// The smoothed duration of its I/Os at the end. It is no mean of all of them.
+    /// The smoothed duration of its I/Os at the end. It is not a mean of all of them.
     pub running_average_ns: f64,
     /// How often an I/O had to wait.
     pub throttled: u64,
@@ -203,13 +202,13 @@ pub struct FileThrottling {
     pub in_flight_max: u64,
 }
 
-/// What happened to a page.
+/// What is wrong with a page, judged by what it holds.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum PageDamage {
-    /// Some bits differ.
+    /// Some bits differ from what was written.
     BitError,
     /// Some sectors are of one version and some of another.
     TornPage,
@@ -217,18 +216,18 @@ pub enum PageDamage {
     LostWrite,
     /// The page was of an older version when it was read first, and right later.
     StaleRead,
-    /// The page is whole and of a newer version than is known: somebody else writes, or what is
-    /// known is older than the data.
+    /// The page is whole, and its version is newer than any that is known: another program writes,
+    /// or what is known is older than the data.
     NewerThanKnown,
-    /// What belongs into another page, or into the log, lies here.
+    /// What belongs to another page, or to the log, is stored here.
     MisdirectedWrite,
-    /// What belongs into another page, or into the log, was read, and right later.
+    /// The first read gave what belongs to another page, or to the log; later reads were right.
     MisdirectedRead,
-    /// There are zeros where there was data.
+    /// Zeros are where data was.
     Zeroed,
-    /// There is something that was not written here.
+    /// Something that this run did not write is there.
     ForeignData,
-    /// Only the checksum is wrong.
+    /// Only the checksum of the page is wrong.
     ChecksumOnly,
 }
 
@@ -251,13 +250,13 @@ impl PageDamage {
         Self::ChecksumOnly,
     ];
 
-    /// The words for it where it happened to a block of the log.
+    /// The damage in words, for a block of the log.
     #[must_use]
     pub fn words_of_block(self) -> &'static str {
         if self == Self::TornPage { "torn block" } else { self.words() }
     }
 
-    /// The words for it.
+    /// The damage in a few words.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -281,12 +280,12 @@ impl PageDamage {
 pub enum Persistence {
     /// It did: what is stored is right, and what was read was not.
     Transient,
-    /// It did not.
+    /// It did not: what is stored is wrong, as far as reads can tell.
     Persistent,
 }
 
 impl Persistence {
-    /// The word for it.
+    /// The word for it in tables.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -299,22 +298,22 @@ impl Persistence {
 /// How often pages were wrong in one way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultCount {
-    /// What happened to them.
+    /// What was wrong with them.
     pub damage: PageDamage,
-    /// Whether it stayed so.
+    /// Whether they were still wrong when read again.
     pub persistence: Persistence,
-    /// How often.
+    /// How many pages were wrong in this way.
     pub count: u64,
 }
 
 /// A page that was wrong, with all that is known of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PageFault {
-    /// What happened to it.
+    /// What was wrong with it.
     pub damage: PageDamage,
-    /// Whether it stayed so.
+    /// Whether it was still wrong when read again.
     pub persistence: Persistence,
-    /// Its file.
+    /// The file that it is in.
     pub path: PathBuf,
     /// Its number in the file, from 0.
     pub page: u64,
@@ -331,21 +330,21 @@ pub struct PageFault {
     pub expected_version: u32,
     /// The version that was there, where it was a whole page or a part of another.
     pub found_version: Option<u32>,
-    /// Where what was there belongs.
+    /// The page that the content belongs to, if it is another page's.
     pub belongs_to: Option<PagePlace>,
     /// When it was found, from the start of the run.
     pub found_after_seconds: f64,
-    /// When it was last written, from the start of the run; none if that was more than 24 days
+    /// When it was last written, from the start of the run; absent if that was more than 24 days
     /// after it, or never.
     pub written_after_seconds: Option<f64>,
     /// How often it was read again.
     pub rereads: u32,
-    /// How often it was to be, unless it was right before: fewer reads were made where the run came
-    /// to its end, or where it could not be read.
+    /// How often it was to be read again, unless it was right before. Fewer reads were made if the
+    /// run came to its end, or if it could not be read.
     #[serde(default)]
     pub rereads_planned: u32,
-    /// Whether it was right when it was read through the cache of the operating system; none if
-    /// that could not be read.
+    /// Whether it was right when read through the cache of the operating system; absent if that
+    /// could not be read.
     pub right_cached: Option<bool>,
     /// What it should hold and what it held, where these differ.
     pub dump: String,
@@ -365,7 +364,7 @@ pub struct WrongSector {
 /// A page of one of the files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PagePlace {
-    /// The file; none where it is none of this run.
+    /// The file; absent if it is not a file of this run.
     pub path: Option<PathBuf>,
     /// The page in it, from 0.
     pub page: u64,
@@ -378,22 +377,22 @@ pub struct PageTouch {
     pub after_seconds: f64,
     /// The version that was written, or read and found right.
     pub version: u32,
-    /// It was written.
+    /// Whether it was written; otherwise it was read and was right.
     pub wrote: bool,
 }
 
 /// A block of the log that was acknowledged and is not there, with all that is known of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LogBlockFault {
-    /// What happened to it; a torn page is a torn block here.
+    /// What was wrong with it; a torn page is a torn block here.
     pub damage: PageDamage,
-    /// Whether it stayed so.
+    /// Whether it was still wrong when read again.
     pub persistence: Persistence,
-    /// The log file.
+    /// The file that the log is in.
     pub path: PathBuf,
     /// Whose log it is: the number of the thread.
     pub thread: u32,
-    /// Its number in that log.
+    /// Its number in that thread's log.
     pub number: u64,
     /// Where it begins in the log file.
     pub offset_bytes: u64,
@@ -405,22 +404,21 @@ pub struct LogBlockFault {
     pub first_byte: u64,
     /// When it was found, from the start of the run.
     pub found_after_seconds: f64,
-    /// When its write was done, from the start of the run; none where a run before this one wrote
-    /// it.
+    /// When its write was done, from the start of the run; absent if an earlier run wrote it.
     pub written_after_seconds: Option<f64>,
     /// How often it was read again.
     pub rereads: u32,
     /// How often it was to be, unless it was right before.
     pub rereads_planned: u32,
-    /// Whether it was right when it was read through the cache of the operating system; none if
-    /// that could not be read.
+    /// Whether it was right when read through the cache of the operating system; absent if that
+    /// could not be read.
     pub right_cached: Option<bool>,
     /// What it should hold and what it held, where these differ.
     pub dump: String,
 }
 
-/// What is said of something that was wrong each time it was read again; `planned` is how often
-/// that was to be.
+/// What to say of something that was wrong each time it was read again; `planned` is how often that
+/// was to be.
 #[must_use]
 pub fn still_wrong(rereads: u32, planned: u32) -> String {
     let reads = if rereads == 1 { "read" } else { "reads" };
@@ -439,17 +437,17 @@ pub fn still_wrong(rereads: u32, planned: u32) -> String {
 /// I/Os that the system failed alike.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedIos {
-    /// `read`, `write` or `sync`.
+    /// What failed: `read`, `write` or `sync`.
     pub op: String,
-    /// On which file.
+    /// The file that they were for.
     pub path: PathBuf,
-    /// The system's number; 0 for an I/O that moved too little.
+    /// The system's error number; 0 for an I/O that moved too few bytes.
     pub errno: i32,
-    /// Why, in words.
+    /// What the error means, in words.
     pub reason: String,
-    /// How many.
+    /// How many failed for this reason.
     pub count: u64,
-    /// Where the first was.
+    /// Where the first of them was, in bytes.
     pub first_offset_bytes: u64,
 }
 
@@ -474,7 +472,7 @@ impl Validation {
         }
     }
 
-    /// How long a phase took, by its name; none where it was not reached.
+    /// How long a phase took, by its name; `None` if it was not reached.
     #[must_use]
     pub fn phase_seconds(&self, phase: &str) -> Option<f64> {
         self.phases.iter().find(|p| p.phase == phase).map(|p| p.seconds)

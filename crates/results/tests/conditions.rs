@@ -78,7 +78,7 @@ fn differ(stream: Stream) -> Vec<String> {
     differences.into_iter().map(|d| d.name).collect()
 }
 
-/// Histories hold these: whoever changes one, makes every older result unlike every newer one.
+/// Histories hold these ids. A change of one makes every older result unlike every newer one.
 #[test]
 fn the_id_is_the_same_in_every_version() {
     let plain = conditions(Stream::default());

@@ -19,14 +19,14 @@ pub enum Stdout {
     Csv,
     /// A line of JSON per event.
     JsonLines,
-    /// The document at the end.
+    /// Only the document, at the end.
     Json,
 }
 
 /// Another listener for each window, such as a metrics port.
 pub type Ear = Box<dyn FnMut(&Observation)>;
 
-/// Shows a recording.
+/// The terminal of a recording.
 pub struct Console {
     stdout: Stdout,
     manner: Manner,
@@ -36,7 +36,7 @@ pub struct Console {
     ear: Option<Ear>,
     screen: Option<RecordingScreen>,
     display: Display,
-    /// Stdout took no more.
+    /// Whether stdout was closed.
     broken: bool,
 }
 
@@ -90,7 +90,7 @@ impl Console {
         }
     }
 
-    /// Whether each window is printed.
+    /// Whether a table is printed for each window.
     fn has_tables(&self) -> bool {
         !self.manner.quiet && !self.aside && self.screen.is_none()
     }
@@ -112,7 +112,7 @@ impl Console {
         }
     }
 
-    /// Shown even with `--quiet`.
+    /// Shows an alert, even with `--quiet`.
     fn alert(&mut self, alert: &AlertEvent) {
         let device = alert.device.as_deref().map(|d| format!("{}: ", clean(d))).unwrap_or_default();
         let AlertEvent { condition, figure, from_s, t, .. } = alert;

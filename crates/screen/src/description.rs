@@ -7,7 +7,7 @@ use workload::Bytes;
 /// The longest a text may be in the table of a rehearsal.
 const CELL: usize = 40;
 
-/// The lines that say it.
+/// The lines that describe a job, for `--dry-run`.
 #[must_use]
 pub fn described(description: &Description) -> String {
     let mut lines: Vec<String> = description.work.iter().map(|line| clean(line)).collect();

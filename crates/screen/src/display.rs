@@ -43,32 +43,32 @@ fn write_json(event: &jobs::Event) {
 /// How much is shown while a command measures.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Manner {
-    /// Nothing but errors.
+    /// Show nothing but errors.
     pub quiet: bool,
     /// A screen where the terminal can show one.
     pub live: bool,
 }
 
-/// Shows what happens.
+/// Shows the progress of a job on stderr.
 pub struct Display {
     quiet: bool,
-    /// There until it is left.
+    /// The live screen, until the user leaves it.
     screen: Option<Screen>,
     /// What the screen has shown that is to stay.
     shown: Vec<String>,
     terminal: bool,
-    /// What is being done, in front of the line.
+    /// The current step, at the beginning of the line.
     title: String,
     last_plain: Option<Instant>,
     live: bool,
     /// How many findings of a validation were printed.
     notices: Notices,
-    /// What stays behind if a second Ctrl-C ends the program.
+    /// The files that remain if a second Ctrl-C ends the program.
     left_behind: Option<String>,
 }
 
 impl Display {
-    /// A display on stderr.
+    /// A display on stderr, without a live screen.
     #[must_use]
     pub fn new(quiet: bool) -> Self {
         let terminal = io::stderr().is_terminal() && !speaks_json();
@@ -85,8 +85,8 @@ impl Display {
         }
     }
 
-    /// A display of what is measured: a screen where one is wanted and can be shown, lines
-    /// otherwise.
+    /// The display of a measurement: a live screen if the user wants one and the terminal can show
+    /// it, lines otherwise.
     #[must_use]
     pub fn of(manner: Manner, subject: &Subject) -> Self {
         let mut display = Self::new(manner.quiet);
@@ -118,7 +118,7 @@ impl Display {
         self.screen().is_some()
     }
 
-    /// Ends the screen.
+    /// Leaves the live screen.
     fn leave(&mut self) {
         if let Some(mut screen) = self.screen.take() {
             screen.close();
@@ -126,7 +126,7 @@ impl Display {
         }
     }
 
-    /// Names what is done from now on.
+    /// Names the step that begins.
     pub fn title(&mut self, title: &str) {
         if speaks_json() {
             return;
@@ -229,7 +229,7 @@ impl Display {
         }
     }
 
-    /// Takes the words for what stays behind if a second Ctrl-C ends the program.
+    /// Takes the names of the files that remain if a second Ctrl-C ends the program.
     pub fn leaves_behind(&mut self, words: Option<&str>) {
         #[cfg(target_os = "linux")]
         crate::set_last_words(words.map(|it| format!("ended at once, which {it}")).as_deref());
@@ -273,7 +273,7 @@ impl Display {
         })
     }
 
-    /// Leaves the terminal clean.
+    /// Clears the live line, so that the terminal is clean.
     pub fn finish(&mut self) {
         self.leave();
         self.clear_line();
@@ -287,7 +287,7 @@ impl Display {
         }
     }
 
-    /// A line that stays.
+    /// Prints a line that stays.
     pub fn message(&mut self, text: &str) {
         if !self.quiet {
             self.aside(text);
@@ -339,7 +339,7 @@ impl Sink for Display {
 }
 
 impl Drop for Display {
-    /// An error that ends the command is not written behind half a live line.
+    /// An error that ends the command is not written at the end of a live line.
     fn drop(&mut self) {
         self.finish();
     }
@@ -357,8 +357,8 @@ fn say(text: &str) {
     }
 }
 
-/// Columns for what is printed on stdout: those of the terminal, else what the variable COLUMNS
-/// says, else as many as anybody needs, because a program reads it.
+/// Columns for text on stdout: those of the terminal, otherwise the variable COLUMNS, otherwise as
+/// many as the text needs, because a program reads it.
 #[must_use]
 pub fn width() -> usize {
     let variable = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
@@ -371,7 +371,7 @@ fn terminal_width() -> usize {
     terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0))
 }
 
-/// What is left of the whole job, as exactly as anybody knows it.
+/// The remaining time of the whole job, as exactly as it is known.
 fn to_go(seconds: f64) -> String {
     let unit = if seconds >= 120.0 { 60.0 } else { 10.0 };
     format!(", about {} to go", show_duration((seconds / unit).ceil().max(1.0) * unit))

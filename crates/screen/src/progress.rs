@@ -5,7 +5,7 @@ use std::time::Duration;
 use integrity::{Glance, RecentIo};
 use workload::{show_duration, show_ns, show_number};
 
-/// Columns of the bar.
+/// Width of the bar in columns.
 const BAR: usize = 12;
 
 /// How it goes, in a line; with a bar where a terminal shows it.

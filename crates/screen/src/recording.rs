@@ -19,17 +19,17 @@ use crate::window;
 
 /// Windows that a sparkline goes back.
 const BACK: usize = 240;
-/// Messages that are remembered.
+/// The most messages that are kept.
 const MESSAGES: usize = 100;
 /// What has a sparkline per device.
 const LINES: [&str; 3] = ["transfers_per_s", "transfer_latency_ns", "average_queue"];
-/// What these are called here.
+/// The short names of the lines.
 const NAMES: [&str; LINES.len()] = ["I/Os", "latency", "queue"];
 const KEYS: &str = "q leaves the screen   Ctrl-C ends";
 
-/// What is shown.
+/// The content of a recording's screen.
 pub struct RecordingModel {
-    /// The name of the recording, and what is watched.
+    /// The name of the recording, and the devices that are watched.
     head: Vec<String>,
     back: BTreeMap<String, VecDeque<[Option<f64>; LINES.len()]>>,
     last: Option<(String, Box<Observation>)>,
@@ -40,7 +40,7 @@ pub struct RecordingModel {
 type Line = (String, bool);
 
 impl RecordingModel {
-    /// A recording of this name.
+    /// The model of a recording with this name.
     #[must_use]
     pub fn new(name: &str, chains: &[Chain], devices: &[counters::BlockDevice]) -> Self {
         let title = match name {
@@ -69,7 +69,7 @@ impl RecordingModel {
         self.last = Some((at, Box::new(o.clone())));
     }
 
-    /// What the user should know.
+    /// Adds a message for the user.
     pub fn say(&mut self, text: &str) {
         if self.messages.len() == MESSAGES {
             self.messages.pop_front();
@@ -77,7 +77,7 @@ impl RecordingModel {
         self.messages.push_back(clean(text));
     }
 
-    /// What was said, for when the screen is gone.
+    /// The messages, for the terminal after the screen is gone.
     fn messages(&self) -> Vec<String> {
         self.messages.iter().cloned().collect()
     }
@@ -178,7 +178,7 @@ impl RecordingScreen {
         self.taken.is_some()
     }
 
-    /// Draws what there is.
+    /// Draws the current content.
     pub fn draw(&mut self) {
         let Some(taken) = &mut self.taken else { return };
         let model = &self.model;
@@ -197,7 +197,7 @@ impl RecordingScreen {
         }
     }
 
-    /// Looks at what was typed.
+    /// Handles typed keys.
     pub fn look(&mut self) {
         while self.taken.is_some() && event::poll(Duration::ZERO).unwrap_or(false) {
             match event::read() {
@@ -231,7 +231,7 @@ impl RecordingScreen {
         self.model.say(text);
     }
 
-    /// Gives the terminal back, and what was said meanwhile.
+    /// Leaves the screen, and prints the messages that it showed.
     #[must_use]
     pub fn close(mut self) -> Vec<String> {
         self.taken = None;

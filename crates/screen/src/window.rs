@@ -4,7 +4,7 @@ use counters::{BlockDevice, Span};
 use monitor::{Chain, Observation};
 use report::text::{clean, device_figures, host_line, layer};
 
-/// What is watched.
+/// The heading: the devices that are watched.
 #[must_use]
 pub fn heading(chains: &[Chain], devices: &[BlockDevice]) -> String {
     let line = |chain: &Chain| {
@@ -17,7 +17,7 @@ pub fn heading(chains: &[Chain], devices: &[BlockDevice]) -> String {
     chains.iter().map(line).collect()
 }
 
-/// The lines of a window.
+/// The lines that show a window.
 #[must_use]
 pub fn window(o: &Observation, at: &str) -> String {
     let span = Span { seconds: o.window.seconds, readings: 1 };

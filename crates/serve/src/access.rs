@@ -21,7 +21,7 @@ use crate::{Listener, ServeError, Token, parameters};
 
 /// Bytes of path and query together.
 const TARGET_BYTES: usize = 8 << 10;
-/// Bytes of all headers together.
+/// The most bytes of all headers together.
 const HEADER_BYTES: usize = 32 << 10;
 /// In the address, the name of the token.
 const TOKEN: &str = "token";
@@ -62,7 +62,7 @@ impl Guard {
     }
 }
 
-/// The router behind the guard.
+/// The router with the guard in front of it.
 pub(crate) fn guarded(router: Router, guard: Guard) -> Router {
     router.layer(from_fn_with_state(guard, check))
 }

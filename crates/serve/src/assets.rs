@@ -6,8 +6,8 @@ use axum::response::{IntoResponse, Response};
 
 use crate::problem::Problem;
 
-/// What is kept is asked about before it is used again: a newer program has newer ones under the
-/// same names.
+/// Browsers ask before they use a stored copy again: a newer program has newer files under the same
+/// names.
 const CACHE: &str = "private, no-cache";
 
 fn content(name: &str) -> Option<(&'static str, &'static str)> {

@@ -16,7 +16,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::{Listener, ServeError};
 
-/// Connections at a time. The next one waits until one of them ends.
+/// The most connections at a time. Another one waits until one of them ends.
 const CONNECTIONS: usize = 128;
 /// Bytes of a request that are read before it is looked at.
 const BUFFER_BYTES: usize = 64 << 10;

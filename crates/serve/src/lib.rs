@@ -62,9 +62,9 @@ pub enum ServeError {
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {source}; name another with `--listen ADDRESS:PORT`")]
     Listen {
-        /// The address.
+        /// The address that was asked for.
         address: SocketAddr,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The text is not a token.
@@ -79,7 +79,7 @@ pub enum ServeError {
          makes"
     )]
     NotBuilt,
-    /// The history cannot be read.
+    /// The history cannot be opened or read.
     #[error(transparent)]
     History(Box<HistoryError>),
 }

@@ -1,6 +1,6 @@
 //! The address to listen on, and when it needs a token.
 //!
-//! This computer's own address needs nothing. Any other needs a token, because everyone who can
+//! An address of this computer alone needs no token. Any other needs one, because everyone who can
 //! reach it could otherwise read the history.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -12,7 +12,7 @@ pub const PORT: u16 = 7468;
 /// So many ports from [`PORT`] on are tried when nobody names one.
 const PORTS: u16 = 20;
 
-/// A socket that accepts connections, and the rule for who may use it.
+/// A socket that accepts connections, and the rule for using it.
 #[derive(Debug)]
 pub struct Listener {
     pub(crate) socket: TcpListener,
@@ -50,9 +50,9 @@ impl Listener {
         self.address
     }
 
-    /// Where a browser finds it. A token that was made here is part of it, for nobody else knows
-    /// it; one that was given is not. `host` stands for the address where every address of this
-    /// computer is listened on.
+    /// The address for a browser. It includes a token that was made here, because nobody else knows
+    /// it, but not a token that the user gave. `host` replaces the address if the server listens on
+    /// every address of this computer.
     #[must_use]
     pub fn url(&self, host: &str) -> String {
         let port = self.address.port();

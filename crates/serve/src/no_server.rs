@@ -1,4 +1,4 @@
-//! Stands for the server in a program that was built without it: nothing listens.
+//! The stand-in for the server in a program that was built without it: nothing listens.
 
 #![expect(clippy::needless_pass_by_value, reason = "the signatures are those of the server")]
 
@@ -12,11 +12,11 @@ use report::Language;
 
 use crate::ServeError;
 
-/// A listener that cannot be.
+/// A listener that never exists.
 #[derive(Debug)]
 pub struct Listener(Infallible);
 
-/// A server that cannot be.
+/// A server that never exists.
 #[derive(Debug)]
 pub struct Server(Infallible);
 
@@ -24,23 +24,23 @@ pub struct Server(Infallible);
 #[derive(Debug)]
 pub struct Token(Infallible);
 
-/// Figures that nobody reads.
+/// A metrics text that nobody reads.
 #[derive(Debug, Clone, Default)]
 pub struct MetricsText(());
 
 impl Listener {
-    /// Refuses.
+    /// Refuses: this build has no server.
     pub fn bind(_: Option<SocketAddr>, _: Option<Token>) -> Result<Self, ServeError> {
         Err(ServeError::NotBuilt)
     }
 
-    /// Never called.
+    /// Never called: there is no listener.
     #[must_use]
     pub fn is_local(&self) -> bool {
         match self.0 {}
     }
 
-    /// Never called.
+    /// Never called: there is no listener.
     #[must_use]
     pub fn url(&self, _: &str) -> String {
         match self.0 {}
@@ -53,21 +53,21 @@ impl Server {
         match listener.0 {}
     }
 
-    /// Never called.
+    /// Never called: there is no server.
     pub fn run(self, _: &Arc<AtomicBool>) -> Result<(), ServeError> {
         match self.0 {}
     }
 }
 
 impl Token {
-    /// Refuses.
+    /// Refuses: this build has no server.
     pub fn parse(_: &str) -> Result<Self, ServeError> {
         Err(ServeError::NotBuilt)
     }
 }
 
 impl MetricsText {
-    /// Nobody reads it.
+    /// Does nothing: nobody reads the text.
     pub fn set(&self, _: String) {}
 }
 

@@ -8,7 +8,7 @@ use form_urlencoded::{Serializer, parse};
 pub(crate) struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
-    /// Reads the part of an address after `?`. What is not UTF-8 is replaced.
+    /// Reads the part of an address after `?`. Anything that is not UTF-8 is replaced.
     pub(crate) fn of(query: Option<&str>) -> Self {
         let pairs = parse(query.unwrap_or_default().as_bytes());
         let pairs = pairs.map(|(name, value)| (name.into_owned(), value.trim().to_owned()));
@@ -20,12 +20,12 @@ impl Parameters {
         self.0.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
 
-    /// The same as an owned text; empty where there is none.
+    /// The same as an owned text; empty without a value.
     pub(crate) fn text(&self, name: &str) -> String {
         self.get(name).unwrap_or_default().to_owned()
     }
 
-    /// Every value of this name.
+    /// Every value that this name has.
     pub(crate) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.0.iter().filter(move |(n, _)| n == name).map(|(_, value)| value.as_str())
     }

@@ -10,19 +10,19 @@ use report::ReportError;
 /// Why a page cannot be shown.
 #[derive(Debug)]
 pub(crate) enum Problem {
-    /// The address leads nowhere.
+    /// No page has this address.
     NoSuchPage,
-    /// There is no such result or run; the sentence says which.
+    /// The result or run does not exist; the sentence says which.
     NotFound(String),
-    /// What was asked for makes no sense; the sentence says what.
+    /// The query makes no sense; the sentence says why.
     Bad(String),
     /// Only `GET` and `HEAD` are answered.
     Method,
-    /// The address is too long.
+    /// The address is longer than allowed.
     TooLong,
-    /// The headers are too long.
+    /// The headers are longer than allowed.
     Headers,
-    /// The request names another host.
+    /// The request was made for another host.
     OtherHost,
     /// The token is missing or wrong.
     Token,
@@ -30,11 +30,11 @@ pub(crate) enum Problem {
     Busy,
     /// Too many viewers at a time.
     Viewers,
-    /// An error of this program.
+    /// The program itself failed.
     Internal,
     /// The history cannot be read.
     History(Box<HistoryError>),
-    /// The result cannot be shown.
+    /// The result cannot be rendered.
     Report(Box<ReportError>),
 }
 

@@ -34,7 +34,7 @@ impl Server {
         self.listener.address()
     }
 
-    /// Answers until `stop` is set, and then ends what is open within a second or two.
+    /// Answers requests until `stop` is set, and then ends open connections within a second or two.
     pub fn run(self, stop: &Arc<AtomicBool>) -> Result<(), ServeError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()

@@ -1,7 +1,7 @@
 //! A few connections to the history, used from threads that may wait.
 //!
-//! The history is synchronous: what is asked of it is done on a separate thread, so that a slow
-//! question holds up nobody else's answer.
+//! The history is synchronous, so each query runs on a separate thread. A slow query holds up no
+//! other answer.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 
 use crate::problem::Problem;
 
-/// Questions at a time.
+/// The most queries at a time.
 pub(crate) const CONNECTIONS: usize = 4;
 /// How long a question may wait for its turn.
 const TURN_WITHIN: Duration = Duration::from_secs(10);
@@ -21,7 +21,7 @@ const TURN_WITHIN: Duration = Duration::from_secs(10);
 /// noticed.
 const FRESH: Duration = Duration::from_secs(5);
 
-/// The history, for all pages.
+/// The history, shared by all pages.
 #[derive(Clone)]
 pub(crate) struct Store(Arc<Inner>);
 

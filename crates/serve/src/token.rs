@@ -58,7 +58,7 @@ impl Token {
         self.0.as_bytes().ct_eq(offered.as_bytes()).into()
     }
 
-    /// The secret itself, to hand to a user who may know it.
+    /// The secret itself, for a user who may know it.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0

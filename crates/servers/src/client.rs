@@ -4,7 +4,7 @@ use postgres::{Client, Config, NoTls};
 
 use crate::{ServerUrl, Tls, passwords, tls};
 
-/// Why no connection was made.
+/// Why the client could not connect.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// The server, or the way to it.
@@ -46,6 +46,6 @@ pub fn whole(error: &postgres::Error) -> String {
 /// Whether an error means that the connection to the server is lost.
 #[must_use]
 pub fn is_lost(error: &postgres::Error) -> bool {
-    // 57P01 to 57P03: the server shuts down, or somebody ended the session.
+    // 57P01 to 57P03: the server shuts down, or an administrator ended the session.
     error.is_closed() || error.code().is_some_and(|state| state.code().starts_with("57P"))
 }

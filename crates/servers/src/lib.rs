@@ -1,7 +1,7 @@
 //! Connects to a PostgreSQL server: URL, password, encryption.
 //!
-//! A [`ServerUrl`] is as libpq takes it and shows no password; `connect` goes where it leads.
-//! What is asked there is the caller's matter.
+//! A [`ServerUrl`] has libpq's form and shows no password; `connect` opens a connection to it. The
+//! caller decides what to do there.
 //!
 //! Without the feature `client`, URLs are recognised and refused.
 

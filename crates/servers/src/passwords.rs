@@ -1,8 +1,7 @@
 //! Passwords that are not in the URL: `PGPASSWORD`, and libpq's password file.
 //!
-//! The file has lines `host:port:database:user:password`; `*` stands for anything, `\` takes the
-//! meaning from a `:` or `\`, and the first line that fits holds (PostgreSQL's manual, "The
-//! Password File").
+//! The file has lines `host:port:database:user:password`; `*` matches anything, `\` escapes a `:`
+//! or `\`, and the first line that matches is used (PostgreSQL's manual, "The Password File").
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -144,7 +143,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// What is escaped as the manual says comes back, and nothing panics.
+        /// Text that is escaped as the manual says comes back unchanged, and nothing panics.
         #[test]
         fn any_password_comes_back(password in "[^\n\r]{0,20}", noise in "[^\r]{0,60}") {
             let escaped = password.replace('\\', r"\\").replace(':', r"\:");

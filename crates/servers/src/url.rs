@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// How a URL of a database begins.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
-/// What is wrong with a URL.
+/// Why a URL cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UrlError(pub String);
@@ -28,10 +28,10 @@ struct Parts {
 /// What `sslmode` in the URL asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tls {
-    /// `disable`: no encryption.
+    /// No encryption: `disable`.
     Never,
-    /// `prefer`, which is also without `sslmode`: where the server has it; the server's certificate
-    /// is not looked at, since anyone who is in between could have refused the encryption as well.
+    /// Encryption if the server has it: `prefer`, also without `sslmode`. The server's certificate
+    /// is not checked, because an attacker in between could have refused the encryption as well.
     WherePossible,
     /// `require`, `verify-ca`, `verify-full`: always, with a certificate that this system trusts
     /// and that is the host's.
@@ -52,7 +52,7 @@ impl ServerUrl {
         Err(UrlError("this build of iosonde has no client for PostgreSQL".to_owned()))
     }
 
-    /// Reads a URL.
+    /// Reads the URL of a server.
     #[cfg(feature = "client")]
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         if !Self::is_one(text) {
@@ -64,7 +64,7 @@ impl ServerUrl {
         Ok(url)
     }
 
-    /// What the client connects with.
+    /// The configuration of the client.
     #[cfg(feature = "client")]
     pub fn config(&self) -> Result<postgres::Config, UrlError> {
         let config = postgres::Config::from_str(&self.0.whole);

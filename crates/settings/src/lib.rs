@@ -17,21 +17,21 @@ pub use shown::InForce;
 
 /// Names the only file that is read, instead of the two usual ones; empty for none.
 pub const FILE_VARIABLE: &str = "IOSONDE_CONFIG";
-/// The file of the host.
+/// The settings file of the host.
 const HOST_FILE: &str = "/etc/iosonde.toml";
 
 /// A setting as it is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
-    /// Its key in a file.
+    /// Its key in a settings file.
     pub key: &'static str,
-    /// Its variable of the environment.
+    /// Its environment variable.
     pub variable: &'static str,
     /// What holds where it is not set.
     pub usual: &'static str,
 }
 
-/// Every setting.
+/// Every setting that there is.
 pub const SETTINGS: [Setting; 4] = [
     Setting {
         key: "history",
@@ -43,10 +43,10 @@ pub const SETTINGS: [Setting; 4] = [
     Setting { key: "size", variable: "IOSONDE_SIZE", usual: "1 GiB; assess: by a rule" },
 ];
 
-/// Where a value comes from.
+/// Where a value was set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// A variable of the environment.
+    /// An environment variable of this name.
     Variable(&'static str),
     /// A file, and the line in it.
     File(PathBuf, usize),
@@ -64,13 +64,13 @@ impl std::fmt::Display for Source {
 /// A value and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Set<T> {
-    /// The value in force.
+    /// The value that is used.
     pub value: T,
-    /// Where it was set.
+    /// The place where it was set.
     pub source: Source,
 }
 
-/// What is set; what is not is as the program has it.
+/// The settings of the user; defaults for everything else.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Where results are kept: a file, or the URL of a PostgreSQL database.

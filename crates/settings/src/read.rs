@@ -11,43 +11,43 @@ use workload::Bytes;
 
 use crate::{SETTINGS, Set, Settings, Source, Variables};
 
-/// Larger files are not settings.
+/// A larger file does not hold settings.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 /// The smallest test file that can be made.
 const SIZE_MIN: u64 = 4096;
 
-/// Why settings cannot be used.
+/// Why the settings cannot be used.
 #[derive(Debug, Error)]
 pub enum SettingsError {
-    /// The file cannot be read.
+    /// A settings file cannot be read.
     #[error("cannot read the settings `{path}`: {source}")]
     Unreadable {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// The file is not settings.
+    /// A settings file has an error.
     #[error("`{path}`, line {line}: {what}")]
     File {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The line, from 1.
+        /// The line, counted from 1.
         line: usize,
-        /// What is wrong, and what to do.
+        /// What is wrong, and what the user can do.
         what: String,
     },
-    /// A value cannot be used.
+    /// A value of a setting is wrong.
     #[error("{source_of}: {what}")]
     Value {
-        /// Where it was set.
+        /// The place where it was set.
         source_of: Source,
-        /// What is wrong, and what to do.
+        /// What is wrong, and what the user can do.
         what: String,
     },
 }
 
-/// The form of a file.
+/// The content of a settings file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {

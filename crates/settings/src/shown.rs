@@ -30,7 +30,7 @@ struct File {
 }
 
 impl Settings {
-    /// What is in force. The history is shown as the caller shows places, without a password.
+    /// The settings in force. The history is shown as the caller shows places, without a password.
     #[must_use]
     pub fn in_force(&self, history: Option<&str>) -> InForce {
         fn split<T>(set: Option<&Set<T>>, show: impl FnOnce(&T) -> String) -> Shown {
@@ -57,7 +57,7 @@ impl Settings {
     }
 }
 
-/// A value and its place.
+/// A value as text, and its place.
 type Shown = Option<(String, String)>;
 
 impl fmt::Display for InForce {

@@ -1,4 +1,4 @@
-//! The tool ceiling: the rate of this program on this host when there is no I/O to do.
+//! The tool ceiling: the rate of iosonde on this host when there is no I/O to do.
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,4 +1,4 @@
-//! Expectations files: what somebody says the storage does, as TOML.
+//! Expectations files: claims about the storage, as TOML.
 
 use analysis::claims::{Claim, Selector};
 use results::verdict::Database;
@@ -14,20 +14,20 @@ pub enum ClaimsError {
     /// The TOML text is wrong; the message has line and column.
     #[error("{0}")]
     Toml(String),
-    /// One expectation is wrong.
+    /// An expectation of a claim is wrong.
     #[error("{claim}: {what}")]
     Expectation {
-        /// Which claim.
+        /// The name of the claim.
         claim: String,
         /// What is wrong with it, and what to write instead.
         what: String,
     },
-    /// A claim speaks of no load that is measured.
+    /// A claim is about a load that is not measured.
     #[error("{claim}: it speaks of no load of this assessment; there are {loads}")]
     NoLoad {
-        /// Which claim.
+        /// The name of the claim.
         claim: String,
-        /// The names of all loads.
+        /// The names of all loads that are measured.
         loads: String,
     },
 }
@@ -71,8 +71,8 @@ enum Expect {
 
 /// The claims of an expectations file: a TOML text of `[[claim]]` tables.
 ///
-/// A claim that speaks of no load of an assessment for this database is refused here, not after an
-/// hour of measuring.
+/// A claim about a load that an assessment for this database does not measure is refused here, not
+/// after an hour of measuring.
 pub fn parse_claims(text: &str, database: Database) -> Result<Vec<Claim>, ClaimsError> {
     let file: File = toml::from_str(text).map_err(|e| ClaimsError::Toml(e.to_string()))?;
     let entries = file.claim.into_iter().enumerate();

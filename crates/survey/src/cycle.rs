@@ -15,7 +15,7 @@ use crate::doubts;
 use crate::lab::{Progress, Start, mix};
 use crate::measure::{Site, measure};
 
-/// Every run, and what is to be made ready for them.
+/// Every run, and the targets that they need.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CycleOptions {
     /// What the document says of the runs; their measurements are not there yet.
@@ -31,20 +31,20 @@ pub struct CycleOptions {
     pub same_seed: bool,
     /// How it is measured, sentence by sentence.
     pub method: Vec<String>,
-    /// What is not done as asked for.
+    /// What is done in another way than asked for.
     pub warnings: Vec<String>,
 }
 
 /// Keeps a finished run (from 0), before the next begins. An error ends the cycle.
 pub type KeepStep<'a> = dyn FnMut(usize, &Measurement) -> Result<(), String> + 'a;
 
-/// Runs a configuration. `settle` is given the facts of the targets once they are ready, and may
-/// change a workload by them.
+/// Runs a configuration. `settle` gets the facts of the targets once they are ready, and may adapt
+/// a workload to them.
 ///
 /// `stop` ends it early: the result then has what was measured until then, and says so.
 ///
 /// # Errors
-/// The targets cannot be made ready.
+/// The targets cannot be prepared.
 pub fn cycle(
     mut options: CycleOptions,
     stop: &AtomicBool,

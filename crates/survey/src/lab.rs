@@ -29,29 +29,29 @@ const START_BYTES: u64 = 1 << 20;
 /// On what experiments are made, and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Setup {
-    /// What receives the I/O.
+    /// The targets that receive the I/O.
     pub targets: Vec<Target>,
     /// What may be done to it.
     #[serde(skip)]
     pub permissions: Permissions,
-    /// Which backend makes the I/O.
+    /// The engine that does the I/O.
     pub engine: EngineChoice,
     /// The simulated device of the engine `sim`.
     pub sim: Option<SimDevice>,
     /// Whether the operating system's cache is used.
     pub mode: Mode,
-    /// Where every random choice starts.
+    /// The seed of every random choice.
     pub seed: u64,
-    /// How long each measurement is.
+    /// How long each measurement takes.
     pub timing: Timing,
 }
 
-/// How long a measurement is.
+/// The lengths of a measurement's parts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     /// Length of the window, or the longest it may be.
     pub seconds: f64,
-    /// I/O before the window.
+    /// Seconds of I/O before the window.
     pub warmup_seconds: f64,
     /// When the window may end sooner; absent for windows of equal length.
     pub precision: Option<Precision>,
@@ -71,23 +71,23 @@ impl Default for Timing {
     }
 }
 
-/// What happens during an experiment.
+/// An event of an experiment.
 #[derive(Debug)]
 pub enum Progress<'a> {
     /// The experiment begins; comes once, before it measures.
     Began {
         /// Its unique name, which its document will carry.
         id: &'a str,
-        /// Now, UTC, RFC 3339.
+        /// The present moment: UTC, RFC 3339.
         started: &'a str,
     },
-    /// A step begins.
+    /// A step of the experiment begins.
     Step {
-        /// Its number, from 1.
+        /// Its number in the experiment, from 1.
         number: usize,
-        /// Steps in all, as far as is known now.
+        /// Steps of the whole experiment, as far as is known now.
         of: usize,
-        /// What it does.
+        /// What the step measures, in words.
         title: &'a str,
         /// How long it and those after it may take, by how long those before took; absent if that
         /// is not known.
@@ -134,7 +134,7 @@ impl Start {
     }
 }
 
-/// An experiment under way.
+/// An experiment in progress, with its targets.
 pub struct Lab<'a> {
     setup: Setup,
     site: Site,
@@ -224,13 +224,13 @@ impl<'a> Lab<'a> {
         &self.setup
     }
 
-    /// The targets, ready.
+    /// The targets, which are ready for I/O.
     #[must_use]
     pub fn prepared(&self) -> &Prepared {
         &self.prepared
     }
 
-    /// The host and the storage.
+    /// The host and the storage of the experiment.
     #[must_use]
     pub fn environment(&self) -> &Environment {
         self.site.environment()
@@ -247,7 +247,7 @@ impl<'a> Lab<'a> {
         self.step = self.steps.min(self.step + steps);
     }
 
-    /// Names what is done from now on.
+    /// Names the step that begins.
     pub fn begin(&mut self, title: &str) {
         self.step += 1;
         self.steps = self.steps.max(self.step);
@@ -263,7 +263,7 @@ impl<'a> Lab<'a> {
         self.status != Status::Complete || self.stop.load(Ordering::Relaxed)
     }
 
-    /// How the experiment stands, or ended.
+    /// The status of the experiment, so far or at its end.
     #[must_use]
     pub fn status(&self) -> Status {
         match self.status {
@@ -272,7 +272,7 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// One measurement by the timing of the setup; none when the experiment is over before its
+    /// One measurement by the timing of the setup; `None` if the experiment is over before its
     /// window began.
     ///
     /// An engine that cannot run ends the experiment: what was measured until then stays, and the
@@ -283,8 +283,9 @@ impl<'a> Lab<'a> {
 
     /// One measurement with its own timing.
     pub fn measure_for(&mut self, streams: Vec<Stream>, timing: Timing) -> Option<Measurement> {
-        // Every measurement has separate offsets. With those of the one before, caches below the
-        // operating system would have just what is asked for, however large the file is.
+        // Every measurement has different offsets. With the offsets of the previous one, caches
+        // below the operating system would hold exactly what is asked for, however large the file
+        // is.
         self.measurements += 1;
         let seed = mix(self.setup.seed, self.measurements);
         self.measure_seeded(streams, timing, seed)
@@ -324,8 +325,8 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// A sequential read, from a place that the seed decides. To its end is its length, where that
-    /// is the same on all of its targets.
+    /// A sequential read, from a place that the seed decides, to the end of the target. Its length
+    /// is given if it is the same on all of its targets.
     fn elsewhere(&self, stream: Stream, seed: u64) -> Stream {
         let facts = self.prepared.facts();
         let targets = stream.target_indexes(facts.len()).into_iter();
@@ -356,7 +357,7 @@ impl<'a> Lab<'a> {
         (self.observe)(Progress::Measured(measurement));
     }
 
-    /// Tells of a measurement that is kept.
+    /// Reports that a measurement is kept.
     pub(crate) fn kept(&mut self, measurement: &Measurement) {
         (self.observe)(Progress::Kept(measurement));
     }
@@ -372,7 +373,7 @@ impl<'a> Lab<'a> {
         self.error.as_deref()
     }
 
-    /// Lets the storage work off what was written before. Simulated time need not pass: every
+    /// Waits until the storage has done its earlier writes. Simulated time need not pass: every
     /// simulated run begins with an idle device.
     pub fn settle(&self, seconds: f64) {
         if self.setup.engine.is_artificial() {
@@ -384,7 +385,7 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// The document of the experiment.
+    /// Makes the document of the experiment.
     #[must_use]
     pub fn document<C: Conclusion>(
         &self,
@@ -394,7 +395,7 @@ impl<'a> Lab<'a> {
     ) -> Experiment<C> {
         let named = measurements.iter().map(|m| ("", m));
         let mut warnings = doubts::each_once(named);
-        // The error that ended the experiment explains what is missing.
+        // The error that ended the experiment explains missing figures.
         warnings.splice(0..0, self.error.clone());
         Experiment {
             plan: None,
@@ -414,7 +415,7 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// The targets' whole paths.
+    /// The whole paths of the targets.
     pub(crate) fn targets(&self) -> Vec<PathBuf> {
         self.setup.targets.iter().map(|t| self.site.resolved(&t.path)).collect()
     }

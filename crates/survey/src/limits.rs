@@ -17,11 +17,11 @@ pub enum LimitsError {
     /// Limits of a role that the database does not have.
     #[error("{database} has no role {role}; there are {roles}")]
     Role {
-        /// The database.
+        /// The name of the database.
         database: &'static str,
-        /// The role.
+        /// The role that it does not have.
         role: &'static str,
-        /// Its roles.
+        /// The names of the roles that it has.
         roles: String,
     },
     /// Limits of a role are not in rising order.
@@ -29,7 +29,7 @@ pub enum LimitsError {
         "the limits of {role} must rise: excellent_ns <= ideal_ns <= acceptable_ns, all above 0"
     )]
     Order {
-        /// The role.
+        /// The role whose limits are wrong.
         role: &'static str,
     },
 }

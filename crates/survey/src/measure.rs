@@ -68,14 +68,14 @@ impl Site {
         Self { environment, devices, no_counters }
     }
 
-    /// A target's whole path, as far as it is known: `.` says nothing to the reader of a report.
+    /// A target's whole path, as far as it is known: `.` means nothing to the reader of a report.
     #[must_use]
     pub fn resolved(&self, target: &Path) -> PathBuf {
         let found = self.environment.storage.iter().find(|s| s.target == target);
         found.map_or(target, |s| s.path.as_path()).to_owned()
     }
 
-    /// The host and the storage.
+    /// The host and the storage of the targets.
     #[must_use]
     pub fn environment(&self) -> &Environment {
         &self.environment
@@ -93,7 +93,7 @@ fn stacked<'a>(storage: &'a [Storage], devices: &'a [String]) -> Option<(&'a str
     })
 }
 
-/// Does what the workload says on prepared targets, with the kernel's counters next to it.
+/// Runs a workload on prepared targets, with the kernel's counters next to it.
 ///
 /// `stop` ends the run early; what was measured until then is the result.
 pub fn measure(
@@ -138,8 +138,8 @@ fn add_counters(measurement: &mut Measurement, window: &Window) {
     }
 }
 
-/// What the kernel counted in a window, next to what was measured in it. Up to the tolerance they
-/// agree.
+/// The kernel's counts in a window, next to the measurement. They agree if they differ by no more
+/// than the tolerance.
 #[must_use]
 pub fn beside(measurement: &Measurement, window: &Window, tolerance_percent: f64) -> Kernel {
     let disks = &window.disks;

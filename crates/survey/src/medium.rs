@@ -1,4 +1,4 @@
-//! What is known of the medium under a target.
+//! What the system reports about the medium under a target.
 
 use analysis::verdict::Class;
 use inspect::Device;

@@ -27,7 +27,7 @@ const THROUGHPUTS: [(&str, f64); 8] = [
     ("gb/s", 1e9 / 1_048_576.0),
 ];
 
-/// What is needed of each role that is named, in the order of a report.
+/// The needs of each role that was named, in the order of a report.
 pub fn parse_needs(text: &str, database: Database) -> Result<Vec<Need>, NeedError> {
     let roles = roles_of(database);
     if let Some(named) = NAMED_NEEDS.iter().find(|n| n.name.eq_ignore_ascii_case(text.trim())) {

@@ -7,13 +7,13 @@
 
 /// A conclusion, or what it is drawn from, that documents have their own type for.
 pub trait Publish {
-    /// The documents' type.
+    /// The type that documents have for it.
     type Published;
 
-    /// As it is published.
+    /// The value as documents publish it.
     fn publish(self) -> Self::Published;
 
-    /// As it was published.
+    /// The value from a published document.
     fn from_published(published: Self::Published) -> Self;
 }
 

@@ -26,7 +26,7 @@ pub const RUNS: std::ops::RangeInclusive<u32> = 1..=100;
 /// What to run, and how often.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunsOptions {
-    /// What is run in turn; each gives a separate document.
+    /// The workloads that take turns; each gives a separate document.
     pub sides: Vec<RunSide>,
     /// What may be done to the targets.
     #[serde(skip)]
@@ -40,21 +40,21 @@ pub struct RunsOptions {
 /// One of several workloads that take turns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunSide {
-    /// Unique name of its experiment.
+    /// Unique name of the side's experiment.
     pub id: String,
-    /// What is done in each run.
+    /// The workload that every run of it does.
     pub workload: Workload,
 }
 
 /// Keeps a finished run of a side (from 0), before the next begins.
 pub type KeepRun<'a> = dyn FnMut(usize, &Measurement) + 'a;
 
-/// Does what each side's workload says so many times; a document per side, in their order.
+/// Runs each side's workload as often as asked; returns a document per side, in their order.
 ///
 /// `stop` ends it early: the results then have what was measured until then, and say so.
 ///
 /// # Errors
-/// The options break a rule, or the targets of a side cannot be made ready.
+/// The options break a rule, or the targets of a side cannot be prepared.
 pub fn runs(
     options: &RunsOptions,
     stop: &AtomicBool,
@@ -143,7 +143,7 @@ impl<'o> Side<'o> {
         let started = Timestamp::now();
         observe(Progress::Began { id: &asked.id, started: &started.to_string() });
         let mut permissions = permissions.clone();
-        // A side may overwrite only what is its own.
+        // A side may overwrite only its own targets.
         permissions.destroy.retain(|path| asked.workload.targets.iter().any(|t| t.path == *path));
         let engine_observe = &mut |event: &Event| observe(Progress::Engine(event));
         let prepared = engine::prepare(&asked.workload, &permissions, stop, engine_observe)?;
@@ -151,7 +151,7 @@ impl<'o> Side<'o> {
         Ok(Self { asked, site, prepared, started, measurements: Vec::new(), error: None })
     }
 
-    /// How well its figure repeats. What was cut short is compared with nothing.
+    /// How well its figure repeats. A run that was cut short is not compared.
     fn conclude(&self, options: &RunsOptions) -> Runs {
         let whole = || self.measurements.iter().filter(|m| m.status == Status::Complete);
         let iops: Vec<f64> = whole().map(|m| m.total.iops).collect();
@@ -169,7 +169,7 @@ impl<'o> Side<'o> {
         if conclusion.trust.noisy {
             warnings.insert(0, conclusion.trust.explanation.clone());
         }
-        // The error that ended the runs explains what is missing.
+        // The error that ended the runs explains missing figures.
         warnings.splice(0..0, self.error.clone());
         let whole = self.measurements.len() == options.repeat as usize;
         let targets = self.asked.workload.targets.iter();
@@ -213,7 +213,7 @@ struct Turns<'a> {
 }
 
 impl Turns<'_> {
-    /// One run of one side.
+    /// Measures one run of one side.
     fn take(&mut self, side: &mut Side<'_>, round: u32, observe: &mut dyn FnMut(Progress<'_>)) {
         let workload = &side.asked.workload;
         let writes = workload.streams.iter().any(Stream::writes);
@@ -256,7 +256,7 @@ impl Turns<'_> {
         }
     }
 
-    /// Lets the storage work off what was written before.
+    /// Waits until the storage has done its earlier writes.
     fn settle(&self) {
         let until = Instant::now() + Duration::from_secs_f64(self.options.settle_seconds);
         while Instant::now() < until && !self.is_over() {

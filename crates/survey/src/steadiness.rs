@@ -6,7 +6,7 @@ use results::{Measurement, Point};
 
 use crate::Publish;
 
-/// A series with fewer points says nothing.
+/// A series with fewer points cannot be judged.
 const POINTS_MIN: usize = 10;
 
 /// Adds how well the mean is known, the phases before and after a cache was full or credits were
@@ -66,8 +66,8 @@ pub(crate) fn doubts(measurement: &Measurement) -> Vec<String> {
     found
 }
 
-/// Of a run whose first level could not be left out: none without a precision, and none where the
-/// last level is too short a part of the run.
+/// The phases of a run whose first level could not be left out: `None` without a precision, and if
+/// the last level is too short a part of the run.
 fn both_levels(measurement: &Measurement) -> Option<String> {
     let sustained = measurement.phases.as_ref()?;
     let left_out_s: f64 = measurement.warmup_series.iter().map(|p| p.seconds).sum();

@@ -1,4 +1,4 @@
-//! Volumes of cloud providers by name: what is documented of them, as claims.
+//! Volumes of cloud providers by name: their documented figures, as claims.
 //!
 //! The table is `volumes.toml`; users add separate rows.
 
@@ -10,7 +10,7 @@ use workload::{Bytes, show_number};
 use crate::assess::named_loads;
 use crate::claims::ClaimsError;
 
-/// What comes with the program.
+/// The table that comes with the program.
 const BUILT_IN: &str = include_str!("volumes.toml");
 /// The bytes of the MB and of the MiB.
 const MB: f64 = 1e6;
@@ -23,7 +23,7 @@ struct Table {
     volume: Vec<Volume>,
 }
 
-/// A row.
+/// A row of the table.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Volume {
@@ -49,7 +49,7 @@ struct Volume {
     read: String,
 }
 
-/// Another throughput above a size.
+/// The throughput of volumes above a size.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Larger {
@@ -57,7 +57,7 @@ struct Larger {
     mib_per_s: f64,
 }
 
-/// What was bought.
+/// The properties that the user bought.
 #[derive(Debug, Clone, Copy, Default)]
 struct Bought {
     iops: Option<f64>,
@@ -235,7 +235,7 @@ impl Volume {
         Some(rate.min(self.mib_per_s_max.unwrap_or(f64::MAX)))
     }
 
-    /// What is reached beyond the sustained rate, and for how long.
+    /// The rate beyond the sustained one, and for how long it lasts.
     fn burst(&self, sustained: f64) -> Option<Burst> {
         let iops = self.burst_iops.filter(|iops| *iops > sustained)?;
         // Credits are earned at the sustained rate while they are spent.

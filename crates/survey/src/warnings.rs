@@ -9,7 +9,7 @@ use crate::steadiness;
 
 /// A submitting thread that uses more of its core than this is the bottleneck of the run.
 const THREAD_SATURATED_PERCENT: f64 = 95.0;
-/// Below this share of the asked depth, the depth was not what was asked.
+/// Below this share of the asked depth, the load was not the one that was asked for.
 const DEPTH_REACHED: f64 = 0.95;
 /// Runs below this length have few intervals and little protection against chance.
 const SHORT_SECONDS: f64 = 5.0;

@@ -12,7 +12,7 @@ use workload::{Precision, Workload};
 /// warm-up.
 const SAMPLES_MAX: usize = 128;
 
-/// Passes every event on, and notes what is needed of it.
+/// Passes every event on, and notes what it needs of it.
 pub(crate) struct Watching<'a> {
     pass_on: &'a mut dyn Observer,
     sampler: Option<Sampler>,

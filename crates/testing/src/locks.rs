@@ -33,7 +33,7 @@ pub fn is_open(process: u32, path: &Path) -> bool {
     descriptors.flatten().any(|one| fs::read_link(one.path()).is_ok_and(|file| file == path))
 }
 
-/// Files of the process that somebody else has deleted: the log of a database among them is lost.
+/// Files of the process that another program has deleted: the log of a database among them is lost.
 #[must_use]
 pub fn deleted(process: u32, beginning: &Path) -> Vec<String> {
     let Ok(descriptors) = fs::read_dir(format!("/proc/{process}/fd")) else { return Vec::new() };

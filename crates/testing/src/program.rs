@@ -1,5 +1,5 @@
-//! The program under test: how it is started, in a place and with a history that are the test's,
-//! and what is asked of it.
+//! The program under test: starts it, in a directory and with a history of the test, and reads its
+//! output.
 //!
 //! Only a test crate knows where its program is: it passes `env!("CARGO_BIN_EXE_iosonde")`.
 
@@ -19,7 +19,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// The program with this history and no settings. Tests never touch the history of the user who
-/// runs them, and what that user has set is nothing to them.
+/// runs them, nor use that user's settings.
 pub fn program(path: impl AsRef<OsStr>, history: &Path) -> Command {
     let mut command = Command::new(path);
     command.env("IOSONDE_HISTORY", history).env("IOSONDE_CONFIG", "").stdin(Stdio::null());
@@ -45,18 +45,18 @@ impl Place {
         self.directory.path()
     }
 
-    /// A file in it.
+    /// The path of a file in the directory.
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory().join(name)
     }
 
-    /// What is in a file.
+    /// The content of a file in it.
     #[track_caller]
     pub fn bytes(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// The text of a file.
+    /// The content of a file in it, as text.
     #[track_caller]
     pub fn text(&self, name: &str) -> String {
         String::from_utf8(self.bytes(name)).unwrap()
@@ -116,19 +116,19 @@ pub fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or_else(|| panic!("killed: {}", stderr(output)))
 }
 
-/// What it printed on stdout.
+/// The text that it printed on stdout.
 #[track_caller]
 pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// What it printed on stderr.
+/// The text that it printed on stderr.
 #[track_caller]
 pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// Asserts success.
+/// Asserts that the program succeeded.
 #[track_caller]
 pub fn succeeds(output: &Output) {
     assert_eq!(code(output), 0, "{}", stderr(output));

@@ -11,7 +11,7 @@ use crate::units::Nanoseconds;
 pub struct Rate {
     /// How much, for the whole stream over all of its threads and targets.
     pub limit: RateLimit,
-    /// How the I/Os are spaced.
+    /// How the I/Os are spaced in time.
     #[serde(default)]
     pub arrival: Arrival,
 }
@@ -20,9 +20,9 @@ pub struct Rate {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RateLimit {
-    /// I/Os per second.
+    /// A number of I/Os per second.
     Iops(f64),
-    /// MiB per second.
+    /// A number of MiB per second.
     MibPerS(f64),
 }
 
@@ -30,7 +30,7 @@ pub enum RateLimit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrival {
-    /// At equal intervals.
+    /// At equal intervals, by a fixed schedule.
     #[default]
     Even,
     /// At exponentially distributed distances, as independent users make them.
@@ -45,12 +45,12 @@ pub enum Arrival {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Think {
-    /// The pause.
+    /// How long a pause is.
     pub pause_ns: Nanoseconds,
-    /// I/Os in a burst.
+    /// How many I/Os a burst has.
     #[serde(default = "one")]
     pub burst_ios: u32,
-    /// When the pause begins.
+    /// The event from which the pause is counted.
     #[serde(default, skip_serializing_if = "ThinkFrom::is_completion")]
     pub from: ThinkFrom,
 }

@@ -35,7 +35,7 @@ pub struct Mix {
 pub struct MixPart {
     /// How often a burst is of this kind.
     pub percent: u8,
-    /// Size of one I/O.
+    /// Size of one I/O of this part.
     pub block_bytes: Bytes,
     /// Share of the I/Os that write, in percent.
     #[serde(default)]
@@ -43,7 +43,7 @@ pub struct MixPart {
     /// Share of the I/Os that jump instead of continuing after the last, in percent.
     #[serde(default = "all")]
     pub random_percent: u8,
-    /// The pause before each burst.
+    /// The pause before each burst of this part.
     #[serde(default, skip_serializing_if = "is_now")]
     pub delay_ns: Nanoseconds,
     /// I/Os of a burst, not counting their replies.
@@ -53,7 +53,7 @@ pub struct MixPart {
     /// 512 bytes.
     #[serde(default)]
     pub align_bytes: Bytes,
-    /// Each I/O is followed by one of this size in the other direction; 0 is none.
+    /// Each I/O is followed by one of this size in the other direction; 0 means no reply.
     #[serde(default, skip_serializing_if = "is_none")]
     pub reply_bytes: Bytes,
 }
@@ -113,7 +113,7 @@ impl Mix {
         sizes.into_iter().map(block).collect()
     }
 
-    /// The mean of a percentage over all I/Os, whole, and 0 or 100 only where that is exact. `of`
+    /// The mean of a percentage over all I/Os, whole, and 0 or 100 only if that is exact. `of`
     /// gives the share among the requests of a part and among its replies.
     fn mean_percent(&self, of: impl Fn(&MixPart) -> (u8, u8)) -> u8 {
         let (mut ios, mut sum) = (0u128, 0u128);
@@ -144,8 +144,8 @@ impl Stream {
         Self { name: name.to_owned(), mix: Some(mix), ..Self::default() }.with_means_of_mix()
     }
 
-    /// The stream with the means of its mix in the fields that say sizes and shares: what everyone
-    /// reads who does not need to know more. Without a mix it is unchanged.
+    /// The stream with the means of its mix as sizes and shares, for readers that need not know the
+    /// parts. Without a mix it is unchanged.
     #[must_use]
     pub fn with_means_of_mix(self) -> Self {
         let Some(mix) = &self.mix else { return self };

@@ -33,7 +33,7 @@ pub struct Workload {
     /// I/O continues for this many seconds after the window and is not counted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cooldown_seconds: f64,
-    /// I/O engine.
+    /// The engine that does the I/O.
     #[serde(default)]
     pub engine: EngineChoice,
     /// Whether the operating system's cache is used.
@@ -67,12 +67,12 @@ pub struct Workload {
 pub struct Precision {
     /// Half of the width of the 95 % confidence interval of the mean throughput, in percent of it.
     pub percent: f64,
-    /// No end before this length.
+    /// With a precision, the window does not end before this length.
     pub at_least_seconds: f64,
-    /// Of a workload that writes, no end before it has written this much, because no statistic
-    /// foresees the moment at which a write cache is full …
+    /// A workload that writes also has to write this much, or for `written_seconds`: no statistic
+    /// foresees when a write cache is full.
     pub written_bytes: Bytes,
-    /// … or before this length.
+    /// The alternative to `written_bytes`: a window of this length.
     pub written_seconds: f64,
 }
 
@@ -88,7 +88,7 @@ impl Default for Precision {
     }
 }
 
-/// One thing that receives I/O.
+/// A file, device or directory that receives I/O.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
@@ -184,7 +184,7 @@ impl Workload {
             let each = s.pool.as_ref().is_none_or(|p| p.share == PoolShare::Each);
             let threads = match each {
                 true => s.threads_in_all(count),
-                // What is handed out is the thread's, however many streams it works for.
+                // The share belongs to the thread, however many streams it works for.
                 false if s.joined => 0,
                 false => s.threads.into(),
             };
@@ -236,7 +236,7 @@ pub enum EngineChoice {
     /// The best that works for this target and depth; the result says which and why.
     #[default]
     Auto,
-    /// Linux io_uring.
+    /// Linux io_uring, several I/Os per system call.
     Uring,
     /// Linux native asynchronous I/O (libaio's system calls).
     Aio,
@@ -290,7 +290,7 @@ pub enum Mode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Completion {
-    /// Sleep until one completes.
+    /// Sleep in the kernel until one completes.
     #[default]
     Block,
     /// Look for completions without ever sleeping: lower latency on some devices, one core per
@@ -302,7 +302,7 @@ pub enum Completion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnError {
-    /// The run ends; what was measured until then is kept.
+    /// The run ends, and keeps what was measured until then.
     #[default]
     Stop,
     /// The error is counted and the run continues.

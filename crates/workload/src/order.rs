@@ -50,12 +50,12 @@ impl DiskspdOrder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum DiskspdAccess {
-    /// Every offset is drawn.
+    /// Every offset is drawn at random.
     Random,
     /// This share of the I/Os goes to a drawn offset, the others continue after the last one. The
     /// direction is drawn anew with each offset that is drawn, and stays in between.
     Mixed {
-        /// 1 to 99.
+        /// The share of random offsets, 1 to 99 percent.
         random_percent: u8,
     },
     /// Each thread continues from its last I/O.
@@ -113,7 +113,7 @@ pub enum PoolShare {
     /// The stream's depth in all; each I/O draws its target. Weights are in the order of the
     /// stream's targets; empty means equal.
     Drawn {
-        /// Relative frequencies.
+        /// Relative frequencies, in order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         weights: Vec<u32>,
     },
@@ -130,8 +130,8 @@ pub struct PoolMember {
     pub weight: Option<u32>,
 }
 
-/// What the operating system's cache is told of the order of offsets. Without a hint it finds out
-/// by itself.
+/// The hint that the operating system's cache gets on the order of offsets. Without a hint it finds
+/// out by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Hint {
@@ -145,7 +145,7 @@ pub enum Hint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Buffers {
-    /// In one piece.
+    /// One piece, as large as the I/O.
     #[default]
     Single,
     /// In one piece, in large pages (2 MiB), however small it is. A system that has none uses

@@ -8,7 +8,7 @@ use crate::model::Workload;
 use crate::stream::{Block, Distribution, Stream};
 use crate::units::UnitError;
 
-/// What is wrong with a written workload or one of its short forms.
+/// Why a written workload, or one of its short forms, cannot be read.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ParseError {
     /// A size in a list is wrong.
@@ -20,24 +20,24 @@ pub enum ParseError {
          `8K:70,64K:30`"
     )]
     Weight {
-        /// The entry.
+        /// The entry of the list.
         text: String,
-        /// Its part after the colon.
+        /// The part of the entry after the colon.
         weight: String,
     },
-    /// A distribution is none of the known ones.
+    /// The name of a distribution is not known.
     #[error(
         "`{text}` is not a distribution; write `uniform`, `zipf:0.99` or `hot:20/80` (20 % of the \
          span receive 80 % of the I/Os)"
     )]
     Distribution {
-        /// What was written.
+        /// The name as it was written.
         text: String,
     },
-    /// A CPU list is wrong.
+    /// A list of CPUs cannot be read.
     #[error("`{text}` is not a list of CPUs; write for example `0,2-5`")]
     Cpus {
-        /// What was written.
+        /// The list as it was written.
         text: String,
     },
     /// The TOML text is wrong; the message has line and column.
@@ -48,7 +48,7 @@ pub enum ParseError {
     Json(String),
 }
 
-/// Reads `8K` or `8K:70,64K:30`.
+/// Reads block sizes: `8K`, or with weights `8K:70,64K:30`.
 pub fn parse_blocks(text: &str) -> Result<Vec<Block>, ParseError> {
     text.split(',')
         .map(|entry| {
@@ -62,7 +62,7 @@ pub fn parse_blocks(text: &str) -> Result<Vec<Block>, ParseError> {
         .collect()
 }
 
-/// Reads `uniform`, `zipf:THETA` or `hot:SPAN/ACCESS`.
+/// Reads a distribution: `uniform`, `zipf:THETA` or `hot:SPAN/ACCESS`.
 pub fn parse_distribution(text: &str) -> Result<Distribution, ParseError> {
     let wrong = || ParseError::Distribution { text: text.to_owned() };
     let number = |t: &str| t.trim().parse::<f64>().map_err(|_| wrong());
@@ -100,7 +100,7 @@ pub fn parse_cpus(text: &str) -> Result<Vec<u32>, ParseError> {
 impl FromStr for Workload {
     type Err = ParseError;
 
-    /// Reads the TOML form.
+    /// Reads the TOML form of a workload.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let workload: Self = toml::from_str(text).map_err(|e| ParseError::Toml(e.to_string()))?;
         Ok(workload.with_means_of_mixes())

@@ -8,13 +8,13 @@ use crate::stream::{Pattern, Stream};
 /// The order of offsets in one word, whichever tool's order it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatternKind {
-    /// Anywhere.
+    /// At random places.
     Random,
-    /// One after the other.
+    /// One after the other, each thread from its own position.
     Sequential,
     /// One after the other, all threads sharing one position.
     SequentialShared,
-    /// In steps.
+    /// One after the other, with a fixed distance.
     Stride,
     /// SQLIO's matrix of blocks.
     Matrix,
@@ -25,7 +25,7 @@ pub enum PatternKind {
 }
 
 impl PatternKind {
-    /// Every kind.
+    /// Every kind, in the order in which they are listed.
     pub const ALL: [Self; 7] = [
         Self::Random,
         Self::Sequential,

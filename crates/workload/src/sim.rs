@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Bytes, Nanoseconds};
 
-/// A simulated device: parallel servers with a first-come-first-served queue, and what may stand
-/// before or between them.
+/// A simulated device: parallel servers with a first-come-first-served queue, and the limits and
+/// caches before them.
 ///
 /// An I/O passes, in this order: the queue limit, the bucket, the link, then a cache or a server.
 /// What each part does to throughput and latency is known by arithmetic; METHODS.md has the
@@ -16,7 +16,7 @@ use crate::units::{Bytes, Nanoseconds};
 pub struct SimDevice {
     /// I/Os that are served at the same time.
     pub servers: u32,
-    /// Which server takes an I/O.
+    /// How an I/O is assigned to a server.
     #[serde(skip_serializing_if = "is_default")]
     pub assignment: SimAssignment,
     /// Each target has its own device, with all of this; otherwise all targets share one.
@@ -40,7 +40,7 @@ pub struct SimDevice {
     /// Bytes one server moves each second, in time that is added to that of the read or write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_s: Option<Bytes>,
-    /// How service times are spread.
+    /// The distribution of service times.
     pub service: SimService,
     /// I/Os that servers need longer for because of where they begin or end.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,7 +52,7 @@ pub struct SimDevice {
     /// A limit of the rate that lets bursts through.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bucket: Option<SimBucket>,
-    /// A cache that serves reads.
+    /// A cache that serves reads of what it holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<SimCache>,
     /// A write cache that drains at its own pace.
@@ -111,11 +111,11 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Which server takes an I/O.
+/// How an I/O is assigned to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SimAssignment {
-    /// The first that is free.
+    /// To the first server that is free.
     #[default]
     Free,
     /// Any of them, each equally likely, whether it is free or not: every server has its own queue,
@@ -127,10 +127,10 @@ pub enum SimAssignment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SimService {
-    /// Always the mean.
+    /// Every I/O takes the mean.
     #[default]
     Constant,
-    /// Exponentially distributed.
+    /// Times are exponentially distributed, with the given mean.
     Exponential,
 }
 
@@ -149,32 +149,32 @@ pub struct SimMisaligned {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SimBucket {
-    /// Reads and writes per second.
+    /// Reads and writes per second that it lets through.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iops: Option<u64>,
     /// Reads and writes that a full bucket lets through at once.
     pub burst_ios: u64,
-    /// Bytes per second.
+    /// Bytes per second that it lets through.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_s: Option<Bytes>,
     /// Bytes that a full bucket lets through at once.
     pub burst_bytes: Bytes,
 }
 
-/// Reads of what is in the cache need no server.
+/// A cache that answers reads of what it holds, without a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimCache {
-    /// What is in it.
+    /// Which blocks it holds.
     #[serde(default)]
     pub kind: SimCacheKind,
-    /// Its size.
+    /// How many bytes it holds.
     pub size_bytes: Bytes,
     /// Time of a read from it.
     pub hit_ns: Nanoseconds,
 }
 
-/// What is in a cache.
+/// Which blocks a cache holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SimCacheKind {
@@ -190,7 +190,7 @@ pub enum SimCacheKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimWriteCache {
-    /// Size of the cache.
+    /// How many bytes it takes before it is full.
     pub size_bytes: Bytes,
     /// Bytes that leave it for the media each second.
     pub drain_bytes_per_s: Bytes,
@@ -218,7 +218,7 @@ pub struct SimNoise {
     pub run_percent: f64,
     /// From I/O to I/O: a factor of mean 1 for each.
     pub io_percent: f64,
-    /// From time to time.
+    /// How the speed changes from one period to the next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<SimDrift>,
 }
@@ -232,7 +232,7 @@ pub struct SimDrift {
     pub percent: f64,
     /// Of one period with the next: 0 to below 1.
     pub correlation: f64,
-    /// Length of a period.
+    /// How long a period is.
     pub period_ns: Nanoseconds,
 }
 
@@ -243,7 +243,7 @@ pub struct SimDrift {
 pub struct SimStall {
     /// From one stall to the next.
     pub period_ns: Nanoseconds,
-    /// Length of the stall.
+    /// How long a stall is.
     pub length_ns: Nanoseconds,
 }
 
@@ -252,7 +252,7 @@ pub struct SimStall {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimStuck {
-    /// Which I/O, counted from 1.
+    /// The I/O that fails, counted from 1.
     pub at_io: u64,
     /// How long it takes, from its arrival on.
     pub length_ns: Nanoseconds,

@@ -1,18 +1,18 @@
 //! What DiskSpd makes of the slices of a distribution on a target of a given size.
 //!
-//! Slices are counted from the start of the used part. The arithmetic is DiskSpd's, so that its
-//! ranges are these; where it crashes, leaves the slice or continues without any distribution, this
-//! says what is wrong or stays inside.
+//! Slices count from the start of the used part. The arithmetic is DiskSpd's, so that the ranges
+//! are the same. Where DiskSpd crashes, leaves the slice or continues without any distribution,
+//! this module returns an error or stays inside.
 
 use thiserror::Error;
 
 use crate::order::DiskspdSlices;
 use crate::units::Bytes;
 
-/// Slices as they are used.
+/// The slices that are used on a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effective {
-    /// The sum of all shares: 100, or what is left of it when slices beyond the end were dropped.
+    /// The sum of all shares: 100, or less if slices past the end were dropped.
     pub io_span: u64,
     /// The slices that receive I/Os, one after the other.
     pub slices: Vec<EffectiveSlice>,
@@ -25,7 +25,7 @@ pub struct EffectiveSlice {
     pub io_base: u64,
     /// Its shares of the I/Os, of the sum of all.
     pub io_span: u64,
-    /// Where it begins, in bytes.
+    /// Where it begins on the target, in bytes.
     pub offset: u64,
     /// Its length in bytes; 0 where only the place at `offset` is in it.
     pub length: u64,
@@ -39,10 +39,10 @@ pub struct EffectiveSlice {
 /// Why slices cannot be used on a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum SlicesError {
-    /// Not even one I/O fits.
+    /// The used part has no room for a single I/O.
     #[error("the used part of {0} is smaller than a block")]
     TooSmall(Bytes),
-    /// Every slice that receives I/Os lies beyond the end or has no place for an I/O.
+    /// Every slice that receives I/Os is past the end, or has no room for an I/O.
     #[error("no slice that receives I/Os has a place for one within {0}")]
     NothingLeft(Bytes),
 }

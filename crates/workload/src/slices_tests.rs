@@ -1,5 +1,4 @@
-//! Tests of the slices that are used: DiskSpd's where it is right, and what is done instead where
-//! it is not.
+//! Tests of the slices that are used: DiskSpd's where it is right, and iosonde's where it is not.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,8 +1,8 @@
-//! Access specifications that people know by name: those that IOMeter brings, and those that are
-//! passed on.
+//! Access specifications that people know by name: those of IOMeter, and those that are widely
+//! copied.
 //!
 //! A name stands for the shape of a load, in the numbers of its source. A combination of sizes and
-//! shares is not a simulation of the application that it is named after.
+//! shares does not simulate the application that it is named after.
 
 use std::fmt::Write as _;
 
@@ -15,15 +15,15 @@ use crate::units::{Bytes, Nanoseconds};
 
 /// Names less alike than this are not suggested: 1 is the same.
 const ALIKE: f64 = 0.8;
-/// Names that are suggested.
+/// At most so many names are suggested.
 const SUGGESTIONS: usize = 3;
 
 /// An access specification that people know by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spec {
-    /// Its name.
+    /// The name that `--spec` takes.
     pub name: &'static str,
-    /// Where it comes from.
+    /// Where its numbers come from.
     pub source: &'static str,
     /// Its kinds of I/O, whose percents sum to 100.
     pub parts: &'static [MixPart],
@@ -70,18 +70,18 @@ impl Spec {
     }
 }
 
-/// An access specification that is somebody's own, such as one of an `.icf` file.
+/// An access specification of the user, such as one of an `.icf` file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OwnSpec {
-    /// Its name.
+    /// Its name in the file.
     pub name: String,
     /// Its kinds of I/O, whose percents sum to 100.
     pub parts: Vec<MixPart>,
 }
 
 impl OwnSpec {
-    /// The stream that does it.
+    /// The stream that does this I/O.
     #[must_use]
     pub fn stream(&self) -> Stream {
         Stream::of_mix(&self.name, Mix { parts: self.parts.clone() })
@@ -120,8 +120,7 @@ pub fn spec(name: &str) -> Option<&'static Spec> {
     SPECS.iter().find(|s| self::key(s.name) == key)
 }
 
-/// What is wrong with a name that no access specification has: a sentence with those that are
-/// nearest.
+/// The error for an unknown name: a sentence with the names that are nearest.
 #[must_use]
 pub fn unknown(name: &str) -> String {
     let key = key(name);

@@ -28,7 +28,7 @@ pub struct Stream {
     pub depth: u32,
     /// Block sizes and how often each is chosen.
     pub blocks: Vec<Block>,
-    /// Where the next I/O goes.
+    /// The order of offsets.
     pub pattern: Pattern,
     /// Share of I/Os that ignore a sequential or strided order and go to a random place instead, in
     /// percent.
@@ -44,11 +44,11 @@ pub struct Stream {
     /// workload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// What the operating system's cache is told of the order of the offsets; direct I/O goes past
-    /// it and takes no hint.
+    /// The hint that the operating system's cache gets on the order of offsets. Direct I/O bypasses
+    /// the cache and takes no hint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<Hint>,
-    /// Flush calls between writes.
+    /// Flush calls after every so many writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sync: Option<SyncPolicy>,
     /// Every write is on stable media before it completes (write-through, O_DSYNC).
@@ -56,7 +56,7 @@ pub struct Stream {
     /// An open loop: I/Os are due at given moments, whether or not the storage keeps up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Pauses between bursts.
+    /// Pauses between bursts of I/Os.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
     /// Start of the used part of each target.
@@ -86,7 +86,7 @@ pub struct Stream {
     /// How the memory of one I/O is laid out.
     #[serde(skip_serializing_if = "Buffers::is_single")]
     pub buffers: Buffers,
-    /// What is written.
+    /// The content of written blocks.
     pub content: Content,
     /// The file whose bytes fill the buffer of the content `source`, repeated where it is shorter.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -202,12 +202,12 @@ impl Stream {
         u64::from(self.depth).saturating_mul(if on_each { self.targets_of(count) } else { 1 })
     }
 
-    /// Whether two streams make the same I/Os: they differ at most in their names, in who makes the
-    /// I/Os (threads, depth, CPUs and the places of threads in a pool) and in how fast (rate and
-    /// think time).
+    /// Whether two streams do the same I/Os. They may differ in their names, in the threads that do
+    /// the I/Os (threads, depth, CPUs and the places of threads in a pool) and in their speed (rate
+    /// and think time).
     #[must_use]
     pub fn does_the_same_as(&self, other: &Self) -> bool {
-        // Without who and how fast. A field that is added is compared until it stands here.
+        // Names, threads and speed are left out. A new field is compared until it is listed here.
         let what = |stream: &Self| Self {
             name: String::new(),
             threads: 0,
@@ -236,14 +236,14 @@ pub(crate) fn is_false(value: &bool) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Block {
-    /// Size of one I/O.
+    /// Size of such an I/O.
     pub bytes: Bytes,
     /// Relative frequency; only the ratio to the other weights counts.
     #[serde(default = "one")]
     pub weight: u32,
 }
 
-/// Where the next I/O goes.
+/// The order of offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Pattern {
@@ -258,7 +258,7 @@ pub enum Pattern {
     SequentialShared,
     /// Each thread steps by a fixed distance from the start of one I/O to the start of the next.
     Stride {
-        /// The distance.
+        /// From the start of one I/O to the start of the next.
         stride_bytes: Bytes,
     },
     /// SQLIO's matrix of blocks, row by row `columns` wide and `rows` high. Of `T` threads, thread
@@ -299,29 +299,29 @@ pub enum Distribution {
     },
 }
 
-/// Flush calls between writes.
+/// Flush calls after every so many writes of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SyncPolicy {
     /// Each thread flushes after this many of its own writes.
     pub every_writes: u32,
-    /// System call that flushes.
+    /// The system call that flushes.
     #[serde(default)]
     pub call: SyncCall,
 }
 
-/// System call that flushes.
+/// The system call that flushes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SyncCall {
-    /// Data and all metadata.
+    /// fsync: data and all metadata.
     Fsync,
     /// Data and the metadata needed to read it.
     #[default]
     Fdatasync,
 }
 
-/// What is written.
+/// The content of written blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Content {
@@ -344,7 +344,7 @@ pub enum Content {
     /// Parts of one buffer of this size, from random places in it. Its bytes are random, or those
     /// of the stream's `content_file`.
     Source {
-        /// Size of the buffer.
+        /// Size of the random buffer.
         bytes: Bytes,
     },
 }
@@ -357,12 +357,12 @@ pub enum Priority {
     Idle,
     /// The ordinary class with a level from 0 (first) to 7 (last).
     BestEffort {
-        /// 0 to 7.
+        /// 0 (first) to 7 (last).
         level: u8,
     },
     /// Before everybody else, level 0 (first) to 7 (last). Needs privileges.
     Realtime {
-        /// 0 to 7.
+        /// 0 (first) to 7 (last).
         level: u8,
     },
 }

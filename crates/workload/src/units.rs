@@ -11,23 +11,23 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use thiserror::Error;
 
-/// What is wrong with a size or a time somebody wrote.
+/// Why a written size or time cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum UnitError {
     /// The text has no number in front of its unit.
     #[error("`{text}` is not a {what}: write a number and a unit, for example `{example}`")]
     NotANumber {
-        /// What was written.
+        /// The text as it was written.
         text: String,
-        /// "size" or "time".
+        /// What it should be: "size" or "time".
         what: &'static str,
-        /// One right example.
+        /// A correct example.
         example: &'static str,
     },
-    /// The unit is none of the known ones.
+    /// The unit is not known.
     #[error("`{text}` has the unit `{unit}`; known are {known}")]
     UnknownUnit {
-        /// What was written.
+        /// The text as it was written.
         text: String,
         /// The part that was taken for the unit.
         unit: String,
@@ -38,9 +38,9 @@ pub enum UnitError {
     /// nanoseconds.
     #[error("`{text}` is out of range: {rule}")]
     OutOfRange {
-        /// What was written.
+        /// The text as it was written.
         text: String,
-        /// The rule it breaks.
+        /// The rule that it breaks.
         rule: &'static str,
     },
 }
@@ -144,7 +144,7 @@ impl fmt::Display for Bytes {
 pub struct Nanoseconds(pub u64);
 
 impl Nanoseconds {
-    /// The time as seconds.
+    /// The time in seconds.
     #[must_use]
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e9

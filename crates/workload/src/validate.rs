@@ -14,7 +14,7 @@ use crate::units::Bytes;
 const DEPTH_MAX: u32 = 65_536;
 /// The most threads of a workload.
 pub const THREADS_MAX: u64 = 4096;
-/// The largest single I/O.
+/// The largest single I/O, in bytes.
 const BLOCK_BYTES_MAX: u64 = 1 << 30;
 /// The smallest and the largest target.
 const TARGET_BYTES: (u64, u64) = (4096, 1 << 62);
@@ -30,15 +30,15 @@ pub const THREAD_POINTS_MAX: u64 = 100_000;
 /// At the end of an interval every thread tells what it counted, and the one that collects it must
 /// keep up: shorter intervals than this are for few.
 const INTERVAL_OF_MANY_NS: u64 = 10_000_000;
-/// The most threads for them.
+/// Such intervals are for at most so many threads.
 const THREADS_OF_SHORT: u64 = 16;
 
 /// One rule that a workload breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// The field, for example `streams[0].depth`.
+    /// The field that breaks a rule, for example `streams[0].depth`.
     pub field: String,
-    /// Its value.
+    /// The value of that field.
     pub value: String,
     /// What the value must be, and what to do about it.
     pub rule: String,
@@ -50,7 +50,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// What is known of a target before the workload starts.
+/// What is known about a target before the workload starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TargetFacts {
     /// The bytes that I/O may use.
@@ -329,7 +329,7 @@ fn check_precision(found: &mut Violations, precision: &Precision, longest: f64) 
     }
 }
 
-/// Names are those of threads, too, and stand in tables.
+/// Names are also names of threads and appear in tables.
 fn check_name(found: &mut Violations, at: &dyn Fn(&str) -> String, name: &str) {
     let chars = name.chars().count();
     let ok = (1..=NAME_CHARS_MAX).contains(&chars) && !name.chars().any(char::is_control);

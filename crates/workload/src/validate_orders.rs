@@ -120,7 +120,7 @@ pub(super) fn check_fit(
     let Some(order) = &stream.diskspd else { return };
     let block = stream.largest_block();
     if block > span {
-        // That is said of the blocks.
+        // The rule on blocks reports that already.
         return;
     }
     let stride = order.thread_stride_bytes;

@@ -56,7 +56,7 @@ fn blocks_must_fit_the_target_and_its_alignment() {
     assert_eq!(fields(&found), ["streams[0].offset_bytes", "streams[0].blocks"]);
 }
 
-/// It was accepted and ignored.
+/// Once it was accepted and ignored.
 #[test]
 fn direct_io_takes_no_hint() {
     for hint in [Hint::Random, Hint::Sequential] {

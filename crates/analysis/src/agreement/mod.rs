@@ -23,11 +23,11 @@ const PLAUSIBLE: f64 = 1e18;
 /// `None`).
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Flow {
-    /// I/Os a second.
+    /// I/Os per second.
     pub iops: f64,
-    /// Bytes a second.
+    /// Bytes per second.
     pub bytes_per_s: f64,
-    /// Mean latency.
+    /// Mean latency in nanoseconds.
     pub latency_ns: Option<f64>,
     /// I/Os a second that were joined to another before they reached the device; counted by the
     /// kernel only.
@@ -37,23 +37,23 @@ pub struct Flow {
 /// Both directions as one observer saw them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Observed {
-    /// Rates of the reads.
+    /// Rate and latency of the reads.
     pub read: Flow,
-    /// Rates of the writes.
+    /// Rate and latency of the writes.
     pub write: Flow,
 }
 
 /// Two observations of the same window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
-    /// What the tool did.
+    /// The figures of the tool.
     pub tool: Observed,
     /// What the kernel counted at the device.
     pub kernel: Observed,
     /// I/Os in flight (N). So many may be counted by one observer inside the window and by the
     /// other outside.
     pub in_flight: f64,
-    /// Length of the window (T).
+    /// Length of the window in seconds (T).
     pub seconds: f64,
     /// Difference up to which the two agree; [`DEFAULT_TOLERANCE_PERCENT`] where in doubt.
     pub tolerance_percent: f64,
@@ -62,7 +62,7 @@ pub struct Window {
 /// The difference that two observers of one window may have beyond the I/Os cut by its edges.
 pub const DEFAULT_TOLERANCE_PERCENT: f64 = 2.0;
 
-/// A line of the agreement table. The operating systems' own names for them stand in brackets.
+/// A line of the agreement table. The operating systems' own names for it are in brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
@@ -87,14 +87,14 @@ pub enum Figure {
 /// One figure as both observers saw it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AgreementRow {
-    /// Which figure.
+    /// Which figure both observers have.
     pub figure: Figure,
-    /// As the tool measured it.
+    /// What the tool measured, in the unit of the figure.
     pub tool: f64,
-    /// As the kernel counted it.
+    /// What the kernel counted, in the unit of the figure.
     pub kernel: f64,
-    /// Kernel less tool, in percent of the tool's figure. In a direction in which the tool did
-    /// nothing, in percent of what it did in both; 100 where it did nothing at all.
+    /// Kernel less tool, in percent of the tool's figure. For a direction in which the tool did
+    /// nothing, in percent of what it did in both; 100 if it did nothing at all.
     pub difference_percent: f64,
     /// The difference up to which this row agrees: the tolerance and the I/Os that the edges of the
     /// window may cut, N/(X T). Absent if the row is only shown: latency, and the I/O size, which
@@ -107,15 +107,15 @@ pub struct AgreementRow {
 pub struct Agreement {
     /// One row per figure that both observers have, of every direction in which there was I/O.
     pub rows: Vec<AgreementRow>,
-    /// The largest difference, either way, among the rows that are judged; 0 where there are none.
+    /// The largest difference, either way, among the rows that are judged; 0 if there are none.
     pub worst_percent: f64,
     /// The tolerance asked for, before the allowance for the edges of the window.
     pub tolerance_percent: f64,
-    /// True where there are rows to judge and each is within what it is allowed.
+    /// Whether there are rows to judge and each is within what it is allowed.
     pub within_tolerance: bool,
-    /// What the difference looks like, where there is one.
+    /// What the difference looks like, if there is one.
     pub suspicion: Option<Suspicion>,
-    /// The outcome in one sentence.
+    /// Whether they agree, in a sentence.
     pub explanation: String,
 }
 

@@ -13,9 +13,8 @@ const TEN_TIMES_PERCENT: f64 = 900.0;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Suspicion {
-    /// The kernel counted more I/Os and more bytes: somebody else uses the device, or the file
-    /// system adds I/O of its own (journal, metadata, copy-on-write). The counters cannot tell
-    /// these apart.
+    /// The kernel counted more I/Os and more bytes: another program uses the device, or the file
+    /// system adds I/O (journal, metadata, copy-on-write). The counters cannot distinguish these.
     OtherLoad,
     /// More I/Os, the same bytes: each I/O is cut in pieces on its way.
     Splitting,
@@ -23,9 +22,9 @@ pub enum Suspicion {
     Merging,
     /// Fewer bytes: a cache above the device answered, or the counters are those of another device.
     Caching,
-    /// More bytes than the additional I/Os could carry, so that it is no other load: each I/O moves
-    /// more than was asked for (read-ahead, whole blocks or records where part of one was asked
-    /// for).
+    /// More bytes than the additional I/Os could carry, so another load does not explain it. Each
+    /// I/O moves more than was asked for (read-ahead, or whole blocks or records for a part of
+    /// one).
     Amplification,
     /// None of these: I/Os and bytes contradict each other, so one of the two instruments is wrong.
     Disagreement,
@@ -174,7 +173,7 @@ fn unexplained(side: Side, worst: &AgreementRow) -> String {
     format!("The kernel counted {difference}, and its other figures are not known.")
 }
 
-/// How much more or less; beyond ten times as much, the figure says nothing more.
+/// How much more or less, in words; beyond ten times as much the figure has no more meaning.
 fn more(percent: f64, what: &str) -> String {
     if percent > TEN_TIMES_PERCENT {
         return format!("more than 10 times the {what}");

@@ -282,7 +282,7 @@ pub(super) enum Rate {
     Exact { iops: f64, weight: f64, text: String, differs: Option<String> },
     /// By more than a set rate would.
     Scatters { text: String },
-    /// Neither, or too few loads.
+    /// Neither of them, or too few loads.
     Unknown,
 }
 
@@ -331,7 +331,7 @@ fn differs(e: &Evidence<'_>) -> Option<String> {
     (most > 0.0).then(text)
 }
 
-/// The measured loads beyond saturation.
+/// The measured loads past the saturation point.
 fn plateau<'a>(e: &'a Evidence<'_>) -> impl Iterator<Item = &'a Observed> {
     let from = 1.3 * e.knee.operating_load.max(e.knee.little_knee.unwrap_or(0.0));
     e.points.iter().filter(move |point| point.in_flight >= from)
@@ -359,9 +359,9 @@ fn whole(bytes: f64) -> u64 {
     bytes.round() as u64
 }
 
-/// What larger blocks change.
+/// What larger blocks show about the bottleneck.
 enum Blocks {
-    /// They move as many bytes.
+    /// They move as many bytes per second.
     SameBytes { text: String },
     /// They move more bytes: it is I/Os that are counted.
     Counted { text: String },

@@ -5,15 +5,14 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A path and its bandwidth.
+/// A path to the storage, and its bandwidth.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Link {
-    /// Its name, such as `2GFC`, or its bandwidth.
+    /// Its name, such as `2GFC`; its bandwidth if it has no name.
     pub name: String,
     /// What it carries by its standard, bytes per second in one direction, after line coding.
     pub bytes_per_s: f64,
-    /// The least that it carries in practice when it is the limit: what is left after frames and
-    /// protocols.
+    /// The least that it carries in practice at its limit: what is left after frames and protocols.
     pub practical_bytes_per_s: f64,
 }
 

@@ -1,10 +1,10 @@
-//! Why throughput stops growing: what speaks for the storage, the path to it, a queue, a throttle,
-//! and this program.
+//! Why throughput stops growing: observations for and against the storage, the path to it, a queue,
+//! a throttle, and iosonde itself.
 //!
-//! Each possible cause collects what speaks for it and against it, every observation with a weight;
-//! the sum ranks them. What two causes give alike speaks for both and proves neither: a cause is
-//! likely or certain only by what no other can produce. No weight is more than a rule of thumb, and
-//! so the observations are given with the answer.
+//! Each possible cause collects observations for and against it, each with a weight; the sum ranks
+//! them. An observation that two causes explain equally supports both and proves neither: a cause
+//! is likely or certain only if no other can explain an observation. The weights are rules of
+//! thumb, so the observations are given with the answer.
 
 mod evidence;
 mod link;
@@ -24,23 +24,23 @@ const LIKELY: f64 = 1.0;
 /// A load whose throughput is known no better than this, in percent either way, is not evidence.
 const NOT_KNOWN_PERCENT: f64 = 50.0;
 
-/// What keeps throughput from growing.
+/// The bottleneck: what keeps throughput from growing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// The storage itself: all that it can work on at once is at work.
+    /// The storage is saturated: it already serves as many I/Os at once as it can.
     Device,
-    /// The bandwidth of the path to it, or its own.
+    /// The bandwidth of the path to the storage, or of the storage itself.
     Link,
-    /// A queue on the way takes no more I/Os at once.
+    /// A queue on the way that takes no more I/Os at once.
     Queue,
-    /// A set rate, as volumes in clouds have.
+    /// A set rate, as cloud volumes have.
     Throttle,
-    /// This program or its CPU.
+    /// iosonde itself, or the CPU that it runs on.
     Tool,
-    /// Nothing did: it was still growing.
+    /// There is none yet: throughput was still growing.
     NotReached,
-    /// Nothing is known that explains it.
+    /// Nothing that is known explains it.
     Unknown,
 }
 
@@ -48,11 +48,11 @@ pub enum Cause {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
-    /// Nothing else comes near, and nothing else could give what was seen.
+    /// Nothing else comes near, and nothing else could cause what was seen.
     Certain,
-    /// More speaks for it than for anything else, some of it what nothing else could give.
+    /// More supports it than anything else, including observations that nothing else could cause.
     Likely,
-    /// It is one of several that what was seen allows.
+    /// It is one of several causes that fit what was seen.
     Possible,
 }
 
@@ -65,9 +65,9 @@ pub struct Likely {
     pub certainty: Certainty,
     /// What it means, in one sentence.
     pub sentence: String,
-    /// What speaks for it.
+    /// Observations that support it, one sentence each.
     pub evidence: Vec<String>,
-    /// What speaks against it.
+    /// Observations that contradict it, one sentence each.
     pub against: Vec<String>,
 }
 
@@ -77,17 +77,17 @@ pub struct Likely {
 pub struct Observed {
     /// I/Os in flight as asked, over all threads.
     pub in_flight: f64,
-    /// And as they were, averaged.
+    /// I/Os in flight, averaged over the measured window.
     pub achieved_in_flight: f64,
-    /// I/Os a second.
+    /// I/Os per second.
     pub iops: f64,
-    /// How far the true throughput may lie from it, in percent, with 95 % confidence, where known.
+    /// How far the true throughput may be from it, in percent, with 95 % confidence, if known.
     pub half_width_percent: Option<f64>,
-    /// Mean latency.
+    /// Mean latency in nanoseconds.
     pub mean_ns: f64,
-    /// Median latency, where known.
+    /// Median latency in nanoseconds, if known.
     pub p50_ns: Option<f64>,
-    /// 99th percentile, where known.
+    /// 99th percentile in nanoseconds, if known.
     pub p99_ns: Option<f64>,
     /// Highest throughput of the first moments by the highest of the second half; absent if the
     /// series does not tell.
@@ -103,31 +103,31 @@ pub struct Observed {
 pub struct QueueLimit {
     /// Its name, such as `nr_requests of vda`.
     pub name: String,
-    /// I/Os.
+    /// How many I/Os it allows at once.
     pub ios: f64,
 }
 
 /// The same load with another block size, beyond saturation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OtherBlock {
-    /// Its size.
+    /// Its mean size of an I/O, in bytes.
     pub block_bytes: f64,
-    /// I/Os a second.
+    /// I/Os per second.
     pub iops: f64,
 }
 
-/// Everything that is known.
+/// Everything that is known about a load and its storage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence<'a> {
-    /// The saturation point.
+    /// The saturation point of the load.
     pub knee: &'a Knee,
     /// Every measured load, in rising order.
     pub points: &'a [Observed],
     /// I/Os a second at loads beyond saturation that are next to the curve, with the same blocks.
     pub beside_iops: &'a [f64],
-    /// Mean size of an I/O.
+    /// Mean size of an I/O, in bytes.
     pub block_bytes: f64,
-    /// Whether any of it writes.
+    /// Whether any of the load's I/Os writes.
     pub writes: bool,
     /// The path, where the user has named it.
     pub link: Option<&'a Link>,
@@ -138,11 +138,11 @@ pub struct Evidence<'a> {
     /// Throughput with more threads by that with fewer, at the same number in flight beyond
     /// saturation.
     pub more_threads_ratio: Option<f64>,
-    /// A measurement with larger blocks.
+    /// A measurement of the same load with larger blocks.
     pub larger_block: Option<OtherBlock>,
 }
 
-/// A cause under examination.
+/// A possible cause with the observations so far.
 pub(crate) struct Case {
     cause: Cause,
     weight: f64,
@@ -165,20 +165,20 @@ impl Case {
         self.note(weight, text);
     }
 
-    /// Proves the cause, or speaks against it where the weight is negative.
+    /// Proves the cause, or contradicts it if the weight is negative.
     fn weigh(&mut self, weight: f64, text: String) {
         if weight >= 0.0 { self.prove(weight, text) } else { self.note(weight, text) }
     }
 
-    /// An observation; a negative weight speaks against the cause.
+    /// An observation; a negative weight contradicts the cause.
     fn note(&mut self, weight: f64, text: String) {
         self.weight += weight;
         if weight >= 0.0 { self.evidence.push(text) } else { self.against.push(text) }
     }
 }
 
-/// Every cause that something speaks for, the likeliest first; never empty. Loads that are hardly
-/// known are left out.
+/// Every cause with an observation for it, the likeliest first; never empty. Uncertain loads are
+/// left out.
 #[must_use]
 pub fn causes(evidence: &Evidence<'_>) -> Vec<Likely> {
     let is_known = |p: &&Observed| p.half_width_percent.is_none_or(|h| h <= NOT_KNOWN_PERCENT);

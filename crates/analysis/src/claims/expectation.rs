@@ -14,29 +14,29 @@ const LIMIT_MAX: f64 = 1e15;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
-    /// I/Os a second.
+    /// I/Os per second, for random loads.
     Iops,
     /// MiB (2^20 bytes) a second.
     MibPerS,
-    /// Mean latency.
+    /// Mean latency, in nanoseconds.
     LatencyMean,
-    /// Median latency.
+    /// Median latency, in nanoseconds.
     LatencyP50,
-    /// 90th percentile of latency.
+    /// 90th percentile of latency, in nanoseconds.
     LatencyP90,
-    /// 95th percentile of latency.
+    /// 95th percentile of latency, in nanoseconds.
     LatencyP95,
-    /// 99th percentile of latency.
+    /// 99th percentile of latency, in nanoseconds.
     LatencyP99,
-    /// 99.9th percentile of latency.
+    /// 99.9th percentile of latency, in nanoseconds.
     #[serde(rename = "latency_p99_9")]
     LatencyP999,
-    /// The longest latency.
+    /// The longest latency, in nanoseconds.
     LatencyMax,
 }
 
 impl Figure {
-    /// Every figure.
+    /// Every figure that can be expected.
     pub const ALL: [Self; 9] = [
         Self::Iops,
         Self::MibPerS,
@@ -65,7 +65,7 @@ impl Figure {
         }
     }
 
-    /// Whether less is better.
+    /// Whether it is a latency, so that less is better.
     #[must_use]
     pub fn is_latency(self) -> bool {
         !matches!(self, Self::Iops | Self::MibPerS)
@@ -86,7 +86,7 @@ impl Figure {
         }
     }
 
-    /// A value with its unit.
+    /// A value of the figure, with its unit.
     pub(super) fn show(self, value: f64) -> String {
         match self {
             Self::Iops if value >= 100.0 => grouped(value),
@@ -97,7 +97,7 @@ impl Figure {
         }
     }
 
-    /// What is claimed, as it appears in a sentence.
+    /// The expectation, as it appears in a sentence.
     pub(super) fn claim(self, limit: f64) -> String {
         let shown = self.show(limit);
         match self {
@@ -125,7 +125,8 @@ pub struct Expectation {
 }
 
 impl Expectation {
-    /// What was measured as a share of what was claimed, turned so that one and more is met.
+    /// The measured value as a share of the claimed one, inverted for latencies, so that 1 and more
+    /// is met.
     pub(super) fn attained(&self, measured: f64) -> f64 {
         if self.figure.is_latency() { self.limit / measured } else { measured / self.limit }
     }

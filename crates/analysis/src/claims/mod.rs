@@ -1,10 +1,10 @@
-//! Claims about storage, held against everything that was measured.
+//! Claims about storage, compared with everything that was measured.
 //!
-//! A claim is met when one setting gives all that it names at once: 8 000 IOPS at one depth and 5
-//! ms at another are not 8 000 IOPS within 5 ms. It fails where every setting that it speaks of
-//! fails. At one setting, one expectation that is missed decides, whatever could not be judged next
-//! to it ([`Outcome::of_all`]); a setting that could not be judged may be the one that meets the
-//! claim ([`Outcome::of_any`]).
+//! A claim is met when one setting gives all of it at once: 8 000 IOPS at one depth and 5 ms at
+//! another are not 8 000 IOPS within 5 ms. It fails if every setting that it is about fails. At one
+//! setting, one missed expectation decides, whatever could not be judged next to it
+//! ([`Outcome::of_all`]); a setting that could not be judged may be the one that meets the claim
+//! ([`Outcome::of_any`]).
 
 mod expectation;
 
@@ -17,34 +17,34 @@ use crate::words::{grouped, percent, size};
 /// Figures that are known no better than this, in percent either way, are not judged.
 const NOT_KNOWN_PERCENT: f64 = 50.0;
 
-/// Which measurements a claim speaks of; what is left open matches all.
+/// The measurements that a claim is about; fields that are left open match all.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Selector {
     /// Short name of a load, for example `random_read_8k`.
     pub load: Option<String>,
-    /// Size of one I/O.
+    /// Size of one I/O in bytes.
     pub block_bytes: Option<u64>,
-    /// Random, or sequential.
+    /// Random (true) or sequential (false).
     pub random: Option<bool>,
-    /// Share of writes.
+    /// Share of I/Os that write, in percent.
     pub write_percent: Option<u8>,
     /// Whether each write is on stable media before it completes.
     pub durable: Option<bool>,
-    /// I/Os in flight in all.
+    /// I/Os in flight, over all threads and targets.
     pub in_flight: Option<u64>,
 }
 
-/// What somebody says the storage does.
+/// A claim: what the storage is said to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// Whose claim, or what about.
+    /// Who claims it, or what it is about.
     pub name: Option<String>,
-    /// Which measurements it speaks of.
+    /// The measurements that it is about.
     pub of: Selector,
-    /// What one of them must give, all at once.
+    /// What one of these measurements must give, all at once.
     pub expect: Vec<Expectation>,
-    /// Where it is documented.
+    /// Where a provider documents it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub documented: Option<Documented>,
 }
@@ -70,28 +70,28 @@ pub struct Burst {
     pub seconds: f64,
 }
 
-/// One measurement.
+/// One measurement, as a claim sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
-    /// Short name of its load.
+    /// Short stable name of its load.
     pub load: String,
-    /// The load in words.
+    /// The load in words, for example `4 KiB sequential write, durable`.
     pub title: String,
     /// Size of one I/O; absent if there are several.
     pub block_bytes: Option<u64>,
     /// Whether it is random; false if sequential, none if neither.
     pub random: Option<bool>,
-    /// Share of writes.
+    /// Share of I/Os that write, in percent.
     pub write_percent: u8,
     /// Whether each write is on stable media before it completes.
     pub durable: bool,
-    /// I/Os in flight in all.
+    /// I/Os in flight, over all workers and targets.
     pub in_flight: u64,
-    /// Size of the test file.
+    /// Size of the test file in bytes.
     pub file_bytes: u64,
     /// The figures that were measured; those in time are in nanoseconds.
     pub figures: Vec<(Figure, f64)>,
-    /// Half width of the 95 % interval of the throughput in percent, where known.
+    /// Half width of the 95 % interval of the throughput in percent, if known.
     pub half_width_percent: Option<f64>,
 }
 
@@ -114,15 +114,15 @@ impl Setting {
     }
 }
 
-/// How a claim came out.
+/// Whether a claim is met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// One setting gives all of it.
+    /// A single setting gives all of it.
     Met,
-    /// None does.
+    /// None of the settings gives all of it.
     NotMet,
-    /// Nothing was measured that it speaks of, or too few I/Os to say.
+    /// Nothing that the claim is about was measured, or too few I/Os to say.
     NotMeasured,
 }
 
@@ -151,25 +151,25 @@ impl Outcome {
     }
 }
 
-/// A claim and what became of it.
+/// A claim, and whether it is met.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JudgedClaim {
     /// Its name, where it has one.
     pub name: Option<String>,
     /// What was expected, as it was written.
     pub expect: Vec<String>,
-    /// How it came out.
+    /// Whether it is met.
     pub outcome: Outcome,
-    /// How many settings it was held against.
+    /// How many settings were compared with it.
     pub settings: usize,
-    /// What the best of them reaches of the expectation it misses most, in percent; 100 and more is
-    /// met.
+    /// What the best of them reaches of the expectation it misses most, in percent; at 100 and more
+    /// the claim is met.
     pub attained_percent: Option<f64>,
-    /// The outcome in one sentence.
+    /// Whether it is met, in a sentence.
     pub sentence: String,
 }
 
-/// Whether a setting is one that a claim speaks of.
+/// Whether a claim is about a setting.
 #[must_use]
 pub fn matches(of: &Selector, setting: &Setting) -> bool {
     fn same<T: PartialEq>(asked: Option<&T>, has: &T) -> bool {
@@ -183,7 +183,7 @@ pub fn matches(of: &Selector, setting: &Setting) -> bool {
         && same(of.in_flight.as_ref(), &setting.in_flight)
 }
 
-/// A setting that a claim speaks of, and what became of each expectation there.
+/// A setting that a claim is about, and the outcome of each expectation there.
 struct Tried<'a> {
     setting: &'a Setting,
     outcome: Outcome,
@@ -204,7 +204,7 @@ impl<'a> Tried<'a> {
     }
 }
 
-/// Holds a claim against every setting that it speaks of.
+/// Judges a claim by every setting that it is about.
 #[must_use]
 pub fn judge(claim: &Claim, settings: &[Setting]) -> JudgedClaim {
     let of = settings.iter().filter(|s| matches(&claim.of, s));
@@ -310,7 +310,7 @@ fn not_measured(claim: &Claim, settings: &[Setting], tried: &[Tried<'_>]) -> Str
     depths.dedup();
     let depths: Vec<String> = depths.iter().map(ToString::to_string).collect();
     format!(
-        "{}, but nothing that it speaks of was measured (there are {}, at {} in flight).",
+        "{}, but nothing that it is about was measured (there are {}, at {} in flight).",
         begin(claim),
         loads.join(", "),
         depths.join(", ")
@@ -417,8 +417,8 @@ mod tests {
         );
     }
 
-    /// A percentile that is known at 32 in flight and too high says nothing of the depth at which
-    /// too few I/Os were measured.
+    /// A percentile that is known and too high at 32 in flight does not decide about a depth at
+    /// which too few I/Os were measured.
     #[test]
     fn a_setting_that_could_not_be_judged_may_be_the_one_that_meets_the_claim() {
         let mut settings = [setting("a", 1, 9000.0, 1.0), setting("a", 32, 9000.0, 80.0)];

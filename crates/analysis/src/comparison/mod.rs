@@ -23,11 +23,11 @@ const RANK_RUNS: usize = 4;
 /// Level of each of the two one-sided tests; the interval has twice that outside.
 const LEVEL: f64 = 0.05;
 
-/// Which way a figure improves.
+/// Whether more or less of a figure is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// Throughput: the more the better.
+    /// More is better, as for throughput.
     Higher,
     /// Latency, CPU: the less the better.
     Lower,
@@ -39,24 +39,24 @@ pub enum Direction {
 pub enum Change {
     /// Better by more than the band.
     Better,
-    /// Within the band.
+    /// Within the band, so that nothing changed that matters.
     Same,
     /// Worse by more than the band.
     Worse,
-    /// The runs do not say.
+    /// The runs scatter too much, or are too few, to tell.
     CannotTell,
 }
 
-/// What the verdict rests on.
+/// What the verdict is based on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// The spread between the runs of both sides.
     Runs,
-    /// One side has one run: the spread between runs that is known from elsewhere or from the other
-    /// side.
+    /// One side has a single run; the spread between runs is known from elsewhere, or from the
+    /// other side.
     KnownSpread,
-    /// One side has one run, and no spread is known.
+    /// One side has a single run, and no spread is known.
     Nothing,
 }
 
@@ -69,10 +69,10 @@ pub struct Spread {
     pub runs: usize,
 }
 
-/// The runs of one side.
+/// The runs of one side, summed up.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// Runs with a usable figure.
+    /// Runs that gave a usable figure.
     pub runs: usize,
     /// Geometric mean of the runs, in the unit of the figure.
     pub mean: f64,
@@ -80,22 +80,22 @@ pub struct Sample {
     pub cv_percent: Option<f64>,
 }
 
-/// A figure on two sides.
+/// A figure on two sides, compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Compared {
     /// The verdict on the second side.
     pub verdict: Change,
-    /// What it rests on.
+    /// What that verdict is based on.
     pub basis: Basis,
-    /// The first side.
+    /// The runs of the first side.
     pub a: Sample,
-    /// The second side.
+    /// The runs of the second side.
     pub b: Sample,
     /// Change from the first to the second, percent of the first.
     pub change_percent: f64,
-    /// 90 % interval of the change, lowest and highest; absent where no spread is known.
+    /// 90 % interval of the change, lowest and highest; absent if no spread is known.
     pub interval_percent: Option<(f64, f64)>,
-    /// What counts as no change, percent either way.
+    /// Changes up to this count as no change, in percent either way.
     pub band_percent: f64,
     /// Chance of such runs if the second side were not worse by more than the band.
     pub worse_p: Option<f64>,
@@ -104,18 +104,18 @@ pub struct Compared {
     /// Chance that ranks separate so far where nothing changed (Mann-Whitney, two-sided); absent
     /// for fewer than four runs on a side.
     pub rank_p: Option<f64>,
-    /// The verdict in one sentence.
+    /// The verdict in a sentence, with its figures.
     pub explanation: String,
 }
 
 /// Compares the runs of two sides: one value per run.
 ///
 /// The difference of the mean logarithms has a 90 % interval by Welch (B. L. Welch, "The
-/// generalization of Student's problem", 1947). Wholly beyond the band it is a change, wholly
-/// inside it is none (two one-sided tests, D. Schuirmann, 1987), anything else cannot be told. With
-/// one run on a side, `known` is the spread between runs that was seen on this host; the other
-/// side's own counts too where it has three runs or more, and the wider decides. Such a comparison
-/// never says `same`.
+/// generalization of Student's problem", 1947). Wholly beyond the band, it is a change; wholly
+/// inside it, there is no change (two one-sided tests, D. Schuirmann, 1987); otherwise the runs
+/// cannot tell. If a side has one run, `known` is the spread between runs that was seen on this
+/// host; the other side's own spread counts too if it has three runs or more, and the wider
+/// decides. Such a comparison never says `same`.
 ///
 /// Values that are not above 0 and finite are left out; `None` if a side has no other. The band is
 /// taken between 0.1 and 50 %.
@@ -189,7 +189,7 @@ impl Logs {
         self.values.len() as f64
     }
 
-    /// Variance of the mean.
+    /// Variance of the mean; `None` with one run.
     fn variance(&self) -> Option<f64> {
         Some(self.spread?.powi(2) / self.runs())
     }

@@ -14,7 +14,7 @@ pub struct Deciding<'a> {
     /// Whether it may say `same`. Figures in the tail vary too much between runs for that; they may
     /// only say that something became better or worse.
     pub says_same: bool,
-    /// What became of it.
+    /// The verdict on the figure.
     pub verdict: Change,
     /// Chance of its runs if the second side were not worse by more than the band.
     pub worse_p: Option<f64>,
@@ -22,7 +22,7 @@ pub struct Deciding<'a> {
     pub better_p: Option<f64>,
 }
 
-/// The verdict on all loads.
+/// The verdict on all loads together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Overall {
     /// Worse where anything is, else better where anything is, same where all is.
@@ -33,9 +33,9 @@ pub struct Overall {
 
 /// Draws one verdict from the deciding figures.
 ///
-/// Of many figures without any change, some lie beyond the band by chance alone. So, among k
-/// figures of one name, a change counts where its chance is at most 5 %/k (Bonferroni). That all
-/// are the same needs no such correction.
+/// Of many figures without any change, some are beyond the band by chance alone. So, among k
+/// figures of one name, a change counts if its chance is at most 5 %/k (Bonferroni). The verdict
+/// `same` needs no such correction.
 #[must_use]
 pub fn overall(figures: &[Deciding<'_>]) -> Overall {
     let mut names: Vec<&str> = Vec::new();
@@ -59,7 +59,7 @@ pub fn overall(figures: &[Deciding<'_>]) -> Overall {
     Overall { verdict, findings: families.iter().map(Family::sentence).collect() }
 }
 
-/// The figures of one name.
+/// All figures of one name.
 struct Family<'a> {
     name: &'a str,
     says_same: bool,

@@ -7,7 +7,7 @@ use statrs::distribution::{ContinuousCDF as _, Normal};
 /// approximation is as good.
 const COUNTED: usize = 60;
 
-/// Two-sided chance that ranks lie as far apart as these where both sides are alike. Equal values
+/// Two-sided chance that ranks are as far apart as these if both sides are alike. Equal values
 /// share their mean rank.
 ///
 /// `None` if a side has no value, or a value is not finite.
@@ -31,7 +31,7 @@ pub fn rank_p(a: &[f64], b: &[f64]) -> Option<f64> {
     Some(p(&ranks, a.len(), of_a))
 }
 
-/// The share of all ways to deal the ranks that lie as far from the middle.
+/// The share of all ways to deal the ranks that are as far from the middle.
 fn counted(ranks: &[usize], taken: usize, sum: usize) -> f64 {
     let most: usize = ranks.iter().sum();
     // ways[k][s]: in how many ways k of the ranks so far sum up to s.

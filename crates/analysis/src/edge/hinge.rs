@@ -15,7 +15,7 @@ const RISE_MIN: f64 = 1.3;
 /// The points may scatter around the curve by this share of its rise.
 const SCATTER_MAX: f64 = 0.25;
 
-/// A fitted edge.
+/// The edge of a cache, fitted to mean latencies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Hinge {
     pub(super) cache_bytes: f64,

@@ -28,7 +28,7 @@ const ERROR_MIN: f64 = 0.01;
 /// A share that still is this part of what it was at a quarter of the size does not fall as a
 /// cache's does.
 const STANDS: f64 = 0.7;
-/// Where the means tell of a cache, the median rises by this part of what the mean does at least.
+/// If the means show a cache, the median rises by at least this part of what the mean does.
 const MEDIAN_FOLLOWS: f64 = 0.5;
 /// Medians that differ by no more than this factor over all sizes are the same.
 const SAME: f64 = 1.3;
@@ -39,7 +39,7 @@ const ROTATING_READ_NS: f64 = 2e6;
 /// cache.
 const FAIR_TIMES: [u32; 2] = [4, 20];
 
-/// One size and what was measured on it.
+/// One size, and the latencies measured on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizePoint {
     /// The bytes that random reads were spread over.
@@ -70,13 +70,13 @@ impl SizePoint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Its size was estimated.
+    /// There is a cache, and its size was estimated.
     Found,
     /// It is larger than one size and smaller than the next; nothing in between was measured.
     Between,
     /// Every size fitted in it: latency is lower throughout than the medium itself can be.
     AllFits,
-    /// No cache took part.
+    /// No cache took part in the measurement.
     NoneSeen,
     /// Latency is the same at every size: no cache takes part, or one that is larger than all of
     /// them.
@@ -100,22 +100,22 @@ pub enum Method {
 /// The effective size of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheSize {
-    /// The best estimate.
+    /// The best estimate, in bytes.
     pub bytes: u64,
     /// Lower end of the 95 % interval.
     pub low_bytes: u64,
     /// Upper end of the 95 % interval.
     pub high_bytes: u64,
-    /// How it was estimated.
+    /// What the estimate was made from.
     pub method: Method,
 }
 
 /// One size and the share of its I/Os that were fast.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SizeShare {
-    /// The size.
+    /// The size that I/O was spread over.
     pub file_bytes: u64,
-    /// I/Os behind the share.
+    /// How many I/Os the share was counted from.
     pub ios: u64,
     /// Share of I/Os faster than the threshold, in percent.
     pub fast_percent: f64,
@@ -127,22 +127,22 @@ pub struct SizeShare {
 /// A size of the test file that a fair test needs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FairSize {
-    /// How many times the cache.
+    /// How many times as large as the cache it is.
     pub times: u32,
     /// That many times the upper end of the cache's interval.
     pub file_bytes: u64,
     /// Share of random reads that the cache still answers there, in percent.
     pub hit_percent: f64,
-    /// By how much the mean latency is too low for it, in percent of that of a miss.
+    /// By how much the cache makes the mean latency too low, in percent of the latency of a miss.
     pub latency_error_percent: f64,
 }
 
 /// What a sweep over sizes says about the caches under the operating system.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Edge {
-    /// What was found.
+    /// Whether there is a cache, and how well its size is known.
     pub outcome: Outcome,
-    /// The effective size of the cache.
+    /// The effective size of the cache; absent if none was found.
     pub cache: Option<CacheSize>,
     /// I/Os faster than this are taken for answered by the cache.
     pub threshold_ns: Option<f64>,
@@ -150,16 +150,16 @@ pub struct Edge {
     pub hit_latency_ns: Option<f64>,
     /// Mean latency of an I/O that it does not.
     pub miss_latency_ns: Option<f64>,
-    /// Every size in rising order, where fast and slow I/Os can be told apart.
+    /// Every size in rising order, if fast and slow I/Os can be distinguished.
     pub shares: Vec<SizeShare>,
     /// Whether the shares follow min(1, C/F) as those of a cache with recency or of a fixed region
     /// do.
     pub follows_law: Option<bool>,
-    /// What a fair test of the storage behind the cache needs.
+    /// What a fair test of the storage under the cache needs.
     pub fair_sizes: Vec<FairSize>,
     /// The rule that was applied, with its numbers.
     pub rule: String,
-    /// The outcome in words.
+    /// What the sizes show, in words.
     pub explanation: String,
 }
 
@@ -290,7 +290,7 @@ fn estimate(shares: &[Share]) -> Option<CacheSize> {
     })
 }
 
-/// The cache lies between the last size that it holds and what the next size can hide.
+/// The cache is between the last size that it holds and the size that the next one can hide.
 fn neighbours(shares: &[Share]) -> Option<CacheSize> {
     let beyond = shares.iter().position(|s| s.fast < SHARE_MAX)?;
     let low = shares.get(beyond.checked_sub(1)?)?.size;

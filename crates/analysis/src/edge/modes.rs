@@ -2,7 +2,7 @@
 
 use super::SizePoint;
 
-/// Bins per power of two.
+/// Bins per power of two of latency.
 const BINS: f64 = 16.0;
 /// Humps closer than this are not told apart.
 const RATIO_MIN: f64 = 2.0;
@@ -122,7 +122,7 @@ fn peak(density: &[f64], from: usize, to: usize) -> Option<usize> {
     bins.max_by(|left, right| left.1.total_cmp(right.1)).map(|(i, _)| from + i)
 }
 
-/// The middle of the longest run of bins that are no higher than this.
+/// The middle of the longest run of bins that do not exceed this height.
 fn middle_of_longest(bins: &[f64], height: f64) -> Option<usize> {
     let (mut best, mut begin) = ((0, 0), None);
     for (i, bin) in bins.iter().chain([&f64::INFINITY]).enumerate() {

@@ -42,7 +42,7 @@ const FREE_MIN: f64 = 3.0;
 pub(super) struct Ending<'a> {
     /// Usable points in rising order, two at least.
     pub(super) points: &'a [(usize, LoadPoint)],
-    /// The fit that stands for the points, where one does.
+    /// The fit that represents the points, if one does.
     pub(super) smooth: Option<SoftHinge>,
     pub(super) operating_point: CurvePoint,
     /// Standard deviation of a point, in natural log units.
@@ -52,7 +52,7 @@ pub(super) struct Ending<'a> {
 }
 
 impl Ending<'_> {
-    /// The decision.
+    /// Decides how the curve ends.
     pub(super) fn decide(&self) -> Reached {
         let Some((_, deepest)) = self.points.last() else { return Reached::Unclear };
         if self.has_fallen {

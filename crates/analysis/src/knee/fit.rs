@@ -8,9 +8,9 @@
 /// Where residuals stop being squared and count linearly, in natural log units (about 10 %): one
 /// stalled point does not bend the curve (Huber 1964).
 const HUBER: f64 = 0.1;
-/// The sharpest bend: at the hinge itself such a curve lies 2.3 % under the asymptotes.
+/// The sharpest bend: at the hinge itself such a curve is 2.3 % under the asymptotes.
 const SHARPNESS_MAX: f64 = 30.0;
-/// The fitted hinge may lie this many times deeper than the deepest point, so that a straight line
+/// The fitted hinge may be this many times deeper than the deepest point, so that a straight line
 /// can be fitted.
 const BEYOND: f64 = 8.0;
 /// The coarse grid on which the search for the best curve starts.
@@ -21,21 +21,21 @@ pub(super) const FINE: f64 = 1e-3;
 /// Enough for one of many curves that scatter by more.
 pub(super) const COARSE: f64 = 1e-2;
 
-/// A fitted curve.
+/// A curve with a soft hinge, fitted to points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SoftHinge {
     /// `b`, in the unit of the points.
     pub(super) saturated_throughput: f64,
     /// `N* = b/a`, the load at which the two asymptotes meet.
     pub(super) little_knee: f64,
-    /// `p`.
+    /// The sharpness `p` of the bend.
     pub(super) sharpness: f64,
     /// Typical distance of the points from the curve, in natural log units.
     pub(super) error: f64,
 }
 
 impl SoftHinge {
-    /// `X(N)`.
+    /// The throughput `X(N)` at a load.
     pub(super) fn throughput(&self, in_flight: f64) -> f64 {
         self.saturated_throughput * self.ceiling_share(in_flight)
     }
@@ -65,7 +65,7 @@ pub(super) struct Loads {
 }
 
 impl Loads {
-    /// Positive loads, at least three.
+    /// Takes positive loads, at least three.
     pub(super) fn new(loads: &[f64]) -> Option<Self> {
         if loads.len() < 3 {
             return None;

@@ -27,13 +27,13 @@ const SEED: u64 = 0x1057_0DE5;
 /// much the storage differs from one measurement to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Its lower end.
+    /// The lower end of the interval.
     pub low: f64,
-    /// Its upper end.
+    /// The upper end of the interval.
     pub high: f64,
 }
 
-/// The intervals of a knee.
+/// The intervals of a knee's figures.
 #[derive(Default)]
 pub(super) struct Intervals {
     pub(super) operating_load: Option<Interval>,
@@ -81,7 +81,7 @@ fn deviations(curve: &Curve) -> Option<Vec<f64>> {
     Some(curve.points.iter().map(|(_, point)| own_deviation(point).max(residual)).collect())
 }
 
-/// The middle of what was drawn, around the figure itself.
+/// The middle 95 % of the drawn values, around the figure itself.
 fn interval(mut drawn: Vec<f64>, figure: f64) -> Option<Interval> {
     drawn.sort_by(f64::total_cmp);
     let low = *drawn.get(CUT)?;

@@ -25,10 +25,10 @@ use fit::{FINE, Loads, SoftHinge};
 
 /// Share of the highest throughput that the operating point reaches.
 const OPERATING_SHARE: f64 = 0.95;
-/// A fit this close to the points (natural log units) stands for them, and takes the scatter out of
+/// A fit this close to the points (natural log units) represents them, and takes the scatter out of
 /// them.
 const SMOOTHS: f64 = 0.10;
-/// A fit farther off than this says nothing.
+/// A fit farther off than this is not used.
 const DESCRIBES: f64 = 0.25;
 /// A point that has less than this share of the highest measured throughput is never the operating
 /// point.
@@ -38,17 +38,17 @@ const CEILING_SEEN: f64 = 0.8;
 /// A figure larger than this cannot be a measurement.
 const PLAUSIBLE: f64 = 1e18;
 
-/// One measured load.
+/// One measured load of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LoadPoint {
     /// I/Os in flight, over all threads and targets.
     pub in_flight: f64,
     /// I/Os or bytes a second; the same unit throughout a curve.
     pub throughput: f64,
-    /// Mean latency.
+    /// Mean latency in nanoseconds.
     pub latency_ns: f64,
-    /// How far the true throughput may lie from the measured one, in percent of it, either way,
-    /// with 95 % confidence; absent if it is not known.
+    /// How far the true throughput may be from the measured one, in percent of it, either way, with
+    /// 95 % confidence; absent if it is not known.
     #[serde(default)]
     pub half_width_percent: Option<f64>,
 }
@@ -62,20 +62,20 @@ pub struct CurvePoint {
     pub in_flight: f64,
     /// Measured throughput, in the unit of the points given.
     pub throughput: f64,
-    /// Measured mean latency.
+    /// Mean latency that was measured there.
     pub latency_ns: f64,
 }
 
-/// How the curve ends.
+/// Whether throughput stopped growing at the end of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reached {
-    /// Throughput stopped growing.
+    /// Throughput stopped growing before the deepest point.
     Saturated,
     /// Throughput was still rising at the deepest point: the capacity is at least what was measured
     /// there.
     NotReached,
-    /// Throughput has a peak and falls beyond it by more than the points scatter.
+    /// Throughput declines past its peak by more than the points scatter.
     Retrograde,
     /// The points scatter too much, or end too early, to tell whether throughput still rises.
     Unclear,
@@ -99,13 +99,13 @@ pub struct Knee {
     pub operating_point: CurvePoint,
     /// The point with the highest measured throughput.
     pub peak: CurvePoint,
-    /// How the curve ends.
+    /// Whether throughput stopped growing at the end of the curve.
     pub reached: Reached,
     /// N95: the least load with 95 % of the highest throughput of the loads measured, interpolated
-    /// between them; where the curve still rises at the deepest of them, a deeper ramp would put it
+    /// between them. If the curve still rises at the deepest of them, a deeper ramp would put it
     /// deeper.
     pub operating_load: f64,
-    /// Where N95 lies with 95 % confidence. Absent if neither the points nor a fit tell how sure
+    /// Where N95 lies with 95 % confidence. Absent if neither the points nor a fit say how certain
     /// they are.
     pub operating_load_interval: Option<Interval>,
     /// N* = saturated throughput x unloaded latency (Little 1961), in I/Os in flight: the load at
@@ -115,23 +115,23 @@ pub struct Knee {
     pub little_knee: Option<f64>,
     /// Where N* lies with 95 % confidence.
     pub little_knee_interval: Option<Interval>,
-    /// Latency of an I/O that waits for no other: from the fit where there is a Little knee, else
+    /// Latency of an I/O that waits for no other: from the fit if there is a Little knee, otherwise
     /// measured at the shallowest load.
     pub unloaded_latency_ns: f64,
-    /// Throughput at unlimited load, in the unit of the points given: from the fit where there is a
-    /// Little knee, else the highest measured, which the true one may exceed. Of a retrograde
+    /// Throughput at unlimited load, in the unit of the points given: from the fit if there is a
+    /// Little knee, otherwise the highest measured, which the true one may exceed. For a retrograde
     /// curve, the height of its peak.
     pub saturated_throughput: f64,
     /// Where it lies with 95 % confidence; absent if it is only the highest measured.
     pub saturated_throughput_interval: Option<Interval>,
-    /// Of a retrograde curve, the universal scalability law fitted to it.
+    /// For a retrograde curve, the universal scalability law fitted to it.
     pub usl: Option<Usl>,
     /// Typical distance of the measured points from the fitted curve; absent if no curve was
     /// fitted.
     pub fit_error_percent: Option<f64>,
     /// The rule that was applied, with its numbers.
     pub rule: String,
-    /// The outcome in one sentence.
+    /// How the curve ends, in a sentence.
     pub explanation: String,
 }
 
@@ -253,14 +253,14 @@ impl Curve {
         }
     }
 
-    /// The fit, where it is good enough to stand for the points.
+    /// The fit, if it is good enough to represent the points.
     fn smooth(&self) -> Option<SoftHinge> {
         let retrograde = self.reached == Reached::Retrograde;
         self.hinge.filter(|hinge| !retrograde && hinge.error <= SMOOTHS)
     }
 
-    /// N95 of these throughputs at the measured loads: from their hinge where the hinge of the
-    /// measured ones stands for the points, else by interpolation between them, on log scales.
+    /// N95 of these throughputs at the measured loads: from their hinge if the measured hinge
+    /// represents the points, otherwise by interpolation between them, on log scales.
     fn operating_load(&self, hinge: Option<SoftHinge>, throughputs: &[f64]) -> f64 {
         let (shallowest, deepest) = self.ends();
         let load = match hinge.filter(|_| self.smooth().is_some()) {
@@ -316,8 +316,8 @@ impl Curve {
         self.at(place.unwrap_or(self.points.len() - 1))
     }
 
-    /// Whether the points go far enough past the hinge to show its ceiling, and lie on it. While
-    /// throughput still rises the ceiling is read ahead, which asks for a closer fit and a point
+    /// Whether the points go far enough past the hinge to show its ceiling, and are on it. While
+    /// throughput still rises, the ceiling is extrapolated, which needs a closer fit and a point
     /// twice as deep as the hinge.
     fn shows_ceiling(&self, hinge: SoftHinge, reached: Reached) -> bool {
         let deepest = self.deepest().in_flight;
@@ -361,8 +361,8 @@ fn peak_place(points: &[(usize, LoadPoint)]) -> usize {
     peak
 }
 
-/// What lies past the peak, replaced by the peak: the ceiling of a retrograde curve is the height
-/// of its peak.
+/// The points, with the peak in place of everything past it: the ceiling of a retrograde curve is
+/// the height of its peak.
 fn hold_the_peak(throughputs: &[f64]) -> Vec<f64> {
     let higher = |peak: &mut f64, throughput: &f64| {
         *peak = peak.max(*throughput);

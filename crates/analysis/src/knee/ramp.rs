@@ -17,7 +17,7 @@ pub struct RampRule {
     /// steps must show together, 0 to 1. Flat throughput at unchanged latency means that the extra
     /// I/O never reached the target, and is not saturation. Default 0.5.
     pub min_latency_rise_share: f64,
-    /// The ramp also ends when the last two points both lie this far below the highest. Default 10
+    /// The ramp also ends when the last two points are both this far below the highest. Default 10
     /// %.
     pub max_fall_percent: f64,
 }

@@ -5,9 +5,8 @@ use super::{Curve, LoadPoint, RampRule, ramp_is_done};
 /// A search over loads: doubling until nothing more is gained, then once between the two loads
 /// where 95 % of the highest throughput is reached.
 ///
-/// It holds no more than its bounds: the next load follows from what was measured, so that a search
-/// can be taken up again where it ended. A range of `r` doublings takes at most `r + 3`
-/// measurements.
+/// It stores only its bounds: the next load follows from the measurements, so an interrupted search
+/// can resume. A range of `r` doublings takes at most `r + 3` measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     least: u32,
@@ -79,7 +78,7 @@ fn between(ramp: &[LoadPoint]) -> Option<u32> {
     let low = ramp.get(above.checked_sub(1)?)?.in_flight;
     let high = ramp[above].in_flight;
     let middle = (low * high).sqrt().round();
-    // Loads are whole numbers of u32, and so is what lies between two of them.
+    // Loads are whole numbers of u32, and so is any load between two of them.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between two u32")]
     let load = middle as u32;
     (middle > low && middle < high).then_some(load)

@@ -1,7 +1,7 @@
 //! Levels of throughput that follow each other in one run: a cache that fills, credits that run
 //! out.
 //!
-//! A mean over such a run is the mean of nothing that exists. So the levels are told apart, each
+//! A mean over such a run describes no level that exists. So the levels are separated, each
 //! with its own mean and interval, and the last one counts.
 
 mod split;
@@ -20,7 +20,7 @@ const LEAST_FALL: f64 = 0.2;
 const LASTING_S: f64 = 5.0;
 /// or this share of a run that is shorter than 40 s: one of 4 s never has a level of 5 s.
 const LASTING_SHARE: f64 = 0.125;
-/// No interval is longer.
+/// The longest interval of a series, in seconds.
 const LONGEST_BUCKET_S: f64 = 1e9;
 /// A rate this even is kept by a limit; media scatter more.
 const EVEN_PERCENT: f64 = 1.0;
@@ -30,40 +30,40 @@ const EVEN_PERCENT: f64 = 1.0;
 pub struct Plateau {
     /// When it began, in seconds from the start of the series.
     pub from_s: f64,
-    /// How long it lasted.
+    /// How many seconds it lasted.
     pub seconds: f64,
     /// Mean over it, in the unit of the series.
     pub mean: f64,
     /// Half width of the 95 % interval of the mean in percent of the mean, autocorrelation
-    /// included; absent where the mean is not positive or there are fewer than ten values.
+    /// included; absent if the mean is not positive or there are fewer than ten values.
     pub half_width_percent: Option<f64>,
-    /// Standard deviation of the single values in percent of the mean; 0 where it cannot be had.
+    /// Standard deviation of the single values in percent of the mean; 0 if it is not known.
     pub cv_percent: f64,
 }
 
 /// A run that was fast at first and slower for the rest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WriteCache {
-    /// What was seen first: the cache, or the burst that credits pay for.
+    /// The first level: the cache, or the burst that credits pay for.
     pub cached: Plateau,
-    /// What was left when it was used up. This is the figure that counts.
+    /// The level after that was used up. This is the figure that counts.
     pub sustained: Plateau,
     /// When throughput fell to the sustained level, in seconds from the start of the series.
     pub at_s: f64,
-    /// The conclusion in one sentence.
+    /// What happened to throughput, in a sentence.
     pub explanation: String,
 }
 
-/// The levels of a series (completions per second, one value for each `bucket_s` seconds), in their
-/// order; one where nothing changed, none of an empty series.
+/// The levels of a series (completions per second, one value per `bucket_s` seconds), in their
+/// order: one if nothing changed, none for an empty series.
 ///
 /// A change is a step: the series is cut where two levels fit it best (least squares), in windows
 /// of every length from the whole down to 40 values (as seeded binary segmentation does: S. Kovács
-/// and others, 2020). A cut stands where the levels differ by more than 2.5 times their 95 %
-/// intervals taken together, which know about autocorrelation; where their means and their medians
-/// differ by a tenth of the higher; and where at least three quarters of the difference appear at
-/// the cut, which they do not in a slow warm-up. Nothing is drawn at random. A level lasts ten
-/// values or more. Values that are not finite are left out.
+/// and others, 2020). A cut is kept if the levels differ by more than 2.5 times their 95 %
+/// intervals taken together, which include autocorrelation; if their means and their medians differ
+/// by a tenth of the higher; and if at least three quarters of the difference appear at the cut,
+/// which they do not in a slow warm-up. Nothing is drawn at random. A level lasts ten values or
+/// more. Values that are not finite are left out.
 #[must_use]
 pub fn plateaus(series: &[f64], bucket_s: f64) -> Vec<Plateau> {
     let kept: Vec<(usize, f64)> =
@@ -88,13 +88,13 @@ pub fn plateaus(series: &[f64], bucket_s: f64) -> Vec<Plateau> {
     bounds.windows(2).filter_map(plateau).collect()
 }
 
-/// Tells the cached phase of a run from its sustained one, where throughput fell from one level to
+/// Separates the cached phase of a run from its sustained one, if throughput fell from one level to
 /// a lower one that lasted.
 ///
 /// *Fell*: by at least a fifth, and not to nothing, which is a stall. *Lasted*: to the end of the
-/// run, at least five seconds, or an eighth of a run shorter than 40 s. Where several levels lie
-/// above the last, the first of them is the cached one. Where an equally low level lay between high
-/// ones, throughput comes and goes, and no cache has ended: `None`.
+/// run, at least five seconds, or an eighth of a run shorter than 40 s. If several levels are above
+/// the last, the first of them is the cached one. If an equally low level was between high ones,
+/// throughput comes and goes, and no cache has ended: `None`.
 #[must_use]
 pub fn write_cache(series: &[f64], bucket_s: f64) -> Option<WriteCache> {
     if !(bucket_s > 0.0 && bucket_s <= LONGEST_BUCKET_S) {
@@ -107,7 +107,7 @@ pub fn write_cache(series: &[f64], bucket_s: f64) -> Option<WriteCache> {
     let run_s = sustained.from_s + sustained.seconds;
     // Half an interval allows for rounding.
     let lasting_s = LASTING_S.min(LASTING_SHARE * run_s) - 0.5 * bucket_s;
-    // At most a slow start may lie before the high levels.
+    // At most a slow start may come before the high levels.
     if first > 1 || sustained.seconds < lasting_s || is_stall(series, sustained, bucket_s) {
         return None;
     }

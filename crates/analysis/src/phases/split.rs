@@ -9,7 +9,7 @@ use crate::steady::interval;
 const FEWEST: usize = interval::FEWEST;
 /// The shortest window in which a change is looked for.
 const WINDOW: usize = 4 * FEWEST;
-/// How many times their common 95 % interval two levels have to lie apart. More than once, as the
+/// How many times their common 95 % interval two levels have to be apart. More than once, as the
 /// cut is the best of many.
 const APART: f64 = 2.5;
 /// The share of the difference that has to appear between the thirds next to the cut.
@@ -70,7 +70,7 @@ fn best_cut(values: &[f64], window: &Range<usize>) -> Option<usize> {
     best.map(|(_, index)| index)
 }
 
-/// How many times farther than they need to two levels lie apart; `None` where they are one.
+/// How far two levels are apart, as a multiple of the least distance; `None` if they are one.
 fn clearness(left: &[f64], right: &[f64], least_step: f64) -> Option<f64> {
     let (before, after) = (numbers::mean(left)?, numbers::mean(right)?);
     let (edge, start) = (left.len() - left.len() / 3, right.len() / 3);
@@ -88,8 +88,8 @@ fn clearness(left: &[f64], right: &[f64], least_step: f64) -> Option<f64> {
     (stands && medians().is_some_and(moved)).then_some(clear)
 }
 
-/// Puts each cut where it fits best between its neighbours, and drops those that no longer stand
-/// there.
+/// Moves each cut to its best place between its neighbours, and drops those that no longer separate
+/// two levels.
 fn settle(values: &[f64], least_step: f64, mut cuts: Vec<usize>) -> Vec<usize> {
     let mut index = 0;
     while index < cuts.len() {

@@ -13,7 +13,7 @@ pub(crate) const FEWEST: usize = 10;
 /// grow.
 const MOST_CORRELATED: f64 = 0.8;
 
-/// What is known of the mean of a series.
+/// The mean of a series, and how well it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Estimate {
     /// Half width of the 95 % interval of the mean by noise alone.
@@ -40,7 +40,7 @@ pub(crate) fn noise(values: &[f64]) -> Option<f64> {
     noises(values).reduce(f64::max)
 }
 
-/// The same, by the count of batches that gives less: what lies several times this apart is not one
+/// The same, by the count of batches that gives less. Values several times this apart are not one
 /// level.
 pub(crate) fn least_noise(values: &[f64]) -> Option<f64> {
     noises(values).reduce(f64::min)

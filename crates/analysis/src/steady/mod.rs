@@ -37,13 +37,12 @@ impl Default for Rule {
 /// How well a mean is known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Steady {
-    /// Mean of the series without its warm-up, in the unit of the series; 0 of an empty one.
+    /// Mean of the series without its warm-up, in the unit of the series; 0 if the series is empty.
     pub mean: f64,
     /// Half width of the 95 % interval of the mean in percent of the mean, autocorrelation and
     /// drift included; absent for fewer than ten values and where the mean is not positive.
     pub half_width_percent: Option<f64>,
-    /// Whether the interval is as narrow as asked, and neither a warm-up nor a drift is still going
-    /// on.
+    /// Whether the interval is as narrow as asked, and neither a warm-up nor a drift is left.
     pub settled: bool,
     /// Seconds at the beginning that were cut as warm-up.
     pub cut_s: f64,
@@ -53,7 +52,7 @@ pub struct Steady {
     pub seconds: f64,
     /// The half width that was asked for, in percent.
     pub precision_percent: f64,
-    /// The conclusion in one sentence.
+    /// How well the mean is known, in a sentence.
     pub explanation: String,
 }
 
@@ -67,7 +66,7 @@ const TAIL_DRIFT: f64 = 1.5;
 /// The share of the interval of that drift that is added to it, or a run would end where noise
 /// hides the tail.
 const TAIL_NOISE: f64 = 0.2;
-/// Thirty years: what is longer is not a length of time.
+/// Thirty years: a longer value is not a length of time.
 const LONGEST_BUCKET_S: f64 = 1e9;
 
 /// Judges a whole series of throughputs (completions per second, one value for each `bucket_s`
@@ -81,8 +80,8 @@ pub fn judge(series: &[f64], bucket_s: f64, precision_percent: f64) -> Steady {
     conclude(&values, truncate::warm_up(&values), bucket_s, precision_percent)
 }
 
-/// The same of a series whose mean is taken over all of it: nothing is cut, and what is still
-/// warm-up is drift.
+/// The same for a series whose mean is taken over all of it: nothing is cut, and a remaining
+/// warm-up counts as drift.
 #[must_use]
 pub fn judge_whole(series: &[f64], bucket_s: f64, precision_percent: f64) -> Steady {
     let whole = truncate::Cut { values: 0, still_going: false };

@@ -8,12 +8,12 @@ use super::interval;
 const BATCH: usize = 5;
 /// The largest share of the batches that may be cut.
 const MOST: [usize; 2] = [3, 5];
-/// How far the cut part must lie from the rest, in standard errors: a warm-up that cannot be told
-/// from noise is none, and cutting it would cost data and bias the mean. More than the 2 of a
-/// single test, as the place was chosen for being the most different of many.
+/// How far the cut part must be from the rest, in standard errors. A warm-up that looks like noise
+/// is not one, and cutting it would cost data and bias the mean. More than the 2 of a single test,
+/// as the place was chosen for being the most different of many.
 const SIGNIFICANT: f64 = 4.0;
 
-/// Where the warm-up ends.
+/// The place where the warm-up ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cut {
     /// Values to leave out at the beginning.
@@ -39,7 +39,7 @@ pub(super) fn warm_up(values: &[f64]) -> Cut {
     Cut { values: cut.len(), still_going: best == last }
 }
 
-/// The cut with the smallest sum of squares over the square of the count of what is kept.
+/// The cut with the smallest sum of squares over the square of the number of values kept.
 fn best_cut(batches: &[f64], last: usize) -> Option<usize> {
     let (mut sum, mut squares, mut count) = (0.0, 0.0, 0.0);
     let mut best: Option<(f64, usize)> = None;

@@ -21,7 +21,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Nothing seen yet. Each value will stand for `bucket_s` seconds.
+    /// A watch without values. Each value will stand for `bucket_s` seconds.
     #[must_use]
     pub fn new(rule: Rule, bucket_s: f64) -> Self {
         let next_s = rule.at_least_s.max(bucket_s);
@@ -48,13 +48,13 @@ impl Watch {
         self.settled_looks >= AGREE && may_stop
     }
 
-    /// All values so far.
+    /// All values that were added so far.
     #[must_use]
     pub fn series(&self) -> &[f64] {
         &self.series
     }
 
-    /// What is known at this moment.
+    /// How well the mean is known at this moment.
     #[must_use]
     pub fn conclude(&self) -> Steady {
         judge(&self.series, self.bucket_s, self.rule.precision_percent)

@@ -4,18 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::{Limits, Statistic};
 
-/// Of fewer I/Os, not one is the hundredth; and of fewer, there is no mean to speak of.
+/// Of fewer I/Os than this, none is the hundredth; and fewer than this have no useful mean.
 const LEAST_IOS: u64 = 100;
 const LEAST_OF_MEAN: u64 = 10;
 /// The share of I/Os that a 99th percentile leaves beyond it.
 const SHARE_BEYOND: f64 = 0.01;
 /// I/Os that wait for the same thing are late together: so many count as one.
 const LATE_TOGETHER: f64 = 4.0;
-/// Deviation of the normal distribution that 5 % lie beyond, on one side.
+/// Deviation of the normal distribution that 5 % exceed, on one side.
 const Z: f64 = 1.645;
 /// A mean this close to its limit, as a share of it, is on neither side of it.
 const MEAN_MARGIN: f64 = 0.05;
-/// Load is carried where at least this share of what was offered came back.
+/// A load is carried if at least this share of what was offered completed.
 const CARRIED: f64 = 0.97;
 
 /// One load that was put on the storage, in the unit of its role.
@@ -23,36 +23,36 @@ const CARRIED: f64 = 0.97;
 pub struct Trial {
     /// The load, as it appears in a sentence: "8 KiB random read and write, 70/30".
     pub label: String,
-    /// What was offered each second, of an open loop.
+    /// In an open loop, the load that was offered per second.
     pub offered: Option<f64>,
-    /// What was done each second.
+    /// The load that was done per second.
     pub per_second: f64,
-    /// Mean latency of what is judged.
+    /// Mean latency of the I/Os that are judged.
     pub mean_ns: f64,
-    /// Its 99th percentile, where enough I/Os lie above it.
+    /// Its 99th percentile, if enough I/Os lie above it.
     pub p99_ns: Option<f64>,
-    /// Its 99.9th percentile, likewise.
+    /// Its 99.9th percentile, if enough I/Os lie above it.
     pub p99_9_ns: Option<f64>,
-    /// I/Os that are judged.
+    /// How many I/Os are judged.
     pub ios: u64,
     /// How many of them took longer than each limit: excellent, ideal, acceptable.
     pub beyond: [u64; 3],
     /// How many took longer than the acceptable limit times the tail factor.
     pub far_beyond: u64,
-    /// Half width of the 95 % interval of what was done, in percent, where known.
+    /// Half width of the 95 % interval of the load that was done, in percent, if known.
     pub half_width_percent: Option<f64>,
-    /// Length of the window.
+    /// Length of the window in seconds.
     pub seconds: f64,
 }
 
 impl Trial {
-    /// What is looked for: the load that was offered, or else the one that was done.
+    /// The load that counts: the one that was offered, or else the one that was done.
     #[must_use]
     pub fn load(&self) -> f64 {
         self.offered.unwrap_or(self.per_second)
     }
 
-    /// Whether what was offered was done, as far as arrivals by chance let that be seen.
+    /// Whether the storage did what was offered, as far as random arrivals let that be seen.
     #[must_use]
     pub fn is_carried(&self) -> bool {
         self.offered.is_none_or(|offered| {
@@ -61,15 +61,15 @@ impl Trial {
         })
     }
 
-    /// Whether what was done is known well enough to be judged. Of an open loop the load is given.
+    /// Whether the load is known well enough to be judged. In an open loop it is given.
     #[must_use]
     pub fn is_known(&self) -> bool {
         let is_wide = |percent| percent > super::NOT_KNOWN_PERCENT;
         self.offered.is_some() || !self.half_width_percent.is_some_and(is_wide)
     }
 
-    /// The load that this trial shows to be too much: of what was not carried, hardly more than was
-    /// done.
+    /// The load that this trial shows to be too much: if the load was not carried, hardly more than
+    /// was done.
     fn too_much(&self) -> f64 {
         if self.is_carried() { self.load() } else { self.per_second / CARRIED }
     }
@@ -137,13 +137,13 @@ fn share_fits(late: u64, of: u64) -> Fit {
 /// Whether a load fits within a limit, from the surest yes to not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fit {
-    /// It does.
+    /// The load fits.
     Yes,
     /// It does, though chance could have it.
     RatherYes,
     /// It does not, though chance could have it.
     RatherNo,
-    /// It does not.
+    /// The load does not fit.
     No,
     /// Too few I/Os were measured to say.
     NotKnown,
@@ -168,7 +168,7 @@ impl Fit {
 pub enum Level {
     /// Far better than the role asks.
     Excellent,
-    /// What the role ideally gets.
+    /// What the role should ideally get.
     Ideal,
     /// What the role can live with.
     Acceptable,
@@ -179,13 +179,13 @@ impl Level {
     pub const ALL: [Self; 3] = [Self::Excellent, Self::Ideal, Self::Acceptable];
 }
 
-/// What keeps more load from fitting.
+/// What keeps more load from fitting within a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldBy {
-    /// The latency: with more load, it is beyond the limit.
+    /// The latency: with more load, it exceeds the limit.
     Latency,
-    /// The throughput: more load is not done at all.
+    /// The throughput: the storage does not do more.
     Throughput,
     /// Nothing that was seen: no greater load was tried.
     Nothing,
@@ -194,13 +194,13 @@ pub enum HeldBy {
 /// How much load fits within one limit of a role.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Capacity {
-    /// Which limit.
+    /// Which of the role's limits it is.
     pub level: Level,
     /// The limit on the latency, in nanoseconds.
     pub limit_ns: u64,
-    /// The load.
+    /// The load in words, for example `8 KiB random read`.
     pub load: String,
-    /// How much of it fits, each second, in the unit of the role; 0 where none that was tried does.
+    /// How much of it fits per second, in the unit of the role; 0 if nothing that was tried does.
     pub per_second: f64,
     /// It is hardly less than this.
     pub low: f64,
@@ -208,7 +208,7 @@ pub struct Capacity {
     pub high: Option<f64>,
     /// The latency that is judged, at this load; absent if none fits.
     pub latency_ns: Option<f64>,
-    /// What keeps more from fitting.
+    /// What keeps a greater load from fitting.
     pub held_by: HeldBy,
 }
 
@@ -235,11 +235,12 @@ pub fn capacities(limits: &Limits, trials: &[Trial], run_percent: f64) -> Vec<Ca
     Level::ALL.iter().map(|level| capacity(limits, *level, &tried, run_percent)).collect()
 }
 
-/// Whether a load fits for sure, or does not, by all open loops on the side of it that can tell.
+/// Whether a load certainly fits, or certainly does not, by all open loops on the side of it that
+/// can tell.
 ///
-/// Less load is not later: the share of late I/Os of this load and greater ones together is no less
-/// than its own, and that of this load and smaller ones no more. Single trials of slow storage have
-/// too few I/Os to be sure.
+/// A smaller load is not slower: the share of late I/Os of this load and greater ones together is
+/// no less than its own, and that of this load and smaller ones no more. Single trials of slow
+/// storage have too few I/Os to be sure.
 fn pooled(limits: &Limits, level: Level, tried: &[&Trial], trial: &Trial) -> Fit {
     let alone = trial.fits(limits, level);
     let (sure, side) = match alone {

@@ -4,20 +4,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::{milliseconds, number};
 
-/// Slower than this many times what is usual for the class is worth a sentence.
+/// A latency this many times the usual one of the class gets a sentence.
 const SLOW: f64 = 2.0;
 
-/// A class of storage.
+/// A class of storage that figures are compared within.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// Disks that turn.
+    /// Rotating disks.
     Hdd,
-    /// Flash behind SATA or SAS.
+    /// Flash with a SATA or SAS interface.
     SataSsd,
-    /// Flash behind NVMe.
+    /// Flash with an NVMe interface.
     Nvme,
-    /// Flash behind a storage network.
+    /// Flash reached through a storage network.
     Array,
     /// A volume of a cloud provider.
     Cloud,
@@ -36,8 +36,8 @@ impl Class {
         }
     }
 
-    /// The longest mean of a single random read of 8 KiB that is usual, one at a time, and where
-    /// that is written.
+    /// The longest usual mean of a single random read of 8 KiB, one at a time, and where that is
+    /// documented.
     #[must_use]
     pub fn usual_read_ns(self) -> (u64, &'static str) {
         match self {

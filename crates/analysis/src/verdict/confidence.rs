@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sureness {
-    /// Nothing speaks against it.
+    /// There is no reason to doubt it.
     High,
     /// It may change with a longer or quieter measurement.
     Medium,
-    /// It is an indication and no more.
+    /// It is only an indication.
     Low,
 }
 
@@ -38,14 +38,14 @@ impl Doubt {
 /// How sure a verdict is, with the reasons.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Confidence {
-    /// How sure.
+    /// How sure the verdict is.
     pub sureness: Sureness,
     /// What keeps it from being surer, the most severe first; empty where it is high.
     pub reasons: Vec<String>,
 }
 
 impl Confidence {
-    /// The most severe doubt decides.
+    /// The confidence that these doubts leave: the most severe decides.
     #[must_use]
     pub fn of(mut doubts: Vec<Doubt>) -> Self {
         doubts.sort_by_key(|doubt| std::cmp::Reverse(doubt.at_most));

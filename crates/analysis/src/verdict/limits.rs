@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::capacity::Level;
 
-/// What will live on the storage.
+/// A part of a database, with the I/O that it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -22,7 +22,7 @@ impl Role {
     /// All roles, in the order of a report.
     pub const ALL: [Self; 4] = [Self::Log, Self::OltpData, Self::DssData, Self::Compaction];
 
-    /// The role as a heading.
+    /// The name of the role, as a heading.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl Role {
         }
     }
 
-    /// In what its load is counted, each second.
+    /// The unit of its load, per second.
     #[must_use]
     pub fn unit(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl Role {
     }
 }
 
-/// Which latency is held against the limits.
+/// Which latency is compared with the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Statistic {
@@ -67,7 +67,7 @@ impl Statistic {
 /// The latency limits of one role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// The role they belong to.
+    /// The role that the limits belong to.
     pub role: Role,
     /// Up to here the storage is excellent.
     pub excellent_ns: u64,
@@ -75,12 +75,12 @@ pub struct Limits {
     pub ideal_ns: u64,
     /// Up to here it is acceptable; beyond, unfit.
     pub acceptable_ns: u64,
-    /// Which latency is judged.
+    /// The latency that is compared with them.
     pub statistic: Statistic,
-    /// Where the mean is judged, a load does not fit if one I/O in a hundred takes longer than this
+    /// If the mean is judged, a load does not fit if one I/O in a hundred takes longer than this
     /// many times the acceptable limit: its user is stalled, which a mean hides.
     pub tail_factor: u32,
-    /// Where the limits come from.
+    /// Where the limits come from, in words.
     pub source: String,
 }
 
@@ -137,7 +137,7 @@ impl Limits {
         }
     }
 
-    /// One of the limits.
+    /// The latency limit of this level, in nanoseconds.
     #[must_use]
     pub fn at(&self, level: Level) -> u64 {
         match level {

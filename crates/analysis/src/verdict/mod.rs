@@ -1,8 +1,8 @@
 //! Is the storage fast enough for this part of a database? How much load fits within the limits of
 //! its latency, and how that compares with what is needed.
 //!
-//! Latency alone says nothing: one disk is as quick as a hundred while nobody uses it. So a verdict
-//! is an amount of load. A grade is given only against a need.
+//! Latency alone decides nothing: one disk is as quick as a hundred while nobody uses it. So a
+//! verdict is an amount of load. A grade is given only against a need.
 
 mod capacity;
 mod class;
@@ -31,7 +31,8 @@ const NOT_KNOWN_PERCENT: f64 = 50.0;
 /// One that is known no better than this may change.
 const VAGUE_PERCENT: f64 = 20.0;
 
-/// How well the storage serves a role. Ordered from best to worst, and what was not judged last.
+/// How well the storage serves a role. Ordered from best to worst; roles that were not judged come
+/// last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
@@ -43,14 +44,14 @@ pub enum Grade {
     Acceptable,
     /// It seems to fit, but the figures are not sure enough to say so.
     Indication,
-    /// It does not fit.
+    /// The need does not fit within what the role can live with.
     Unfit,
     /// There is no need to judge by, or nothing that could be judged.
     NotJudged,
 }
 
 impl Grade {
-    /// The grade as a word in a sentence.
+    /// The word for use in a sentence.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -64,7 +65,7 @@ impl Grade {
     }
 }
 
-/// A role, judged.
+/// How well the storage serves a role, and how that was judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// The role that is judged: log, OLTP data or data warehouse.
@@ -75,7 +76,7 @@ pub struct Verdict {
     pub confidence: Option<Confidence>,
     /// How much load fits within each limit, the strictest first; empty where nothing was measured.
     pub capacities: Vec<Capacity>,
-    /// What is needed.
+    /// The load that is needed, if the user named one.
     pub need: Option<Need>,
     /// How the storage compares with others of its class, in a sentence; absent if the class is not
     /// known.
@@ -90,10 +91,10 @@ pub struct Verdict {
     pub limits: Limits,
 }
 
-/// What a verdict rests on, besides limits and need.
+/// What a verdict is based on, besides limits and need.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Basis {
-    /// Every load that was tried.
+    /// Every load that was tried for the role.
     pub trials: Vec<Trial>,
     /// How much figures vary from run to run, in percent.
     pub run_percent: f64,
@@ -103,7 +104,7 @@ pub struct Basis {
     pub first: Vec<String>,
     /// A whole sentence that follows the headline.
     pub then: Option<String>,
-    /// Whole sentences that stand before those of the single loads.
+    /// Whole sentences that come before those of the single loads.
     pub also: Vec<String>,
     /// What else keeps the verdict from being final, in sentences.
     pub caveats: Vec<String>,
@@ -113,7 +114,7 @@ pub struct Basis {
     pub class: Option<String>,
 }
 
-/// Judges what was tried by the limits of a role and by what is needed of it.
+/// Judges the trials by the limits of a role and by the load that it needs.
 #[must_use]
 pub fn judge(limits: &Limits, need: Option<Need>, basis: Basis) -> Verdict {
     let need = need.filter(|need| need.role == limits.role);
@@ -126,7 +127,7 @@ pub fn judge(limits: &Limits, need: Option<Need>, basis: Basis) -> Verdict {
         Grade::Unfit if trials.iter().any(|trial| !trial.is_known()) => Grade::NotJudged,
         grade => grade,
     };
-    // A need that is far from what is known makes no difference to how well it is known.
+    // If a need is far from what is known, uncertainty makes no difference.
     if grade == Grade::NotJudged {
         let widest = found.iter().find(|capacity| capacity.level == Level::Acceptable);
         doubts.extend(widest.and_then(|capacity| width_doubt(limits.role, capacity)));
@@ -160,7 +161,7 @@ pub fn judge(limits: &Limits, need: Option<Need>, basis: Basis) -> Verdict {
     }
 }
 
-/// Sentences in a row.
+/// Sentences, one after the other.
 fn joined(mut first: Vec<String>, then: impl IntoIterator<Item = String>) -> String {
     first.extend(then);
     first.join(" ")
@@ -287,7 +288,7 @@ fn by_mean(limits: &Limits, trials: &[Trial]) -> Option<String> {
     let (judged, mean) = (widest(limits.statistic)?, widest(Statistic::Mean)?);
     (mean.per_second > judged.per_second).then(|| {
         format!(
-            "By the mean alone, which says nothing of the slowest, at least {} {} are within {}.",
+            "By the mean alone, which hides the slowest, at least {} {} are within {}.",
             grouped(mean.per_second),
             limits.role.unit(),
             milliseconds(mean.limit_ns as f64)

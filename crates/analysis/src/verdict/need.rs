@@ -7,10 +7,10 @@ use super::limits::Role;
 /// The load of a role that the storage must carry.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Need {
-    /// The role that needs it.
+    /// The role that has to carry it.
     pub role: Role,
-    /// The load, each second, in the unit of the role: commits of a log, I/Os of OLTP data, MiB of
-    /// a data warehouse and of compaction.
+    /// The load per second, in the unit of the role: commits of a log, I/Os of OLTP data, MiB of a
+    /// data warehouse and of compaction.
     pub per_second: f64,
 }
 
@@ -21,11 +21,11 @@ pub struct NamedNeed {
     pub name: &'static str,
     /// Commits of the log, I/Os of OLTP data, MiB of scans, each second.
     pub log: f64,
-    /// I/Os of OLTP data.
+    /// I/Os of OLTP data per second.
     pub oltp: f64,
     /// MiB of scans and of compaction.
     pub scan: f64,
-    /// Where the figures come from.
+    /// Where these amounts come from.
     pub source: &'static str,
 }
 

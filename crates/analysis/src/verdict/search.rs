@@ -10,16 +10,16 @@ const DOWN: f64 = 3.0;
 const LEAST_SHARE: f64 = 0.01;
 
 /// A search over the load of an open loop: the widest limit first, then the stricter ones between
-/// what is known already.
+/// the loads that are known already.
 ///
-/// It holds no more than where it begins and ends: the next load follows from what was tried.
+/// It stores only where it begins and ends: the next load follows from the trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoadSearch {
-    /// The load to begin with.
+    /// The load that the search begins with.
     pub first: f64,
     /// A load that fits and one that does not are close enough at this ratio.
     pub close: f64,
-    /// The most trials.
+    /// The most trials that it makes.
     pub at_most: usize,
 }
 

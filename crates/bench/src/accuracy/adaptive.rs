@@ -212,14 +212,14 @@ impl Held {
     }
 }
 
-/// All sweeps of one device.
+/// The sums over all sweeps of one device.
 #[derive(Default)]
 struct Tally {
     inferred: Held,
     measured: Held,
     best: Held,
     widths: Vec<f64>,
-    /// Of inferred cells, in percent.
+    /// The worst error of an inferred cell, in percent.
     worst: f64,
     measurements: f64,
     share: f64,
@@ -285,7 +285,7 @@ const HEAD: [&str; 9] = [
     "refined: windows, sizes, cells",
 ];
 
-/// The line of a device.
+/// The line of the table for a device.
 fn row(name: &str, device: &SimDevice) -> Result<Vec<String>, Error> {
     let truth = truth(device)?;
     let mut tally = Tally::default();
@@ -300,18 +300,18 @@ fn rows(devices: &[(&str, SimDevice)]) -> Result<String, Error> {
     Ok(table(&HEAD, &rows?))
 }
 
-/// The section.
+/// Writes the section of the page.
 pub(super) fn run() -> Result<String, Error> {
     let known: Vec<_> = inside().into_iter().chain(outside()).collect();
     Ok(format!(
         "`iosonde sweep --adaptive` on simulated devices, {SEEDS} sweeps of each: 2 kinds (random \
          read, random write) of 60 cells (2 KiB to 256 KiB, 1 to 128 in flight) with windows of \
-         120 s. The truth of a cell is what windows of 120 s give on average. *Inside*: it is in \
-         the interval that the sweep states, which is to be so for 90 %. *Cells measured*: of \
-         120, with the number of measurements, checks and repetitions included. *Time of the \
-         matrix*: of all cells at their whole length. *Refined*: in how many of the {} kinds the \
-         checks called for whole windows, for every size at rising loads, for every \
-         cell.\n\n{}\n### Devices that were left out while the rule was made\n\n{}",
+         120 s. The truth of a cell is what windows of 120 s give on average. *Inside*: the truth \
+         is in the interval that the sweep states; the aim is 90 %. *Cells measured*: of 120, with \
+         the number of measurements, checks and repetitions included. *Time of the matrix*: of all \
+         cells at their whole length. *Refined*: in how many of the {} kinds the checks demanded \
+         whole windows, every size at rising loads, or every cell.\n\n{}\n### Devices that were \
+         left out while the rule was made\n\n{}",
         2 * SEEDS,
         rows(&known)?,
         rows(&left_out())?

@@ -14,10 +14,10 @@ use crate::linux::Error;
 const SEEDS: u64 = 50;
 /// Runs of the engine `null`, which take real time.
 const NULL_RUNS: u64 = 5;
-/// Run-to-run noise, percent.
+/// Noise from run to run, in percent.
 const NOISE_PERCENT: f64 = 3.0;
 
-/// The columns of the table.
+/// The causes that are columns of the table.
 const CAUSES: [Cause; 7] = [
     Cause::Device,
     Cause::Link,
@@ -143,7 +143,7 @@ fn named(kind: &Kind, seeds: u64) -> Result<Vec<Cause>, Error> {
     (1..=seeds).map(named).collect()
 }
 
-/// The section.
+/// Writes the section of the page.
 pub(super) fn run() -> Result<String, Error> {
     let mut rows = Vec::new();
     for kind in &KINDS {
@@ -163,12 +163,12 @@ pub(super) fn run() -> Result<String, Error> {
     let mut heads = vec!["bottleneck"];
     heads.extend(CAUSES.iter().map(|cause| cause.title()));
     Ok(format!(
-        "The cause that `iosonde knee` names first, by what truly limits the device: {SEEDS} \
-         simulated devices of each kind ({NULL_RUNS} runs without a device), service times of 2 \
-         ms that differ by {NOISE_PERCENT} % from one measurement to the next. The right one is \
-         in bold. What a simulated device cannot show is left out: CPU, queues of the kernel, two \
-         paths. A bucket of bytes whose burst is over before the window begins cannot be told \
-         from a link by any load.\n\n{}",
+        "The cause that `iosonde knee` names first, by the true bottleneck of the device. There \
+         are {SEEDS} simulated devices of each kind ({NULL_RUNS} runs without a device). Their \
+         service times of 2 ms differ by {NOISE_PERCENT} % from one measurement to the next. The \
+         right one is in bold. What a simulated device cannot show is left out: CPU, queues of the \
+         kernel, two paths. No load can distinguish a link from a bucket of bytes whose burst is \
+         over before the window begins.\n\n{}",
         table(&heads, &rows)
     ))
 }

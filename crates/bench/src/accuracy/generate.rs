@@ -3,15 +3,15 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-/// Length of a value.
+/// Length of an interval in seconds.
 pub(super) const BUCKET_S: f64 = 0.25;
-/// Values in a second.
+/// Intervals in a second.
 pub(super) const BUCKETS_PER_S: usize = 4;
 /// Length of every series: 25 rounds of a minute.
 pub(super) const LONGEST_S: u16 = 25 * 60;
 const LONGEST: usize = LONGEST_S as usize * BUCKETS_PER_S;
 
-/// Makes one kind of series.
+/// Makes a series of one kind.
 pub(super) type Make = fn(&mut Noise) -> Vec<f64>;
 
 /// The series of a kind and a seed.
@@ -19,11 +19,11 @@ pub(super) fn series(make: Make, seed: u64) -> Vec<f64> {
     make(&mut Noise(Xoshiro256PlusPlus::seed_from_u64(seed)))
 }
 
-/// Random numbers from a seed.
+/// Random numbers that a seed decides.
 pub(super) struct Noise(Xoshiro256PlusPlus);
 
 impl Noise {
-    /// Uniform in (0, 1].
+    /// A uniform number in (0, 1].
     fn uniform(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }

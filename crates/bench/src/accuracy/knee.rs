@@ -22,12 +22,12 @@ use crate::linux::Error;
 const SEEDS: u64 = 100;
 /// The deepest load that is searched, as `iosonde knee` has it.
 const MOST: u32 = 256;
-/// Run-to-run noise, percent.
+/// Noise from run to run, in percent.
 const NOISE_PERCENT: f64 = 5.0;
-/// Service time of every device.
+/// Service time of every device, in nanoseconds.
 const SERVICE_NS: u64 = 5_000_000;
 
-/// A device and its truth.
+/// A device, and its true saturation point.
 struct Case {
     little_knee: f64,
     /// Throughput by load, in units that do not matter.
@@ -165,12 +165,12 @@ pub(super) fn options(
     KneeOptions { setup, stream, in_flight: (1, MOST), link: None, latency_target: None }
 }
 
-/// Makes the experiment.
+/// Runs the experiment on the device.
 pub(super) fn conduct(options: &KneeOptions) -> Result<Experiment<Saturation>, Error> {
     Ok(survey::knee(options, &AtomicBool::new(false), &mut |_| ())?)
 }
 
-/// What was found of one kind of device.
+/// The findings on devices of one kind.
 #[derive(Default)]
 struct Tally {
     devices: u64,
@@ -216,7 +216,7 @@ fn tally(make: Make, seeds: u64) -> Result<Tally, Error> {
     Ok(tally)
 }
 
-/// The section.
+/// Writes the section of the page.
 pub(super) fn run() -> Result<String, Error> {
     let mut rows = Vec::new();
     for (name, make) in KINDS {
@@ -245,18 +245,18 @@ pub(super) fn run() -> Result<String, Error> {
     ];
     Ok(format!(
         "{SEEDS} simulated devices of each kind, of a size that the seed decides, through the \
-         experiment of `iosonde knee` from 1 to {MOST} in flight. Service times of {} ms differ \
-         by {NOISE_PERCENT} % from one measurement to the next (standard deviation), which no \
-         measurement can know of itself, and by 10 % from I/O to I/O (none on a link). N95 is \
-         that of the loads up to {MOST}. *Interval holds*: share of the devices whose 95 % \
-         interval holds the truth; it is less where the fitted curve is not quite the device's \
-         (random channels, a peak). Measurements are those of the search.\n\n{}",
+         experiment of `iosonde knee` from 1 to {MOST} in flight. Service times of {} ms differ by \
+         {NOISE_PERCENT} % from one measurement to the next (standard deviation), and by 10 % from \
+         I/O to I/O (not on a link). A measurement alone cannot detect the former. N95 is that of \
+         the loads up to {MOST}. *Interval holds*: share of the devices whose 95 % interval holds \
+         the truth; it is less where the fitted curve is not quite the device's (random channels, \
+         a peak). Measurements are those of the search.\n\n{}",
         SERVICE_NS / 1_000_000,
         table(&heads, &rows)
     ))
 }
 
-/// Seeded chance.
+/// Random numbers that a seed decides.
 pub(super) struct Chance(Xoshiro256PlusPlus);
 
 impl Chance {

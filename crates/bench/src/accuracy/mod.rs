@@ -20,14 +20,14 @@ use clap::builder::PossibleValuesParser;
 
 use crate::linux::{Error, machine};
 
-/// A part of the page.
+/// A section of the page.
 struct Section {
     /// As it is named on the command line.
     name: &'static str,
-    /// Its heading.
+    /// The heading of the section.
     title: &'static str,
-    /// Does the work and gives what stands below the heading. A section that needs what this host
-    /// lacks says so in its text; an error leaves the page as it was.
+    /// Does the work and returns the text under the heading. If this host lacks something that a
+    /// section needs, its text says so; an error leaves the page as it was.
     run: fn() -> Result<String, Error>,
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn run(names: &[String], output: Option<&Path>) -> Result<(), Error> 
     machine::write(&page, output.unwrap_or(Path::new("docs/accuracy.md")))
 }
 
-/// A table in Markdown.
+/// Writes a table in Markdown.
 fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let rule = format!("|{}\n", "---|".repeat(head.len()));
     let lines = rows.iter().map(|cells| format!("| {} |\n", cells.join(" | ")));

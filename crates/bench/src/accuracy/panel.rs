@@ -20,20 +20,20 @@ use workload::{
 use super::table;
 use crate::linux::Error;
 
-/// What an expert would say.
+/// The answer of an expert.
 struct Expected {
     /// IOPS of 8 KiB, 70/30, with the 99th percentile of reads within 20 ms; 0 where no load has
     /// it, or `None` if it cannot be judged.
     iops: Option<f64>,
     /// How sure the verdict on them may be.
     sureness: RangeInclusive<Sureness>,
-    /// What limits 8 KiB random reads: any of these may stand first.
+    /// The bottleneck of 8 KiB random reads: any of these may be named first.
     causes: &'static [Cause],
-    /// What the report has to say besides.
+    /// What else the report must say.
     says: &'static [&'static str],
 }
 
-/// A device and what is known of it.
+/// A device, and the truth about it.
 struct Known {
     name: &'static str,
     class: Option<Class>,
@@ -41,7 +41,7 @@ struct Known {
     expected: Expected,
 }
 
-/// What was said of a device, and whether it is right.
+/// The report's answer on a device, and whether it is right.
 struct Said {
     name: &'static str,
     expected: String,
@@ -67,7 +67,7 @@ fn device(servers: u32, read_us: u64, write_us: u64) -> SimDevice {
     }
 }
 
-/// Seeks differ from one another.
+/// A disk whose seeks differ from one another.
 fn disk(servers: u32, service_us: u64) -> SimDevice {
     let noise = Some(SimNoise { io_percent: 25.0, ..SimNoise::default() });
     SimDevice { noise, ..device(servers, service_us, service_us) }
@@ -413,24 +413,25 @@ fn rows(all: &[Said]) -> String {
     table(&head, &all.iter().map(row).collect::<Vec<_>>())
 }
 
-/// The section of the page.
+/// Writes the section of the page.
 pub(super) fn run() -> Result<String, Error> {
     let (quiet, noisy) = (said(0.0)?, said(NOISE_PERCENT)?);
     let right = |all: &[Said]| all.iter().filter(|s| s.wrong.is_empty()).count();
     let sure = |all: &[Said]| all.iter().filter(|s| s.confidently_wrong).count();
     Ok(format!(
-        "`iosonde assess` at the pace `normal` on {count} simulated devices. *Fits*: I/Os a second \
-         of 8 KiB, 70/30, whose reads have their 99th percentile within 20 ms, by a simulation of \
-         the queue that is not part of iosonde; a dash where nobody could know it. *Found*: the \
-         verdict on OLTP data and its interval. *Limit*: the likeliest cause of the saturation of \
-         8 KiB random reads. A verdict is right when its interval holds the truth, or the figure \
-         is within 15 % of it, its confidence is one that an expert would have, the limit is a \
-         right one, and what must be said is said (of the liar, that it is not believed). It is \
-         wrong for sure when capacity is wrong at high confidence, or a wrong limit is called \
-         certain.\n\n### Quiet\n\n{} of {count} right, {} wrong for sure.\n\n{}\n\n### With noise \
-         of {NOISE_PERCENT} % from run to run\n\nWhat is expected is what the quiet device \
-         deserves, so that a low confidence, which noise deserves, is not right here: what counts \
-         is that nothing is wrong for sure. {} of {count} right, {} wrong for sure.\n\n{}",
+        "`iosonde assess` at the pace `normal` on {count} simulated devices. *Fits*: I/Os per \
+         second of 8 KiB, 70/30, whose reads have their 99th percentile within 20 ms. A simulation \
+         of the queue that is not part of iosonde gives it; a dash where it cannot be known. \
+         *Found*: the verdict on OLTP data and its interval. *Limit*: the likeliest cause of the \
+         saturation of 8 KiB random reads. A verdict is right if all of this holds: its interval \
+         holds the truth, or the figure is within 15 % of it; its confidence is one that an expert \
+         would have; the limit is a right one; and it says what it must (of the liar, that it is \
+         not believed). It is wrong for sure when capacity is wrong at high confidence, or a wrong \
+         limit is called certain.\n\n### Quiet\n\n{} of {count} right, {} wrong for \
+         sure.\n\n{}\n\n### With noise of {NOISE_PERCENT} % from run to run\n\nThe expected \
+         verdict is that of the quiet device. The low confidence that noise deserves is therefore \
+         not right here; what counts is that nothing is wrong for sure. {} of {count} right, {} \
+         wrong for sure.\n\n{}",
         right(&quiet),
         sure(&quiet),
         rows(&quiet),

@@ -12,10 +12,10 @@ use crate::linux::Error;
 const SEEDS: u64 = 1000;
 /// The run in which a fall is looked for.
 const RUN_S: usize = 60;
-/// When it falls.
+/// The second at which throughput falls.
 const FALL_S: usize = 20;
 
-/// Series without a step.
+/// Kinds of series that have no step.
 const LEVEL: [(&str, Make); 6] = [
     ("independent noise of 3 %", generate::independent),
     ("AR(1) noise of 5 %, coefficient 0.9", generate::autoregressive),
@@ -48,11 +48,11 @@ fn fall(make: Make, fall_percent: f64, seed: u64) -> Option<WriteCache> {
     phases::write_cache(&run, BUCKET_S)
 }
 
-/// The section.
+/// Writes the section of the page.
 pub(super) fn run() -> Result<String, Error> {
     let mut text = format!(
-        "`analysis::phases` on {SEEDS} seeds of each series; one value for each {BUCKET_S} s. A \
-         false alarm is a step where there is none; of those, the last column counts the ones \
+        "`analysis::phases` on {SEEDS} seeds of each series; one value per {BUCKET_S} s. A false \
+         alarm is a step that the series does not have; the last column counts those that were \
          taken for the end of a cache.\n\n"
     );
     let rows: Vec<Vec<String>> = LEVEL

@@ -48,7 +48,7 @@ struct Answer {
     settled: bool,
 }
 
-/// The rule of `analysis::steady`.
+/// Applies the rule of `analysis::steady` to a series.
 fn watched(series: &[f64], rule: Rule, guard_s: f64) -> Answer {
     let mut watch = Watch::new(rule, BUCKET_S);
     let mut seconds = 0.0;
@@ -95,9 +95,9 @@ fn snia(series: &[f64], guard_s: f64) -> Answer {
 /// What a rule made of many series of a kind; errors in percent of the truth.
 #[derive(Debug, Default)]
 struct Record {
-    /// Median length of the run.
+    /// Median length of the runs in seconds.
     seconds: f64,
-    /// Mean error.
+    /// Mean error of the estimate.
     bias: f64,
     /// Root of the mean squared error.
     rmse: f64,
@@ -150,12 +150,12 @@ const HEAD: [&str; 7] = [
 ];
 
 const INTRODUCTION: &str = "\
-The rule of `analysis::steady` and two others on series whose true mean is 100; one value for each 0.25 s, noise of 3 %
-unless noted otherwise. *Seconds*: median length of the run. *Within precision*: share of the runs whose mean is no
-farther from the truth than was asked. *Interval holds*: share of the runs whose 95 % interval holds the truth. That is
-less than 95 % where a run ends because its noise happens to look small: with strong autocorrelation and with rare
-events. A slight and slow warm-up is hidden in the noise at first, and nothing foresees the cliff of a write cache but the
-volume that was written.
+The rule of `analysis::steady` and two others on series whose true mean is 100; one value per 0.25 s, noise of 3 %
+unless noted otherwise. *Seconds*: median length of the run. *Within precision*: share of the runs whose mean is as
+near to the truth as was asked. *Interval holds*: share of the runs whose 95 % interval holds the truth. That is less
+than 95 % where a run ends because its noise happens to look small: with strong autocorrelation and with rare events.
+A slight and slow warm-up is hidden in the noise at first. Only the volume that was written foretells the cliff of a
+write cache.
 ";
 
 /// The rule that is asked for here: as long as the precision takes.
@@ -163,7 +163,7 @@ fn unlimited(precision_percent: f64) -> Rule {
     Rule { precision_percent, at_most_s: AT_MOST_S, ..Rule::default() }
 }
 
-/// The section.
+/// Writes the section of the page.
 pub(super) fn run() -> Result<String, Error> {
     let mut text = INTRODUCTION.to_owned();
     let default = Rule::default();

@@ -21,7 +21,7 @@ const SEEDS: u64 = 40;
 const MIB: u64 = 1 << 20;
 /// Doubling, so that a step is a factor of two.
 const SIZES: [u64; 6] = [256, 512, 1024, 2048, 4096, 8192];
-/// Caches between these lie inside the sizes with one to spare at either end.
+/// Caches between these are inside the sizes, with one size to spare at either end.
 const CACHE_MIB: (f64, f64) = (300.0, 3000.0);
 /// A miss takes this long: 1 000 IOPS at the depth of 4, 2 000 I/Os in a measurement.
 const MISS: Nanoseconds = Nanoseconds(4_000_000);
@@ -100,7 +100,7 @@ fn true_cache(seed: u64) -> u64 {
     (low * (high / low).powf(share) * MIB as f64) as u64
 }
 
-/// One seed: the truth and what was found.
+/// One seed: the truth and the finding.
 struct Trial {
     truth: f64,
     found: Option<CacheSize>,
@@ -185,7 +185,7 @@ fn quiet_percent(kind: &Kind, seeds: u64) -> Result<f64, Error> {
     Ok(100.0 * quiet as f64 / seeds as f64)
 }
 
-/// The section.
+/// Writes the section of the page.
 pub(super) fn run() -> Result<String, Error> {
     let head = [
         "cache",
@@ -206,9 +206,9 @@ pub(super) fn run() -> Result<String, Error> {
     Ok(format!(
         "`iosonde sizes` on simulated devices: eight servers, misses of 4 ms, sizes from 256 MiB \
          to 8 GiB in doublings, about {} I/Os beyond the cache at each, caches from {} to {} MiB. \
-         *By eye* is the last size before the mean latency has risen by 20 %.\n\n{}\nOn {SEEDS} \
-         devices without a cache each, none was found on {} of those with constant and {} of \
-         those with exponential service times.\n",
+         *By eye* is the last size before the mean latency has risen by 20 %.\n\n{}\nThere were \
+         also {SEEDS} devices of each kind without a cache. No cache was found on {} of those with \
+         constant and on {} of those with exponential service times.\n",
         SECONDS * 1000.0,
         CACHE_MIB.0,
         CACHE_MIB.1,

@@ -17,7 +17,7 @@ use crate::linux::Error;
 
 /// Sweeps of each device, each with noise of its own.
 const SEEDS: u64 = 3;
-/// Windows of the full matrix: there is no noise in it, so that they need not be long.
+/// Length of the full matrix' windows: without noise they need not be long.
 const FULL_S: f64 = 4.0;
 /// What the full matrix takes on a real device, in hours.
 const FULL_HOURS: f64 = 57.6;
@@ -79,7 +79,7 @@ fn conduct(plan: Plan) -> Result<Experiment<Sweep>, Error> {
     Ok(sweep(options, &AtomicBool::new(false), &mut |_, _| Ok(()), &mut |_| ())?)
 }
 
-/// The full matrix without noise.
+/// Measures the full matrix without noise.
 fn full(device: &SimDevice) -> Result<Experiment<Sweep>, Error> {
     let mut plan = plan(&SimDevice { noise: None, ..device.clone() }, 1)?;
     for matrix in &mut plan.matrix {
@@ -135,7 +135,7 @@ fn quantile(values: &mut [f64], share: f64) -> f64 {
     values.get(place.saturating_sub(1)).copied().unwrap_or(f64::NAN)
 }
 
-/// The section.
+/// Writes the section of the page.
 pub(super) fn run() -> Result<String, Error> {
     let mut rows = Vec::new();
     for (name, device) in devices() {

@@ -12,7 +12,7 @@ use workload::sweep::PRESETS;
 
 use crate::linux::Error;
 
-/// The moment that stands for the start of runs of which nobody knows it.
+/// The moment to use as the start of runs whose start is not known.
 pub(super) const READ_AT: &str = "2026-11-23T12:00:00Z";
 
 pub(super) const JOBS: [&str; 3] = [
@@ -184,7 +184,7 @@ pub(super) const LIMITS: [&str; 1] = ["[[limits]]\n\
         ideal_ns = 5000000\n\
         acceptable_ns = 15000000\n"];
 
-/// Values as they stand after flags, a line for each.
+/// Values as they follow flags, one per line.
 pub(super) const VALUES: [&str; 1] = ["64K\n\
         1.5G\n\
         100ms\n\

@@ -30,7 +30,7 @@ const CELLS_MAX: u64 = 20_000;
 const PROGRAM_KIB: u64 = 1 << 20;
 const PROGRAM_SECONDS: u32 = 20;
 
-/// What readers need besides the input.
+/// What readers need in addition to the input.
 pub(super) struct Around {
     pub directory: PathBuf,
     pub iosonde: PathBuf,
@@ -40,7 +40,7 @@ pub(super) struct Around {
 
 type Read = fn(&Around, &[u8]);
 
-/// A kind of input.
+/// A kind of input, and its reader.
 pub(super) struct Kind {
     pub name: &'static str,
     pub fixtures: Vec<Vec<u8>>,
@@ -293,12 +293,12 @@ mod tests {
     use super::*;
     use sqlio::script::Around;
 
-    /// What is wrong with a text, if it is refused.
+    /// Why a text was refused, if it was.
     fn wrong<T, E: std::fmt::Display>(text: &str, read: Result<T, E>) -> Option<String> {
         read.err().map(|error| format!("{text}\n-> {error}"))
     }
 
-    /// Changes of what is refused anyway would test nothing but the refusal.
+    /// Changes of a text that is refused anyway would only test the refusal.
     #[test]
     fn fixtures_of_our_own_are_read() {
         let drives = Drives::new(vec!["E=/mnt/e".parse().unwrap()]);

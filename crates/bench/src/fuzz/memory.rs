@@ -18,7 +18,7 @@ struct Counting;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Adds to what is allocated; false if that is more than there may be.
+/// Counts allocated memory; false if it exceeds the limit.
 fn add(bytes: i64) -> bool {
     if !COUNTS.load(Ordering::Relaxed) {
         return true;

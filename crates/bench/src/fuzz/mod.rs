@@ -69,12 +69,12 @@ impl FromStr for Case {
     }
 }
 
-/// What was seen of one kind.
+/// The results for one kind.
 #[derive(Debug, Default)]
 struct KindRecord {
     runs: u64,
     peak_bytes: u64,
-    /// Nanoseconds, and the seed.
+    /// The longest time in nanoseconds, and its seed.
     slowest: (u64, u64),
 }
 
@@ -85,14 +85,14 @@ struct Finding {
     what: String,
 }
 
-/// Everything that was seen.
+/// The results for all kinds.
 #[derive(Debug, Default)]
 struct Tally {
     kinds: BTreeMap<String, KindRecord>,
     findings: Vec<Finding>,
 }
 
-/// Fuzzes; gives what is printed, and whether all went well.
+/// Fuzzes; returns the text to print, and whether all went well.
 pub(crate) fn run(args: &FuzzArgs, iosonde: &Path) -> Result<(String, bool), Error> {
     if let Some(directory) = &args.worker {
         return worker::run(args.seed, directory, iosonde).map(|()| (String::new(), true));
@@ -238,7 +238,7 @@ impl Tally {
     }
 }
 
-/// What is printed.
+/// The text to print at the end.
 fn text(tally: &Tally, save: &Path) -> Result<String, Error> {
     let mut text =
         format!("{:<18} {:>9} {:>11} {:>14}\n", "kind", "inputs", "most MiB", "slowest CPU ms");

@@ -3,7 +3,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-/// No input becomes longer.
+/// The longest input that is made.
 const BYTES_MAX: usize = 1 << 20;
 /// Changes of one input, at most.
 const CHANGES_MAX: usize = 6;
@@ -39,7 +39,7 @@ const NUMBERS: [&str; 27] = [
     "0.1",
 ];
 
-/// What stands where something else is expected.
+/// Values that are inserted in unexpected places.
 const WORDS: [&str; 26] = [
     "",
     " ",
@@ -69,7 +69,7 @@ const WORDS: [&str; 26] = [
     "..",
 ];
 
-/// Draws numbers from a seed.
+/// Numbers that a seed decides.
 pub(super) struct Draw(Xoshiro256PlusPlus);
 
 impl Draw {
@@ -77,7 +77,7 @@ impl Draw {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// A number below this one; 0 where that is 0.
+    /// A number below this one, or 0 if this is 0.
     pub(super) fn below(&mut self, end: usize) -> usize {
         let end = end as u64;
         usize::try_from(self.0.next_u64() % end.max(1)).unwrap_or(0)
@@ -98,7 +98,7 @@ impl Draw {
 /// An input made from one of these.
 pub(super) fn input(draw: &mut Draw, fixtures: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = draw.of(fixtures).cloned().unwrap_or_default();
-    // Some inputs stay whole: what is read from them is used further than what is refused.
+    // Some inputs stay whole: accepted inputs are processed further than refused ones.
     let changes = draw.below(CHANGES_MAX + 1);
     for _ in 0..changes {
         change(draw, &mut bytes, fixtures);

@@ -34,7 +34,7 @@ fn kind_of(kinds: &[Kind], seed: u64) -> Option<&Kind> {
     others.get(usize::try_from(seed % count).unwrap_or(0)).copied()
 }
 
-/// The bytes of an input.
+/// The bytes of the input with this seed.
 pub(super) fn input(kind: &Kind, seed: u64) -> Vec<u8> {
     let name = kind.name.bytes().fold(0, |sum: u64, byte| sum.rotate_left(8) ^ u64::from(byte));
     let mut draw = mutate::Draw::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ name);
@@ -83,7 +83,7 @@ pub(super) fn again(case: &Case, directory: &Path, iosonde: &Path) -> Result<u64
     }
 }
 
-/// What became of an input.
+/// The result of reading an input.
 struct Outcome {
     /// Of CPU time: other work on the machine does not count.
     nanoseconds: u64,
@@ -103,7 +103,7 @@ fn read(around: &Around, kind: &Kind, bytes: &[u8]) -> Result<Outcome, Error> {
     Ok(Outcome { nanoseconds, peak_bytes, panic: caught.err().map(|_| said()) })
 }
 
-/// Keeps what a panic says, for the line that tells of it.
+/// Keeps the text of a panic for the report.
 fn remember_panics() {
     panic::set_hook(Box::new(|info| {
         *SAID.lock().unwrap_or_else(PoisonError::into_inner) = info.to_string();

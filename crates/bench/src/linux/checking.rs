@@ -11,7 +11,7 @@ use super::faults::table;
 use super::tools::{self, Run};
 use super::{Error, PeersArgs, files, machine};
 
-/// Where the page tells of it.
+/// The heading of the part on the page.
 pub(super) const HEADING: &str = "## What checking costs";
 /// Of the IOPS that nobody looks at, verified I/O has so much.
 const IOPS_LEAST: f64 = 0.9;
@@ -25,7 +25,7 @@ const SHORT_SECONDS: f64 = 1.0;
 const SECONDS_LEAST: f64 = 10.0;
 const SIZE: &str = "512M";
 const DEPTH: u32 = 32;
-/// Shares of writes.
+/// Shares of writes to measure, in percent.
 const MIXES: [u32; 4] = [0, 30, 50, 100];
 
 /// The figures of one program: I/Os a second in each turn, and the user CPU of all turns.
@@ -51,7 +51,7 @@ impl Figures {
     }
 }
 
-/// The columns of the table.
+/// The headings of the table.
 const HEAD: [&str; 8] = [
     "writes",
     "verified IOPS",
@@ -109,19 +109,19 @@ pub(super) fn run(iosonde: &Path, arguments: &PeersArgs) -> Result<(String, bool
         rows.push(row.0);
     }
     let text = format!(
-        "Random I/O of 8 KiB with {DEPTH} in flight, direct, on {SIZE} of {disk}, on {{CPUS}} \
-         CPUs ({{CPU}}), {{DATE}}. Verified: `iosonde validate --workload random`, which makes \
-         every page that it writes and checks every page that it reads; unverified: the same with \
-         `iosonde run`; {}: the same with its verification (`--verify=crc32c`: every block has a \
-         header and a checksum when it is written, and is checked when it is read). Of a job that \
-         reads and writes (`--rw=randrw`), fio checks no read: it reads a file of zeros without a \
-         complaint. So half and half is `--rw=randwrite --verify_backlog=32`, which checks what \
-         it reads back, and for other shares there is no figure. Programs run in turns, {} times \
-         for {seconds} s; IOPS are medians and their ratios medians of those of each turn; user \
-         CPU, which the kernel samples, is that of all turns together. Of each run a shorter one \
-         of {SHORT_SECONDS} s is subtracted, so that neither start nor the first writing counts. \
-         Wanted: at least {IOPS_LEAST} of the IOPS and at most {CPU_MOST} of fio's user CPU in \
-         each row.\n\n{}",
+        "Random I/O of 8 KiB with {DEPTH} in flight, direct, on {SIZE} of {disk}, on {{CPUS}} CPUs \
+         ({{CPU}}), {{DATE}}. *Verified* is `iosonde validate --workload random`, which makes \
+         every page that it writes and checks every page that it reads. *Unverified* is the same \
+         with `iosonde run`. {} does the same with its verification (`--verify=crc32c`: every \
+         block has a header and a checksum when it is written, and is checked when it is read). In \
+         a job that reads and writes (`--rw=randrw`), fio checks no read: it reads a file of zeros \
+         without a complaint. So half and half is `--rw=randwrite --verify_backlog=32`, which \
+         checks what it reads back, and for other shares there is no figure. The programs take \
+         turns, {} times for {seconds} s. IOPS are medians, and their ratios are medians of the \
+         ratios of each turn. User CPU, which the kernel samples, is that of all turns together. A \
+         shorter run of {SHORT_SECONDS} s is subtracted from each run, so that neither the start \
+         nor the first writing counts. Wanted: at least {IOPS_LEAST} of the IOPS and at most \
+         {CPU_MOST} of fio's user CPU in each row.\n\n{}",
         fio.as_deref().unwrap_or("fio (not installed)"),
         arguments.rounds,
         table(&HEAD.map(str::to_owned), &rows)

@@ -1,5 +1,5 @@
-//! Storage on which nothing is wrong: a simulated database on file systems of loop devices, killed
-//! at random moments and gone on with, may find nothing.
+//! Storage without faults: a simulated database on file systems of loop devices, killed at random
+//! moments and resumed, must find nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use truth::LoopDevice;
 use super::faults::table;
 use super::{Error, machine, tools};
 
-/// Where the page tells of it.
+/// The heading of the part on the page.
 pub(super) const HEADING: &str = "## No alarm where nothing is wrong";
 
 /// File systems, and what makes them.
@@ -96,22 +96,22 @@ pub(super) fn run(iosonde: &Path, time: Duration) -> Result<(String, bool), Erro
     Ok((table(&head.map(str::to_owned), &rows), holds))
 }
 
-/// What the page says.
+/// The text of the part.
 pub(super) fn page(table: &str, time: Duration) -> String {
     machine::here(&format!(
         "File systems of 2 GiB on loop devices with direct I/O, {:.0} s for each (Linux \
          {{KERNEL}}, {{DATE}}). Four threads with up to 64 I/Os each work on 160 MiB with a \
          checkpoint every 0.5 s (`{RUN}`). Each run is killed (SIGKILL) up to {KILLS_MAX} times \
-         after random times of at most {} s, in whatever phase it is then, and gone on with \
-         (`--resume`) until it comes to its end; what had been written is read first every time. \
-         Pages and blocks are those that the parts which came to an end have told of; those of \
-         parts that were killed were checked, too, and are not in it.\n\n{table}",
+         after random times of at most {} s, in whatever phase it is then, and resumed \
+         (`--resume`) until it comes to its end. Everything that had been written is read first \
+         every time. Pages and blocks are those that the parts which came to an end have reported; \
+         those of parts that were killed were checked, too, but are not counted.\n\n{table}",
         time.as_secs_f64(),
         ALONE_MS / 1000
     ))
 }
 
-/// One run with its kills.
+/// Runs it once, with its kills.
 fn one(
     iosonde: &Path,
     (target, ledger): (&Path, &Path),

@@ -22,9 +22,9 @@ const DEPTH: u32 = 32;
 const SHORT_SECONDS: f64 = 0.5;
 const LONG_SECONDS: f64 = 2.5;
 const TURNS: usize = 3;
-/// User instructions per I/O.
+/// The most user instructions per I/O.
 const INSTRUCTIONS_MAX: f64 = 400.0;
-/// System calls per I/O.
+/// The most system calls per I/O.
 const CALLS_MAX: f64 = 0.15;
 
 /// A way of counting: gives the count and the I/Os of one run.

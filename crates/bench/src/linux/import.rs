@@ -16,7 +16,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use super::{Error, machine, tools};
 
-/// Runs in the log.
+/// How many runs the log has.
 const RUNS: u64 = 10_000;
 /// What the import may take, in seconds on the wall.
 const SECONDS_MAX: f64 = 2.0;
@@ -84,10 +84,10 @@ pub(super) fn run(iosonde: &Path, args: &ImportArgs) -> Result<(String, bool), E
 /// Puts the table in its place on a page.
 pub(super) fn write(table: &str, times: u32, output: &Path) -> Result<(), Error> {
     let text = format!(
-        "Written by `./x bench import --output docs/performance.md`. A log of ten thousand runs \
-         as SQLIO prints them, each with latencies and\nhistogram, is imported into a new history \
-         {times} times; from the start of the program to its end, when all of it is on the \
-         disk.\n\n{}",
+        "Written by `./x bench import --output docs/performance.md`. A log of ten thousand runs as \
+         SQLIO prints them, each with latencies and\nhistogram, is imported into a new history \
+         {times} times. The time is from the start of the program to its end, when all of it is on \
+         the disk.\n\n{}",
         table.trim_end()
     );
     machine::put_apart(output, HEADING, &text)

@@ -1,4 +1,4 @@
-//! The pages that say what was measured, where and how.
+//! The pages that record what was measured, where and how.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -6,22 +6,22 @@ use std::path::Path;
 
 use super::{Error, tools};
 
-/// What the figures depend on.
+/// The circumstances that the figures depend on.
 pub(super) struct Setting {
     /// File system and device of the test files.
     pub disk: String,
-    /// The version of fio.
+    /// The version of fio on this machine.
     pub fio: String,
-    /// Turns.
+    /// How many turns there were.
     pub rounds: u32,
-    /// Length of a run.
+    /// Length of a run in seconds.
     pub seconds: f64,
 }
 
-/// What stands around the table; the words in capitals are filled in.
+/// The text around the table; words in capitals are filled in.
 const PAGE: &str = include_str!("performance.md");
 
-/// The whole page.
+/// Writes the whole page.
 pub(super) fn page(iosonde: &Path, setting: &Setting, table: &str) -> String {
     let version = |program: &OsStr| tools::version(program).unwrap_or_else(|| "none".to_owned());
     here(PAGE)
@@ -58,11 +58,10 @@ pub(crate) fn write(page: &str, path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Where the page of figures tells of what `peers` does not write.
+/// The heading of the part that `peers` does not write.
 const APART: &str = "# Measured apart";
 
-/// Puts a part of what is measured apart in the place of the one with its heading that is on a
-/// page, or at its end.
+/// Replaces the part of a page with the same heading, or adds it at the end.
 pub(crate) fn put_apart(output: &Path, heading: &str, text: &str) -> Result<(), Error> {
     let page = fs::read_to_string(output)?;
     let (before, after) = match page.find(&format!("\n{heading}\n")) {

@@ -1,8 +1,8 @@
 //! iosonde and fio in turns on the same work.
 //!
-//! Every figure is the median over the rounds; in each round both programs run on each case, one
-//! directly after the other, and who is first changes. CPU per I/O is the difference of a long
-//! and a short run, so that the start of neither counts (fio's alone takes 150 ms).
+//! Every figure is the median over the rounds. In each round both programs run on each case, one
+//! directly after the other, and the first one changes. CPU per I/O is the difference of a long and
+//! a short run, so that the start of neither counts (fio's alone takes 150 ms).
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,10 +18,10 @@ const CACHED_BYTES: u64 = 256 << 20;
 const DISK_BYTES: u64 = 1 << 30;
 /// The short run that is subtracted.
 const SHORT_SECONDS: f64 = 0.3;
-/// How far two medians on a disk may lie apart in any case and count as equal.
+/// Two medians on a disk may always differ by this much and count as equal.
 const NOISE_LEAST: f64 = 0.03;
 
-/// One kind of work.
+/// One kind of work for both programs.
 struct Case {
     name: &'static str,
     target: PathBuf,
@@ -50,9 +50,9 @@ struct Rounds {
     user_us: Vec<f64>,
 }
 
-/// CPU per I/O.
+/// The CPU time per I/O.
 pub(super) struct Cost {
-    /// User and kernel, microseconds.
+    /// User and kernel time, in microseconds.
     pub total_us: f64,
     user_us: f64,
 }
@@ -74,7 +74,7 @@ impl Rounds {
         self.user_us.push(cost.user_us);
     }
 
-    /// How far the rounds lie apart, as a share of their median.
+    /// How far the rounds are apart, as a share of their median.
     fn spread(&self) -> f64 {
         let max = self.iops.iter().copied().fold(f64::MIN, f64::max);
         let min = self.iops.iter().copied().fold(f64::MAX, f64::min);
@@ -169,7 +169,7 @@ fn cases(cached: &Path, disk: &Path) -> [Case; 4] {
     ]
 }
 
-/// Both programs on one case.
+/// Runs both programs on one case.
 fn turn(
     case: &Case,
     results: &mut [Rounds; 2],

@@ -16,7 +16,8 @@ use testing::locks;
 use super::table::Row;
 use super::{Error, tools};
 
-/// Rounds on one history; the next ones begin where there is none, so that many make it at once.
+/// Rounds on one history. Then the next rounds begin without a history, so that many processes make
+/// it at once.
 const ROUNDS_PER_HISTORY: u32 = 25;
 /// One process in so many is killed, at a random moment of its first second.
 const KILLED_ONE_IN: u64 = 3;
@@ -26,7 +27,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// A process that had a lock, and has the file open without one for so many looks, has lost it. One
 /// that closes the file is without for less.
 const LOST_LOOKS: u32 = 50;
-/// What takes longer hangs.
+/// A process that takes longer hangs.
 const HANGS: Duration = Duration::from_secs(300);
 
 /// What the processes do. Those that record are given a tag by which their result is found.
@@ -60,7 +61,7 @@ pub(super) struct SoakArgs {
     outsider: Option<PathBuf>,
 }
 
-/// What came together.
+/// The sums of all rounds.
 #[derive(Debug, Default)]
 struct Sum {
     processes: u64,
@@ -73,7 +74,7 @@ struct Sum {
     missing: u64,
 }
 
-/// One process of a round.
+/// A process of a round, with its task.
 struct Process {
     child: Child,
     arguments: String,
@@ -205,8 +206,8 @@ fn watch(mut processes: Vec<Process>, history: &Path, sum: &mut Sum) -> Result<V
     Ok(finished)
 }
 
-/// Whether a process that ended by itself failed. Whoever only reads may come before anybody has
-/// made the history.
+/// Whether a process that ended by itself failed. A process that only reads may start before there
+/// is a history.
 fn failed(process: Process) -> Result<bool, Error> {
     let said = tools::complaint(&process.child.wait_with_output()?);
     let early = process.tag.is_none() && said.contains("there is no history at");

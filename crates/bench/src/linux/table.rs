@@ -1,31 +1,31 @@
 //! Figures with their limits, as text and as Markdown.
 
-/// One figure.
+/// One row of the table.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
-    /// What was measured.
+    /// The name of the figure.
     pub what: String,
-    /// The figure itself.
+    /// The figure that iosonde reached.
     pub ours: String,
     /// The peer's figure, where there is one.
     pub peer: String,
-    /// What is held against the limit: the figure or its ratio to the peer's.
+    /// The value to compare with the limit: the figure or its ratio to the peer's.
     pub reached: f64,
-    /// Its limit; none for a figure that is only shown.
+    /// The limit; `None` for a figure that is only shown.
     pub limit: Option<Limit>,
 }
 
 /// What a figure has to keep.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Limit {
-    /// At least this.
+    /// The value must be at least this.
     Least(f64),
-    /// At most this.
+    /// The value must be at most this.
     Most(f64),
 }
 
 impl Row {
-    /// A figure of iosonde alone.
+    /// A figure of iosonde without a peer.
     pub(super) fn own(what: &str, reached: f64, unit: &str, most: f64) -> Self {
         let ours = format!("{} {unit}", digits(reached));
         let (what, peer) = (what.to_owned(), String::new());
@@ -80,7 +80,7 @@ impl Row {
 
 const HEAD: [&str; 6] = ["figure", "iosonde", "fio", "reached", "limit", ""];
 
-/// The table in columns.
+/// The table as text, in columns.
 pub(super) fn text(rows: &[Row]) -> String {
     if rows.is_empty() {
         return String::new();
@@ -99,7 +99,7 @@ pub(super) fn text(rows: &[Row]) -> String {
     text
 }
 
-/// The table in Markdown.
+/// The table as Markdown.
 pub(super) fn markdown(rows: &[Row]) -> String {
     let mut lines = lines(rows).into_iter().map(|cells| format!("| {} |\n", cells.join(" | ")));
     let head = lines.next().unwrap_or_default();

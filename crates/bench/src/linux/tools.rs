@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use super::Error;
 
-/// One run of a program.
+/// The result of one run of a program.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Run {
-    /// I/Os it counted.
+    /// I/Os that the program counted.
     pub ios: f64,
     /// I/Os a second, as it says.
     pub iops: f64,
@@ -95,7 +95,7 @@ pub(super) fn iosonde(program: &Path, arguments: &[String]) -> Result<Run, Error
 /// Runs fio and reads its result.
 pub(super) fn fio(arguments: &[String]) -> Result<Run, Error> {
     let (output, user_s, system_s) = timed(OsStr::new("fio"), arguments)?;
-    // Remarks may stand before the document.
+    // There may be remarks before the document.
     let start = output.stdout.iter().position(|b| *b == b'{').unwrap_or(0);
     let result: Value = serde_json::from_slice(&output.stdout[start..])?;
     let number = |field: &str| {

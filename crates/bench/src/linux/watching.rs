@@ -14,7 +14,7 @@ use super::Error;
 const DISKS: usize = 200;
 const PARTITIONS: usize = 2;
 const CORES: usize = 64;
-/// Windows that are watched.
+/// How many windows are watched.
 const WINDOWS: u64 = 60;
 /// What a second of watching may cost, in percent of a core.
 const PERCENT_MAX: f64 = 1.0;
@@ -42,7 +42,7 @@ impl Source for RecordedSource {
     }
 }
 
-/// Time that passes at once.
+/// A clock on which time passes at once.
 struct AtOnce(std::cell::Cell<Duration>);
 
 impl Clock for AtOnce {

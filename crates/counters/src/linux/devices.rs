@@ -16,7 +16,7 @@ pub(crate) fn devices(root: &Path) -> Vec<BlockDevice> {
     names.into_iter().map(|name| device(&class.join(&name), name)).collect()
 }
 
-/// `sda2` comes before `sda10`.
+/// A sort key by which `sda2` comes before `sda10`.
 fn natural(name: &str) -> (String, u64) {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     (stem.to_owned(), name.get(stem.len()..).and_then(|n| n.parse().ok()).unwrap_or(0))

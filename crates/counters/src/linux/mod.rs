@@ -16,13 +16,13 @@ use crate::{CoreTicks, CountersError, CpuCounters, CpuTicks, DiskCounters, Sampl
 pub(crate) use devices::devices;
 pub(crate) use system::SystemSource;
 
-/// More than any system's counters take; whatever lies beyond is not read.
+/// No system's counters are longer; further bytes are not read.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Columns of a line of /proc/diskstats after the name, of the newest kernel.
 const COLUMNS: usize = 17;
 
-/// The counter files, held open.
+/// The counter files of the kernel, held open.
 #[derive(Debug)]
 pub(crate) struct Source {
     /// None when no device is watched.

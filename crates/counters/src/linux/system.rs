@@ -88,7 +88,7 @@ fn parse_pressure(text: &[u8]) -> (Option<u64>, Option<u64>) {
     (total(b"some"), total(b"full"))
 }
 
-/// The numbers behind these words at the beginnings of lines.
+/// The numbers that follow these words at the beginnings of lines.
 fn values<const N: usize>(text: &[u8], names: [&[u8]; N]) -> [Option<u64>; N] {
     let mut found = [None; N];
     for line in text.split(|byte| *byte == b'\n') {

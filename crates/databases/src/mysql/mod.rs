@@ -54,7 +54,7 @@ pub(crate) struct MySql {
     url: MySqlUrl,
     connection: Conn,
     facts: ServerFacts,
-    /// Which server it is.
+    /// The server's own identity, by which a restart or another server is noticed.
     instance: String,
     given: FileDetail,
     notes: Vec<String>,
@@ -133,7 +133,7 @@ fn look(connection: &mut Conn, is_on: bool) -> (FileDetail, Vec<String>) {
         Err(error) => {
             return (
                 FileDetail::StatusOnly,
-                vec![format!("files are not told ({error}): {REMEDY}")],
+                vec![format!("files are not reported ({error}): {REMEDY}")],
             );
         }
     };
@@ -179,7 +179,7 @@ fn open(url: &MySqlUrl) -> Result<Conn, DatabaseError> {
     .map_err(|error| unreachable(url, error.to_string()))
 }
 
-/// The file of certificates to trust besides those that the client brings along.
+/// The file of certificates to trust in addition to those of the client.
 fn trusted(url: &MySqlUrl) -> Option<std::path::PathBuf> {
     let named = url.address.parameter("ssl-ca").map(Into::into);
     named.or_else(|| std::env::var_os("SSL_CERT_FILE").map(Into::into))

@@ -8,14 +8,14 @@ use crate::record::{self, Record, count, text};
 use crate::sample::{NamedCounter, ObjectCounters, ServerFacts, Unit};
 use crate::watched::Answer;
 
-/// What the performance schema gives.
+/// How much the performance schema reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileDetail {
-    /// Each file.
+    /// The I/O of each file.
     Files,
     /// The files of each kind together.
     KindsOfFiles,
-    /// Nothing.
+    /// No files: only status variables.
     StatusOnly,
 }
 
@@ -57,14 +57,14 @@ const STATUS_BESIDES: [&str; 5] = [
     "Uptime",
 ];
 
-/// The question for the status.
+/// The query for the status variables.
 pub(super) fn status_question() -> String {
     let names = STATUS.iter().map(|(_, name, _)| *name).chain(STATUS_BESIDES);
     let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
     format!("SHOW GLOBAL STATUS WHERE Variable_name IN ({})", names.join(", "))
 }
 
-/// The question for the files.
+/// The query for the files, if they are reported.
 pub(super) fn files_question(given: FileDetail) -> Option<String> {
     let (name, table) = match given {
         FileDetail::Files => ("FILE_NAME", "file_summary_by_instance"),
@@ -127,7 +127,7 @@ pub(super) fn interpret(answer: &Record, facts: &ServerFacts) -> Answer {
     sample
 }
 
-/// The status variables by name.
+/// The status variables by their names.
 fn status_of(answer: &Record) -> Record {
     let pair =
         |row: &Record| Some((text(row, "Variable_name")?.to_owned(), row.get("Value")?.clone()));
@@ -152,8 +152,8 @@ fn file_object(row: &Record, facts: &ServerFacts) -> Option<ObjectCounters> {
     })
 }
 
-/// What only InnoDB's status counts: its syncs; its log where that is not among the files; all of
-/// its I/O where it has no files.
+/// The figures that only InnoDB's status counts: its syncs; its log if that is not among the files;
+/// all of its I/O if it reports no files.
 fn innodb_objects(status: &Record, files: &[&Record], facts: &ServerFacts) -> Vec<ObjectCounters> {
     let has = |event: &str| files.iter().any(|row| text(row, "event") == Some(event));
     let mut objects = Vec::new();

@@ -1,4 +1,4 @@
-//! What is asked of PostgreSQL: first which statistics views it has, then all of them at once.
+//! The queries for PostgreSQL: first which statistics views it has, then all of them at once.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ const VIEWS: [(&str, &str, &str); 5] = [
 pub(super) struct Views(BTreeMap<String, bool>);
 
 impl Views {
-    /// As [`CATALOGUE`] answers.
+    /// Reads the answer to [`CATALOGUE`].
     pub(super) fn of(answer: &Record) -> Self {
         let views = record::row(answer, "views").into_iter().flatten();
         Self(views.map(|(name, may)| (name.clone(), may.as_bool() == Some(true))).collect())

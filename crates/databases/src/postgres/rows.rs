@@ -113,8 +113,8 @@ fn database_object(row: &Record, timed: bool, block_bytes: u64) -> ObjectCounter
     }
 }
 
-/// Who writes blocks, from `pg_stat_bgwriter` to 15. The times of a checkpoint are those of its
-/// phases, with pauses in them, and not of its writes.
+/// Which processes write blocks, from `pg_stat_bgwriter` up to 15. The times of a checkpoint are
+/// those of its phases, with pauses in them, and not of its writes.
 fn writer_objects(row: &Record, block_bytes: u64) -> Vec<ObjectCounters> {
     let processes = [
         ("checkpointer", "buffers_checkpoint", None),
@@ -135,7 +135,7 @@ fn writer_objects(row: &Record, block_bytes: u64) -> Vec<ObjectCounters> {
     processes.into_iter().filter_map(object).collect()
 }
 
-/// The WAL from `pg_stat_wal`, 14 to 17. Its `wal_bytes` are what was logged, not what was written.
+/// The WAL from `pg_stat_wal`, 14 to 17. Its `wal_bytes` count logged bytes, not written ones.
 fn wal_object(row: &Record, timed: bool) -> ObjectCounters {
     let time = |column| ms_as_ps(row, column).filter(|_| timed);
     ObjectCounters {
@@ -197,14 +197,14 @@ const IO: [(&str, &str, Unit); 6] = [
     ("writebacks", "writebacks", Unit::Count),
 ];
 
-/// Sums over the databases.
+/// Counters that are summed over the databases.
 const DATABASES: [(&str, &str, Unit); 3] = [
     ("transactions_committed", "xact_commit", Unit::Count),
     ("temporary_files", "temp_files", Unit::Count),
     ("temporary_bytes", "temp_bytes", Unit::Bytes),
 ];
 
-/// Where there is no `pg_stat_io`.
+/// Counters for servers without `pg_stat_io`.
 const DATABASE_HITS: [(&str, &str, Unit); 1] = [("buffer_hits", "blks_hit", Unit::Count)];
 
 fn add_counters(counters: &mut Vec<NamedCounter>, answer: &Record) {
@@ -228,7 +228,7 @@ fn add_counters(counters: &mut Vec<NamedCounter>, answer: &Record) {
     }
 }
 
-/// A counter summed over rows; it begins anew when one of them does. `None` if no row has the
+/// A counter summed over rows; it starts again when one of them does. `None` if no row has the
 /// column.
 fn total(
     rows: &[&Record],

@@ -27,16 +27,16 @@ use crate::url::{Encrypt, SqlServerUrl};
 #[derive(Debug)]
 pub(crate) struct Channel {
     way: Way,
-    /// What the server said to our greeting, for the one of the library
+    /// The server's answer to our greeting; the library's own greeting receives it.
     answer: Vec<u8>,
-    /// How much of the answer the library has read
+    /// Bytes of the answer that the library has read.
     told: usize,
-    /// Whether the library has sent its greeting, which goes nowhere
+    /// Whether the library has sent its greeting, which is not passed on.
     greeted: bool,
     sent: Packets,
-    /// What is encrypted
+    /// Whether everything is encrypted, or the login only.
     encrypt: Encrypt,
-    /// Whether the login was written
+    /// Whether the library has sent the login.
     logged_in: bool,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Channel {
 enum Way {
     Encrypted(Box<TlsStream<Handshake>>),
     Plain(Box<Handshake>),
-    /// While one becomes the other
+    /// Only while one of the others becomes the other.
     Neither,
 }
 
@@ -125,7 +125,7 @@ impl Channel {
         }
     }
 
-    /// Goes on without encryption, once the login is over and the server wants it so.
+    /// Continues without encryption after the login, if only the login is encrypted.
     fn change(&mut self) {
         if self.encrypt == Encrypt::Everything || !self.logged_in {
             return;

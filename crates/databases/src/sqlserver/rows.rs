@@ -12,7 +12,7 @@ use crate::watched::Answer;
 /// own database are to be seen.
 const AZURE_SQL_DATABASE: u64 = 5;
 
-/// The version and the edition.
+/// The query for version and edition.
 pub(super) const FACTS: &str = "\
 SET LOCK_TIMEOUT 2000;
 SELECT (

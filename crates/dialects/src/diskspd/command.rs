@@ -1,7 +1,8 @@
 //! DiskSpd's command line.
 //!
-//! Options come first, each one word; targets follow. What is wrong is collected, so that all of it
-//! is said at once. A slash begins no option, because paths of this system begin with one.
+//! Options come first, each one word; targets follow. Errors are collected, so that the user sees
+//! all of them at once. A slash does not begin an option, because paths of this system begin with
+//! one.
 
 mod options;
 mod parts;
@@ -25,26 +26,26 @@ pub struct Reading {
 /// What a command line asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Call {
-    /// An explanation of the options.
+    /// The user asked for an explanation of the options.
     Usage,
     /// That an event happens, and nothing else.
     SetEvent(String),
-    /// A profile, checked.
+    /// A profile that keeps the rules.
     Profile(Box<CommandLine>),
     /// A profile that is in a file.
     Xml(XmlCall),
 }
 
-/// A profile from options.
+/// A profile that was made from options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLine {
-    /// What is to be done.
+    /// The profile that the options describe.
     pub profile: Profile,
     /// Events to wait for and to make happen.
     pub events: Events,
-    /// What is seldom meant.
+    /// Parts that are allowed but rarely meant.
     pub warnings: Vec<At<Warning>>,
-    /// What was read differently than it was written.
+    /// Options that were read in another way than they were written.
     pub notes: Vec<String>,
 }
 
@@ -57,18 +58,18 @@ pub struct Events {
     pub finished: Option<String>,
     /// Waited for before anything begins (`-yr`).
     pub ready: Option<String>,
-    /// Ends what runs (`-yp`).
+    /// The name of the event that ends other runs (`-yp`).
     pub stop: Option<String>,
 }
 
 /// A profile that is in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct XmlCall {
-    /// The file.
+    /// The file that holds the profile.
     pub file: String,
     /// What replaces the templates `*1`, `*2`, ….
     pub substitutes: Vec<String>,
-    /// What was read differently than it was written.
+    /// Options that were read in another way than they were written.
     pub notes: Vec<String>,
     overrides: Overrides,
 }
@@ -93,7 +94,7 @@ struct Overrides {
 pub struct WrongWord {
     /// The word as it was written; empty where one is missing.
     pub word: String,
-    /// What is wrong with it.
+    /// What is wrong with the option.
     pub fault: Fault,
 }
 
@@ -109,11 +110,11 @@ impl fmt::Display for WrongWord {
 /// Why a command line asks for nothing that can be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandError {
-    /// Words that are not options.
+    /// Words of the command line that are wrong.
     Words(Vec<WrongWord>),
     /// Options that are not for one another.
     Rules(Vec<At<Rule>>),
-    /// The profile is none.
+    /// The profile's XML is wrong.
     Xml(ProfileError),
 }
 
@@ -149,7 +150,7 @@ pub fn parse(words: &[String], reading: Reading) -> Result<Call, CommandError> {
     }
     let mut state = Options::new(reading, notes);
     let has_file = options.iter().any(|option| option.letter == 'X');
-    // Sizes may count in blocks, wherever the block is said.
+    // A size may count in blocks, wherever the block size is given.
     for first in [true, false] {
         for option in &options {
             let alone = has_file && !":CdRvWzX".contains(option.letter);
@@ -186,7 +187,7 @@ struct OptionWord<'a> {
 
 type Split<'a> = (Vec<OptionWord<'a>>, Vec<String>, Vec<(usize, WrongWord)>);
 
-/// Options, targets, and what is neither.
+/// Separates options, targets and wrong words.
 fn split<'a>(words: &'a [String], notes: &mut Vec<String>) -> Split<'a> {
     let (mut options, mut targets, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
     for (index, word) in words.iter().enumerate() {
@@ -270,7 +271,7 @@ impl XmlCall {
         let mut violations = profile.substitute(&self.substitutes);
         let found = rules::check(&profile);
         let referenced: Vec<_> = violations.iter().map(|v| v.place.clone()).collect();
-        // What is wrong with a template is said once.
+        // A fault of a template is reported once.
         let is_new = |v: &At<Rule>| v.what != Rule::TemplateLeft || !referenced.contains(&v.place);
         violations.extend(found.violations.into_iter().filter(is_new));
         if !violations.is_empty() {

@@ -5,7 +5,7 @@ use crate::convert::{Part, Parts};
 use crate::dialect::{Dialect, ResultFile, WorkloadFile};
 use crate::drives::Drives;
 
-/// What is read of DiskSpd.
+/// The files of DiskSpd that iosonde reads.
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "diskspd",
     title: "DiskSpd",

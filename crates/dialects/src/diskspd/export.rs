@@ -91,7 +91,7 @@ const _: fn(&Workload, &Stream) = |workload, stream| {
     } = stream;
 };
 
-/// What was made so far.
+/// Collects the words of a command line.
 #[derive(Default)]
 struct CommandBuilder {
     losses: Losses,
@@ -99,7 +99,7 @@ struct CommandBuilder {
 }
 
 impl CommandBuilder {
-    /// Whole seconds.
+    /// Whole seconds; a fraction is a loss.
     fn whole(&mut self, name: &str, seconds: f64) -> u32 {
         self.losses.add_if(seconds.fract() != 0.0, &format!("parts of a second of {name}"));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]

@@ -4,19 +4,19 @@ use thiserror::Error;
 
 use super::lex::SizeError;
 
-/// What is wrong with an option.
+/// What can be wrong with an option.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Fault {
-    /// DiskSpd has no such option.
+    /// DiskSpd does not have this option.
     #[error("there is no such option")]
     UnknownOption,
     /// An option after a target.
-    #[error("options stand before all targets")]
+    #[error("options come before all targets")]
     OptionAfterTarget,
-    /// Nothing receives I/O.
+    /// There is no target.
     #[error("name a target: a file, a device, or `#1` or `C:` with `--drive`")]
     NoTarget,
-    /// A size that is none.
+    /// A size is wrong.
     #[error(transparent)]
     Size(#[from] SizeError),
     /// The block does not fit 32 bits.
@@ -28,7 +28,7 @@ pub enum Fault {
     /// A number that must not be negative.
     #[error("write a number that is not negative")]
     Negative,
-    /// A list of processors that is none.
+    /// A list of processors cannot be read.
     #[error(
         "write processors with commas between, `g` and a number before those of a group: \
          `-a0,1,g1,0`"
@@ -37,22 +37,22 @@ pub enum Fault {
     /// A list of processors without an end.
     #[error("the list of processors ends too early: a processor must follow")]
     AffinityIncomplete,
-    /// A group that cannot be.
+    /// The number of a processor group is too large.
     #[error("groups are 0 to 65535")]
     AffinityGroupRange,
-    /// A processor that cannot be.
+    /// The number of a processor is too large.
     #[error("processors of a group are 0 to 255")]
     AffinityCpuRange,
-    /// A second `-B`.
+    /// `-B` is given twice.
     #[error("the start is given twice")]
     BaseTwice,
-    /// What follows the start.
+    /// Something else than a length follows the start of `-B`.
     #[error("write `-B<start>` or `-B<start>:<length>`")]
     BaseSeparator,
     /// Start and length do not fit 64 bits.
     #[error("start and length together do not fit 64 bits")]
     BaseOverflow,
-    /// Two ends.
+    /// The end is given twice.
     #[error("the end is given twice, by `-f<size>` or by the length of `-B`")]
     MaxTwice,
     /// A hint that does not exist.
@@ -64,7 +64,7 @@ pub enum Fault {
          MEMORY_HARD_FAULTS, NETWORK, REGISTRY"
     )]
     Etw,
-    /// A rate that is none.
+    /// A rate cannot be read.
     #[error("write bytes in a millisecond, or I/Os in a second with an `i` after them: `-g100i`")]
     Throughput,
     /// Cache or write-through was said before.
@@ -76,46 +76,46 @@ pub enum Fault {
     /// A flush that does not exist.
     #[error("write v, n or i")]
     Flush,
-    /// A second alignment.
+    /// Random I/O is asked for twice.
     #[error("random I/O is asked for twice")]
     RandomTwice,
-    /// A second share.
+    /// The share of `-rs` is given twice.
     #[error("the share of random I/O is given twice")]
     RatioTwice,
-    /// A share that cannot be.
+    /// The share of random I/O is out of range.
     #[error("the share of random I/O is 1 to 100 percent")]
     Ratio,
-    /// Alignment 0.
+    /// The alignment is 0.
     #[error("the alignment must be above 0")]
     AlignmentZero,
-    /// Both orders.
+    /// `-r` and `-s` exclude each other.
     #[error("sequential and random I/O exclude each other; for a mix use `-rs<percent>` alone")]
     RandomAndSequential,
-    /// A second stride.
+    /// Sequential I/O is asked for twice.
     #[error("sequential I/O is asked for twice")]
     StrideTwice,
     /// A distribution that does not exist.
     #[error("write `-rdpct` or `-rdabs` and pairs: `-rdpct90/10:5/20`")]
     DistributionType,
-    /// No share.
+    /// A slice has no share of the I/Os.
     #[error("each pair begins with a share of the I/Os in percent")]
     DistributionIo,
-    /// A share that cannot be.
+    /// A slice's share of the I/Os is out of range.
     #[error("a share of the I/Os is 0 to 100 percent")]
     DistributionIoRange,
-    /// No extent.
-    #[error("between the share of the I/Os and the part of the target stands a slash")]
+    /// No slash follows the share of a slice.
+    #[error("write a slash between the share of the I/Os and the part of the target")]
     DistributionSlash,
-    /// No number.
+    /// The extent of a slice is not a number.
     #[error("after the slash, write a part of the target in percent")]
     DistributionTarget,
-    /// A part that cannot be.
+    /// The extent of a slice is out of range.
     #[error("a part of the target is 1 to 100 percent")]
     DistributionTargetRange,
-    /// A part of no length.
+    /// A slice has no length.
     #[error("a part of the target must be longer than 0")]
     DistributionZero,
-    /// Something after a pair.
+    /// Something follows a pair of share and extent.
     #[error("after a pair comes a colon or nothing, not `{0}`")]
     DistributionTrailing(String),
     /// A format that does not exist.
@@ -124,46 +124,46 @@ pub enum Fault {
     /// A cache mode that does not exist.
     #[error("write b, h, m, r, u or w")]
     CacheUnknown,
-    /// Two cache modes.
+    /// Two cache modes exclude each other.
     #[error(
         "the option chooses the caches twice; b, r and u (and `-S` alone, which is u) exclude \
          each other"
     )]
     CacheConflict,
-    /// Write-through twice.
+    /// Write-through is asked for twice.
     #[error("the option asks for write-through twice")]
     WriteThroughConflict,
     /// Mapping together with what excludes it.
     #[error("the option asks for mapped I/O (m) twice, or together with u, which it excludes")]
     MappedConflict,
-    /// h is everything.
-    #[error("h is u and w together, and stands alone")]
+    /// `h` includes `u` and `w`, and is given with others.
+    #[error("h is u and w together: give it alone")]
     UncachedConflict,
-    /// A stride of threads that is none.
+    /// The distance between threads is 0.
     #[error("the distance of threads must be above 0")]
     ThreadStrideZero,
     /// A verbosity that does not exist.
     #[error("write `-v` or `-vs`")]
     Verbose,
-    /// No share of writes.
+    /// The share of writes is missing.
     #[error("write a share of writes in percent; reads alone are `-w0`")]
     WriteMissing,
-    /// A share that cannot be.
+    /// The share of writes is out of range.
     #[error("the share of writes is 0 to 100 percent")]
     WriteRange,
-    /// An event without a name.
+    /// An event has no name.
     #[error("write `-ys`, `-yf`, `-yr`, `-yp` or `-ye` and the name of an event")]
     Event,
-    /// A seed that is none.
+    /// The seed cannot be read.
     #[error("a seed is a number")]
     Seed,
-    /// What is written, wrongly said.
+    /// The content of writes cannot be read.
     #[error("write `-Z`, `-Zr`, or a size above 0 and perhaps a file: `-Z1M,data.bin`")]
     Content,
-    /// A second profile.
+    /// A second profile is named.
     #[error("one profile is read at a time")]
     ProfileTwice,
-    /// Options next to a profile.
+    /// Options that are not allowed with a profile.
     #[error("`-X` goes with -:, -C, -d, -R, -v, -W and -z only: everything else is in the profile")]
     BesideProfile,
 }

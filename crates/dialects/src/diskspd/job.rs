@@ -24,11 +24,11 @@ pub const TARGETS_MAX: usize = 10_000;
 /// A time span in iosonde's words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
-    /// What is to be done.
+    /// The workload in iosonde's words.
     pub workload: Workload,
     /// The names that the workload's targets have in the profile.
     pub names: Vec<String>,
-    /// What is done otherwise than DiskSpd does it on Windows.
+    /// What iosonde does in another way than DiskSpd on Windows.
     pub notes: Vec<String>,
     /// Where the used part of each stream's targets ends; none: at their ends.
     ends: Vec<Option<u64>>,
@@ -100,7 +100,7 @@ impl Job {
         }
     }
 
-    /// Of targets that are made before all time spans, what is asked for is used, too.
+    /// For targets that are made before all time spans, what is asked for is used, too.
     pub fn made_before(&mut self, places: &[workload::Target]) {
         for (target, asked) in self.workload.targets.iter().zip(&mut self.asked) {
             let place = places.iter().find(|place| place.path == target.path);
@@ -196,7 +196,8 @@ fn apart(stream: &Stream) -> Vec<Stream> {
     stream.targets.iter().enumerate().map(part).collect()
 }
 
-/// The mode of all streams, which then have none of their own; that of the first where they differ.
+/// The mode of all streams, which then have no mode themselves; the mode of the first if they
+/// differ.
 fn common_mode(streams: &mut [Stream]) -> Mode {
     let modes: Vec<Mode> = streams.iter().filter_map(|stream| stream.mode).collect();
     let first = modes.first().copied().unwrap_or_default();
@@ -252,7 +253,7 @@ fn is_device(name: &str) -> bool {
     }
 }
 
-/// Which caches are used.
+/// The caches that a target uses.
 fn mode(target: &Target) -> Mode {
     match target.cache {
         _ if target.memory_mapped => Mode::Mapped,

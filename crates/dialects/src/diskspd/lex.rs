@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// What is wrong with a size.
+/// Why a text is not a size.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SizeError {
     /// It does not begin with a digit.
@@ -11,15 +11,15 @@ pub enum SizeError {
          (blocks)"
     )]
     NotANumber(String),
-    /// Something follows it.
+    /// Something follows the size.
     #[error(
         "after the size `{size}` comes `{rest}`; a size is digits and at most one of K, M, G, T \
          or b"
     )]
     Trailing {
-        /// What was understood.
+        /// The part that is a size.
         size: String,
-        /// What was not.
+        /// The rest that is not.
         rest: String,
     },
     /// It does not fit 64 bits.
@@ -27,7 +27,7 @@ pub enum SizeError {
     TooLarge(String),
 }
 
-/// A whole text as a size in bytes; `block_bytes` is what `b` stands for.
+/// A whole text as a size in bytes; `block_bytes` is the value of `b`.
 pub fn size(text: &str, block_bytes: u64) -> Result<u64, SizeError> {
     let (value, rest) = size_before(text, block_bytes)?;
     if rest.is_empty() {

@@ -1,4 +1,4 @@
-//! What was measured, as DiskSpd's result has it.
+//! Turns what iosonde measured into DiskSpd's result.
 
 use std::path::Path;
 
@@ -66,7 +66,7 @@ fn target_figures(
     stream: Option<&Stream>,
     detail: &ThreadResult,
 ) -> TargetFigures {
-    // A file that is made has whole pages; its size is what was asked for.
+    // A file that iosonde makes has whole pages; its reported size is what was asked for.
     let made_bytes = measurement.targets.get(detail.target).map_or(0, |t| t.file_bytes);
     let file_bytes = job.asked(detail.target).map_or(made_bytes, |asked| asked.min(made_bytes));
     let path = job.names.get(detail.target).cloned().unwrap_or_else(|| {
@@ -102,7 +102,7 @@ fn figures(own: &Statistics, histogram: Option<&String>) -> Figures {
     Figures { bytes: own.bytes, ios: own.ios, latencies, intervals: None }
 }
 
-/// Where the random I/Os of a stream went, where something is said about it.
+/// Where the random I/Os of a stream went, if the profile says something about it.
 fn slices(stream: &Stream, file_bytes: u64) -> Vec<Slice> {
     let Some(order) = stream.diskspd.as_ref().filter(|order| !order.slices.is_empty()) else {
         return Vec::new();

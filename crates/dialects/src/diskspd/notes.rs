@@ -1,11 +1,11 @@
-//! What is done otherwise than DiskSpd does it on Windows, in words for people.
+//! What iosonde does in another way than DiskSpd on Windows, in words for people.
 
 use workload::{THREAD_POINTS_MAX, Workload};
 
 use super::job::created;
 use super::profile::{CacheMode, FlushType, Profile, Target, TimeSpan};
 
-/// What is otherwise in a time span; each thing once.
+/// The differences of a time span, each once.
 pub(super) fn of(span: &TimeSpan) -> Vec<String> {
     let mut notes = Vec::new();
     if span.completion_routines {
@@ -32,7 +32,7 @@ pub(super) fn without_thread_series(workload: &Workload) -> String {
     )
 }
 
-/// What is otherwise in a profile as a whole.
+/// The differences of a profile as a whole.
 #[must_use]
 pub fn of_profile(profile: &Profile) -> Vec<String> {
     let mut notes = Vec::new();

@@ -30,11 +30,11 @@ pub struct Profile {
     pub progress: u32,
     /// Flags of experiments; 1 allows throttled threads to sleep longer than a millisecond.
     pub experiment_flags: u32,
-    /// How the result is written.
+    /// The form of the result (`-R`).
     pub result_format: ResultFormat,
     /// Only the profile is shown, and nothing runs.
     pub profile_only: bool,
-    /// Messages about what continues.
+    /// Print messages about what it is doing (`-v`).
     pub verbose: bool,
     /// How threads waited is part of the result.
     pub verbose_stats: bool,
@@ -92,13 +92,13 @@ impl Profile {
     }
 }
 
-/// How a result is written.
+/// The form of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ResultFormat {
-    /// Tables for people.
+    /// Text: tables for people.
     #[default]
     Text,
-    /// Elements for programs.
+    /// XML: elements for programs.
     Xml,
 }
 
@@ -113,31 +113,31 @@ pub enum Precreate {
     ConstantOrZeroSizes,
 }
 
-/// A trace of the kernel of Windows: what is traced, and by which clock.
+/// A trace of the Windows kernel: which events, and by which clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an element of a profile")]
 pub struct Etw {
-    /// Begin and end of processes.
+    /// When processes start and end.
     pub process: bool,
-    /// Begin and end of threads.
+    /// When threads start and end.
     pub thread: bool,
-    /// Loaded programs and libraries.
+    /// When programs and libraries are loaded.
     pub image_load: bool,
-    /// I/O of disks.
+    /// I/O of the disks.
     pub disk_io: bool,
-    /// All page faults.
+    /// Every page fault.
     pub memory_page_faults: bool,
     /// Page faults that read from a disk.
     pub memory_hard_faults: bool,
-    /// TCP and UDP.
+    /// Events of TCP and UDP.
     pub network: bool,
-    /// Calls to the registry.
+    /// Calls to the Windows registry.
     pub registry: bool,
     /// Buffers that may be paged out.
     pub use_paged_memory: bool,
-    /// The performance counter as clock.
+    /// Time stamps from the performance counter.
     pub use_perf_timer: bool,
-    /// The system time as clock.
+    /// Time stamps from the system time.
     pub use_system_timer: bool,
     /// The counter of CPU cycles as clock.
     pub use_cycles_counter: bool,
@@ -147,13 +147,13 @@ pub struct Etw {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option or an element of a profile")]
 pub struct TimeSpan {
-    /// What receives I/O.
+    /// The targets that receive I/O in it.
     pub targets: Vec<Target>,
-    /// Length of the measured window.
+    /// Length of the measured window in seconds.
     pub duration_s: u32,
-    /// I/O before the window.
+    /// Seconds of I/O before the window.
     pub warmup_s: u32,
-    /// I/O after the window.
+    /// Seconds of I/O after the window.
     pub cooldown_s: u32,
     /// Where the random choices of the first thread start.
     pub seed: u32,
@@ -174,7 +174,7 @@ pub struct TimeSpan {
     pub measure_latency: bool,
     /// I/Os of each interval are part of the result (`-D`).
     pub iops_std_dev: bool,
-    /// Length of an interval.
+    /// Length of an interval of the series in milliseconds.
     pub io_bucket_ms: u32,
 }
 
@@ -200,7 +200,7 @@ impl Default for TimeSpan {
 }
 
 impl TimeSpan {
-    /// Threads in all.
+    /// Threads of all targets together, or of the pool.
     #[must_use]
     pub fn threads(&self) -> u64 {
         if self.thread_count > 0 {
@@ -221,17 +221,17 @@ impl TimeSpan {
 pub struct Processor {
     /// The group, of at most 64 processors.
     pub group: u32,
-    /// The number in the group.
+    /// Its number within the group.
     pub cpu: u32,
 }
 
-/// A file, disk or volume, and what is done to it.
+/// A file, disk or volume, and the I/O that it receives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option or an element of a profile")]
 pub struct Target {
     /// Its name as it was written: a path, `#1` for a disk, `C:` for a volume, `*1` for a template.
     pub path: String,
-    /// Size of one I/O.
+    /// Size of one I/O in bytes.
     pub block_bytes: u32,
     /// Multiple of random offsets, or distance of sequential ones; none: the block.
     pub step_bytes: Option<u64>,
@@ -249,8 +249,7 @@ pub struct Target {
     pub base_offset_bytes: u64,
     /// Where the used part ends (`-f`); 0: where the target ends.
     pub max_offset_bytes: u64,
-    /// The file is made anew with this size (`-c`); 0 makes an empty file of none, none uses what
-    /// is there.
+    /// The file is made with this size (`-c`); 0 makes an empty file. `None` uses an existing file.
     pub create_bytes: Option<u64>,
     /// Opened with the hint that it will be read from begin to end (`-fs`).
     pub sequential_scan: bool,
@@ -258,9 +257,9 @@ pub struct Target {
     pub random_access: bool,
     /// Opened with the hint that it is temporary (`-ft`).
     pub temporary: bool,
-    /// Buffers in large pages (`-l`).
+    /// Whether buffers are in large pages (`-l`).
     pub large_pages: bool,
-    /// Which caches are used.
+    /// The caches that I/O goes through.
     pub cache: CacheMode,
     /// Writes go through to the medium.
     pub write_through: bool,
@@ -268,15 +267,15 @@ pub struct Target {
     pub memory_mapped: bool,
     /// How mapped writes are made durable.
     pub flush: Option<FlushType>,
-    /// What is written.
+    /// The content of writes (`-Z`).
     pub write_content: WriteContent,
     /// I/Os after which a thread pauses (`-i`).
     pub burst_ios: Option<u32>,
-    /// The pause (`-j`).
+    /// The pause after a burst, in milliseconds (`-j`).
     pub think_ms: Option<u32>,
     /// The most that a thread does on this target (`-g`).
     pub throughput: Option<Throughput>,
-    /// Threads on this target (`-t`).
+    /// How many threads work on this target (`-t`).
     pub threads_per_file: u32,
     /// Queue depth: outstanding I/Os per thread (`-o`).
     pub outstanding: u32,
@@ -340,10 +339,10 @@ impl Target {
     }
 }
 
-/// Which caches are used.
+/// The caches that I/O goes through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CacheMode {
-    /// The operating system's.
+    /// The operating system's cache.
     #[default]
     Cached,
     /// Not the local one of a file on another host, but that host's (`-Sr`).
@@ -363,17 +362,17 @@ pub enum FlushType {
     NonVolatileMemoryNoDrain,
 }
 
-/// What is written.
+/// The content of writes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum WriteContent {
     /// The bytes 0 to 255, over and over.
     #[default]
     Counting,
-    /// Zeros (`-Z`).
+    /// Only zeros (`-Z`).
     Zero,
     /// Parts of one buffer (`-Z<size>[,file]`).
     Random {
-        /// Size of the buffer.
+        /// Size of the buffer in bytes.
         bytes: u64,
         /// The file whose bytes fill it, over and over; none: random bytes.
         file: Option<String>,
@@ -383,9 +382,9 @@ pub enum WriteContent {
 /// The most that a thread does on a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Throughput {
-    /// I/Os in a second.
+    /// I/Os per second.
     Iops(u32),
-    /// Bytes in a millisecond.
+    /// Bytes per millisecond.
     BytesPerMs(u32),
 }
 
@@ -394,21 +393,21 @@ pub enum Throughput {
 pub struct Distribution {
     /// What the extents of the slices are.
     pub kind: DistributionKind,
-    /// The slices.
+    /// The slices, in order.
     pub ranges: Vec<DistributionRange>,
 }
 
 /// What the extents of slices are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DistributionKind {
-    /// Percent of the target.
+    /// Slices in percent of the target.
     Percent,
     /// Bytes; a last extent of 0 is up to the target's end.
     Absolute,
 }
 
 impl Distribution {
-    /// What is left of the I/Os goes to what is left of the target, in a last slice.
+    /// The remaining I/Os go to the rest of the target, in a last slice.
     pub(super) fn complete(&mut self) {
         let io: u32 = self.ranges.iter().fold(0, |sum, r| sum.saturating_add(r.io_percent));
         let target = self.ranges.iter().fold(0u64, |sum, r| sum.saturating_add(r.extent));
@@ -423,7 +422,7 @@ impl Distribution {
     }
 }
 
-/// A slice and its share.
+/// A slice, and its share of the I/Os.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DistributionRange {
     /// Share of the I/Os in percent; 0 is a hole.
@@ -435,7 +434,7 @@ pub struct DistributionRange {
 /// A thread that uses a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadTarget {
-    /// Number of the thread.
+    /// Number of the thread in the run.
     pub thread: u32,
     /// Weight of the target for this thread; 0: the target's own.
     pub weight: u32,

@@ -1,4 +1,4 @@
-//! The rules that a profile must keep, and what is allowed but seldom meant.
+//! The rules of a profile, and warnings about what is allowed but rarely meant.
 //!
 //! All violations are found, not only the first.
 
@@ -13,31 +13,31 @@ use super::profile::{
 /// What a profile must not do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
 pub enum Rule {
-    /// Nothing to do.
+    /// There is no time span.
     #[error("a profile has at least one time span")]
     NoTimeSpan,
-    /// Nothing receives I/O.
+    /// A time span has no target.
     #[error("a time span has at least one target")]
     NoTarget,
     /// `-n` and `-a` with a list.
     #[error("threads are bound to processors (-a) or not (-n), not both")]
     AffinityDisabledWithList,
-    /// `-F` and `-t`.
+    /// `-F` excludes `-t`.
     #[error("threads per target (-t) and threads for all targets (-F) exclude each other")]
     PoolWithThreads,
-    /// `-g` and `-x`.
+    /// `-g` excludes `-x`.
     #[error("a limited throughput (-g) needs completion ports; leave out -x")]
     ThroughputWithCompletionRoutines,
     /// `-i` without `-j`, or the other way round.
     #[error("burst (-i) and think time (-j) belong together")]
     BurstWithoutThink,
-    /// `-g` with `-F` and `-O`.
+    /// `-g` excludes `-F` with `-O`.
     #[error("a limited throughput (-g) excludes -O with -F")]
     PoolThroughput,
-    /// `-j` with `-F` and `-O`.
+    /// `-j` excludes `-F` with `-O`.
     #[error("think time (-j) excludes -O with -F")]
     PoolThink,
-    /// `-p` with `-F` and `-O`.
+    /// `-p` excludes `-F` with `-O`.
     #[error("a cursor per outstanding I/O (-p) excludes -O with -F")]
     PoolParallel,
     /// A weight that is never drawn.
@@ -51,28 +51,28 @@ pub enum Rule {
     /// A thread that does not exist.
     #[error("a target names a thread that does not exist; threads count from 0 to ThreadCount - 1")]
     ThreadTargetBeyondPool,
-    /// `-T` and `-r`.
+    /// `-T` excludes `-r`.
     #[error("random I/O (-r) has no distance of threads (-T)")]
     RandomWithThreadStride,
-    /// `-si` and `-r`.
+    /// `-si` excludes `-r`.
     #[error("random I/O (-r) has no shared cursor (-si)")]
     RandomInterlocked,
-    /// `-p` and `-r`.
+    /// `-p` excludes `-r`.
     #[error("random I/O (-r) has no cursors (-p)")]
     RandomParallel,
-    /// `-rd` without `-r`.
+    /// `-rd` needs `-r`.
     #[error("only random I/O has a distribution (-rd); add -r or -rs")]
     DistributionOnSequential,
-    /// `-T` and `-si`.
+    /// `-T` excludes `-si`.
     #[error("threads that share a cursor (-si) have no distance (-T)")]
     InterlockedWithThreadStride,
-    /// `-p` and `-si`.
+    /// `-p` excludes `-si`.
     #[error("one cursor for all threads (-si) and one per outstanding I/O (-p) exclude each other")]
     InterlockedParallel,
-    /// `-T` with one thread.
+    /// `-T` needs several threads.
     #[error("a distance of threads (-T) needs more than one thread on the target")]
     ThreadStrideOfOne,
-    /// More than all.
+    /// The shares of the slices exceed 100 %.
     #[error("the shares of the I/Os of a distribution are more than 100 percent")]
     DistributionIoOver,
     /// More than all of the target.
@@ -84,7 +84,7 @@ pub enum Rule {
          perhaps with share 0"
     )]
     DistributionTargetShort,
-    /// I/Os that have no place.
+    /// I/Os are left for no part of the target.
     #[error(
         "the parts of a distribution cover the whole target while some of the I/Os have no part"
     )]
@@ -95,19 +95,19 @@ pub enum Rule {
     /// A buffer shorter than an I/O.
     #[error("the buffer of what is written (-Z<size>) is smaller than a block")]
     SourceBelowBlock,
-    /// `-Sm` and `-x`.
+    /// `-Sm` excludes `-x`.
     #[error("mapped I/O (-Sm) has no completion routines; leave out -x")]
     MappedCompletionRoutines,
-    /// `-Sm` and `-Su`.
+    /// `-Sm` excludes `-Su`.
     #[error("mapped I/O (-Sm) goes through the cache; leave out -Su, -Sh or -h")]
     MappedUncached,
-    /// `-N` without `-Sm`.
+    /// `-N` needs `-Sm`.
     #[error("a way to flush (-N) belongs to mapped I/O (-Sm)")]
     FlushWithoutMapped,
-    /// The end before the start.
+    /// The end is not after the start.
     #[error("the end of the used part (-f, or the length of -B) must come after its start (-B)")]
     MaxNotAboveBase,
-    /// A template that nothing replaces.
+    /// A template that no name replaces.
     #[error(
         "the target is a template; give what it stands for after the options, or see only the \
          profile with -Rp"
@@ -116,7 +116,7 @@ pub enum Rule {
     /// A template that names no substitute.
     #[error("a template is `*` and the number of a target of the command line, counted from 1")]
     TemplateReference,
-    /// A substitute that nothing uses.
+    /// A name that replaces no template.
     #[error("the target of the command line replaces no template of the profile")]
     SubstituteUnused,
     /// A priority that does not exist.
@@ -124,13 +124,13 @@ pub enum Rule {
     Priority,
 }
 
-/// What is allowed but seldom meant.
+/// What is allowed but rarely meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
 pub enum Warning {
-    /// `-p` with one outstanding I/O.
+    /// `-p` has no effect with one outstanding I/O.
     #[error("with one outstanding I/O (-o1), -p changes nothing")]
     ParallelOfOne,
-    /// `-si` with one thread.
+    /// `-si` has no effect with one thread.
     #[error("with one thread, a shared cursor (-si) changes nothing")]
     InterlockedOfOne,
     /// Threads that read the same blocks.
@@ -141,12 +141,12 @@ pub enum Warning {
     SameBlocks,
 }
 
-/// Where a rule is broken.
+/// Where in a profile a rule is broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Number of the time span, from 1; 0 where it is none of one.
+    /// Number of the time span, from 1; 0 if it is not about a time span.
     pub time_span: usize,
-    /// The target.
+    /// The target, if it is about one.
     pub target: Option<String>,
 }
 
@@ -161,12 +161,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// Something found, and where.
+/// A violation or a warning, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct At<T> {
-    /// What.
+    /// The violation or the warning.
     pub what: T,
-    /// Where.
+    /// Where in the profile it is.
     pub place: Place,
 }
 
@@ -176,12 +176,12 @@ impl<T: fmt::Display> fmt::Display for At<T> {
     }
 }
 
-/// What the rules find.
+/// The violations and warnings of a profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Findings {
     /// Why the profile cannot be used.
     pub violations: Vec<At<Rule>>,
-    /// What is seldom meant.
+    /// What is allowed but rarely meant.
     pub warnings: Vec<At<Warning>>,
 }
 
@@ -205,7 +205,7 @@ impl Findings {
     }
 }
 
-/// Collects what is found at one place.
+/// Collects the findings at one place.
 struct Finder<'a> {
     place: Place,
     findings: &'a mut Findings,
@@ -271,7 +271,7 @@ fn check_target(finder: &mut Finder<'_>, span: &TimeSpan, target: &Target) {
     finder.forbid(!(1..=3).contains(&target.io_priority), Rule::Priority);
 }
 
-/// Whether a throughput is set; 0 is none.
+/// Whether a throughput is set; 0 counts as none.
 fn limits(target: &Target) -> bool {
     target.throughput.is_some_and(|t| match t {
         Throughput::Iops(value) | Throughput::BytesPerMs(value) => value > 0,

@@ -1,4 +1,4 @@
-//! fio's JSON as it stands, with every number in its range.
+//! fio's JSON as it is, with every number in its range.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ impl TryFrom<f64> for Amount {
 /// Options as text, number or nothing.
 pub(super) type RawOptions = BTreeMap<String, Value>;
 
-/// One result.
+/// One result of fio, which is one JSON object.
 #[derive(Debug, Deserialize)]
 pub(super) struct Document {
     #[serde(rename = "fio version")]
@@ -37,13 +37,13 @@ pub(super) struct Document {
     is_text: bool,
     /// When it was printed, in seconds since 1970.
     timestamp: Option<i64>,
-    /// The same in milliseconds.
+    /// When it was printed, in milliseconds since 1970.
     timestamp_ms: Option<i64>,
     #[serde(rename = "global options", default)]
     pub(super) global: RawOptions,
     #[serde(default)]
     jobs: Vec<Job>,
-    /// Of `--client`, instead of `jobs`.
+    /// The jobs of `--client`, instead of `jobs`.
     #[serde(default)]
     client_stats: Vec<Job>,
 }
@@ -79,31 +79,31 @@ pub(super) struct Job {
     pub(super) sys_cpu: Option<Amount>,
 }
 
-/// Reads, or writes.
+/// The figures of reads, or of writes.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Direction {
-    /// Of fio 2 in KiB, unless `io_kbytes` stands next to it.
+    /// Bytes; in fio 2 KiB, unless there is also `io_kbytes`.
     #[serde(default)]
     pub(super) io_bytes: u64,
     pub(super) io_kbytes: Option<u64>,
-    /// Absent before fio 2.2.
+    /// Number of I/Os; absent before fio 2.2.
     #[serde(default)]
     pub(super) total_ios: u64,
     #[serde(default)]
     pub(super) iops: Amount,
-    /// In milliseconds.
+    /// Length of the run in milliseconds.
     #[serde(default)]
     pub(super) runtime: u64,
     /// From the end of submission to completion.
     pub(super) clat_ns: Option<Times>,
-    /// From the call to completion.
+    /// Latency from the call to completion.
     pub(super) lat_ns: Option<Times>,
     /// The same two of fio 2, in microseconds.
     pub(super) clat: Option<Times>,
     pub(super) lat: Option<Times>,
 }
 
-/// Flushes.
+/// The figures of flushes.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Sync {
     #[serde(default)]
@@ -124,20 +124,20 @@ pub(super) struct Times {
     pub(super) stddev: Amount,
     #[serde(rename = "N")]
     pub(super) count: Option<u64>,
-    /// By percent, as text.
+    /// Percentiles by their percentage as text.
     pub(super) percentile: Option<BTreeMap<String, Amount>>,
     /// Of `json+`: how many there were of each time.
     pub(super) bins: Option<BTreeMap<u64, u64>>,
 }
 
-/// What was done to the figures of an older version.
+/// How the figures of an older version were converted.
 pub(super) const CONVERTED: &str = "fio before version 3 has KiB and microseconds where later \
                                     versions have bytes and nanoseconds; they were converted";
 const COUNTED: &str = "fio before version 2.2 does not tell how many I/Os there were; their number \
                        follows from the rate and the length";
 
 impl Document {
-    /// What a text tells of a run, besides its jobs.
+    /// What a text says about a run, besides its jobs.
     pub(super) fn of_text(version: &str) -> Self {
         Self {
             version: version.to_owned(),
@@ -246,7 +246,7 @@ impl Job {
         [&self.read, &self.write, &self.trim, &self.mixed].into_iter().flatten()
     }
 
-    /// I/Os in all.
+    /// I/Os of all jobs together.
     pub(super) fn ios(&self) -> u64 {
         self.directions().map(|d| d.total_ios).fold(0, u64::saturating_add)
     }
@@ -257,7 +257,7 @@ impl Job {
         i64::try_from(longest).unwrap_or(i64::MAX)
     }
 
-    /// Length of the window.
+    /// Length of the window in seconds.
     pub(super) fn seconds(&self) -> f64 {
         self.runtime() as f64 / 1e3
     }

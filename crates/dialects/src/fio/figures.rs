@@ -77,7 +77,7 @@ fn statistics(direction: &Direction, known: &DirectionLatency) -> Statistics {
     }
 }
 
-/// Reads and writes together.
+/// Adds the figures of reads and writes.
 fn sum(read: &Statistics, write: &Statistics, known: &[DirectionLatency]) -> Statistics {
     let together = match known {
         [one] => one.clone(),
@@ -121,8 +121,8 @@ fn merged(one: &DirectionLatency, other: &DirectionLatency) -> DirectionLatency 
     }
 }
 
-/// From the call to completion. fio has percentiles of that only where it was asked for them; those
-/// from the end of submission stand for them otherwise.
+/// Latency from the call to completion. fio has percentiles of that only if they were asked for;
+/// otherwise percentiles from the end of submission are used.
 fn latency(direction: &Direction, name: &str, warnings: &mut Vec<String>) -> DirectionLatency {
     let counted = |times: &&Times| times.count.unwrap_or(direction.total_ios) > 0;
     let whole = direction.lat_ns.as_ref().filter(counted);
@@ -160,7 +160,7 @@ fn summary(of: &Times, detail: &Times, ios: u64) -> DirectionLatency {
             .iter()
             .flatten()
             .find(|(name, _)| name.parse::<f64>().is_ok_and(|p| (p - percent).abs() < 1e-9));
-        // As everywhere: a percentile that ten I/Os lie above.
+        // The rule for all results: a percentile needs ten I/Os above it.
         let supported = count as f64 * (100.0 - percent) / 100.0 >= 10.0 - 1e-6;
         found.filter(|_| supported).map(|(_, value)| ns(value.0))
     };

@@ -26,7 +26,7 @@ use options::Options;
 /// What every result of fio has.
 const MARK: &str = "\"fio version\"";
 
-/// What is read of fio.
+/// The files of fio that iosonde reads.
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "fio",
     title: "fio",
@@ -59,9 +59,8 @@ pub fn is_in(text: &str) -> bool {
     text.contains(MARK)
 }
 
-/// All results of a text as measurements, one for each job or group of jobs. `file` is the name of
-/// the file, `read` the moment, UTC and RFC 3339, that stands for the start of runs of which nobody
-/// knows it.
+/// All results of a text as measurements, one per job or group of jobs. `file` is the name of the
+/// file, `read` the moment (UTC, RFC 3339) to use as the start of runs whose start is not known.
 pub fn read(text: &str, file: &str, read: &str) -> Result<ForeignRuns, ReadError> {
     let mut found = ForeignRuns::default();
     let mut documents: Vec<Part> = Vec::new();
@@ -100,14 +99,14 @@ struct Place {
     line: usize,
 }
 
-/// A result and the place where it stands.
+/// A result, and its place in the text.
 struct Part {
     document: Document,
-    /// Where it begins.
+    /// Where it begins in the text.
     begin: Place,
     /// A number made of its text.
     hash: u64,
-    /// The byte after it.
+    /// The byte after its end.
     end: usize,
 }
 
@@ -185,7 +184,7 @@ fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &s
     let command_line = options.command_line(&job.name);
     let together = document.jobs().filter(|j| j.name == job.name && j.group == job.group).count();
     let jobs = options.jobs().max(1);
-    // Jobs of the same name that stand apart are one thread each.
+    // Jobs of the same name that are not next to each other are one thread each.
     let threads = if together > 1 { 1 } else { jobs };
     let (mut workload, mut warnings) = options.workload(&job.name, threads);
     workload.seconds = job.seconds();
@@ -257,7 +256,7 @@ fn cpu(job: &Job, total: &Statistics) -> Cpu {
 }
 
 impl Options {
-    /// The options as they would stand on a command line.
+    /// The options as they would be on a command line.
     fn command_line(&self, name: &str) -> String {
         let mut line = format!("fio --name={name}");
         for (option, value) in self.iter().filter(|(option, _)| *option != "name") {

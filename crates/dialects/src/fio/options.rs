@@ -13,7 +13,7 @@ use super::document::RawOptions;
 /// Engines that have one I/O at a time, whatever depth they are asked for.
 pub(super) const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
 
-/// Options that change nothing of what was measured, or that are in the figures.
+/// Options that change nothing about the measurement, or whose effect is in the figures.
 const SILENT: [&str; 26] = [
     "name",
     "description",
@@ -62,7 +62,7 @@ impl Options {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// What made the I/O.
+    /// The engine that did the I/O.
     pub(super) fn engine(&self) -> Option<&str> {
         self.0.get("ioengine").map(String::as_str)
     }
@@ -109,11 +109,11 @@ impl Options {
     }
 }
 
-/// Takes options one after the other; what is left at the end has no word here.
+/// Takes options one after the other. Those that are left at the end have no counterpart in
+/// iosonde.
 pub(super) struct Reader {
     left: BTreeMap<String, String>,
-    /// Names of options with a value that says nothing here, and what they would be on a command
-    /// line.
+    /// Options whose value has no meaning here, as they would be on a command line.
     odd: Vec<(String, String)>,
     /// Those of them whose value cannot be read at all, with it.
     unreadable: Vec<(String, String)>,
@@ -146,7 +146,7 @@ impl Reader {
         self.left.insert(name.to_owned(), value.to_owned());
     }
 
-    /// Notes that the value of an option says nothing here.
+    /// Notes that the value of an option has no meaning here.
     pub(super) fn odd(&mut self, name: &str, value: &str) {
         self.odd.push((name.to_owned(), format!("{name}={value}")));
     }
@@ -169,12 +169,12 @@ impl Reader {
         self.read(name, |text| text.parse().ok())
     }
 
-    /// Of options such as `bs=4k,8k`, the reads', or the writes' where there are no reads.
+    /// For options such as `bs=4k,8k`, the value for reads, or for writes if there are no reads.
     pub(super) fn size(&mut self, name: &str) -> Option<u64> {
         self.read(name, size)
     }
 
-    /// An option that stands alone, or has `1`.
+    /// An option without a value, or with `1`.
     pub(super) fn flag(&mut self, name: &str) -> bool {
         self.take(name).is_some_and(|value| value != "0")
     }
@@ -307,7 +307,7 @@ impl Reader {
         names.into_iter().map(|name| Target { path: path(name), size_bytes: each }).collect()
     }
 
-    /// What was asked for besides.
+    /// The options that are left.
     fn rest(self) -> Option<String> {
         let all: Vec<String> = self.left_over().into_iter().map(|(_, text)| text).collect();
         (!all.is_empty())
@@ -393,7 +393,7 @@ fn distribution(text: &str) -> Option<Distribution> {
     }
 }
 
-/// `4k/60:8k/40`.
+/// Splits `4k/60:8k/40` into blocks.
 pub(super) fn split(text: &str) -> Option<Vec<Block>> {
     let text = text.split(',').next()?;
     let part = |part: &str| {

@@ -5,11 +5,11 @@
 pub struct Config {
     /// How long and in which order; `None` if the file does not say.
     pub setup: Option<Setup>,
-    /// The lines between the frame of the section `RESULTS DISPLAY`, as they stand in the file.
+    /// The lines within the section `RESULTS DISPLAY`, unchanged.
     pub display: Vec<String>,
     /// Access specifications, each with rows that sum to 100 %.
     pub specs: Vec<AccessSpec>,
-    /// The machines that make I/O.
+    /// The managers: machines that do I/O.
     pub managers: Vec<Manager>,
 }
 
@@ -21,12 +21,12 @@ impl Config {
     }
 }
 
-/// The section `TEST SETUP`.
+/// The settings of the section `TEST SETUP`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setup {
-    /// What somebody called the test; may be empty.
+    /// The description of the test; may be empty.
     pub description: String,
-    /// Run time: hours.
+    /// Hours of the run time.
     pub hours: u32,
     /// Run time: minutes, which may be more than 59.
     pub minutes: u32,
@@ -46,7 +46,7 @@ pub struct Setup {
     pub target_cycling: Cycling,
     /// Outstanding I/Os, from run to run.
     pub depth_cycling: DepthCycling,
-    /// Which of the cyclings counts.
+    /// What changes from run to run.
     pub test_type: TestType,
 }
 
@@ -87,31 +87,31 @@ impl Setup {
 pub enum WorkerCount {
     /// One for each CPU of the manager.
     EachCpu,
-    /// This many.
+    /// Exactly this many.
     Count(u32),
 }
 
 /// How a value continues from run to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cycling {
-    /// Value of the first run.
+    /// The value of the first run.
     pub start: u32,
-    /// What is added, or what is multiplied with.
+    /// What the value grows by: a summand or a factor.
     pub step: u32,
-    /// Which of both.
+    /// Whether it is a summand or a factor.
     pub stepping: Stepping,
 }
 
 /// How the number of outstanding I/Os continues from run to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DepthCycling {
-    /// Value of the first run.
+    /// The value of the first run.
     pub start: u32,
     /// The most; a value above it ends the cycle.
     pub end: u32,
-    /// What is added, or what is multiplied with.
+    /// What the value grows by: a summand or a factor.
     pub step: u32,
-    /// Which of both.
+    /// Whether it is a summand or a factor.
     pub stepping: Stepping,
 }
 
@@ -127,7 +127,7 @@ macro_rules! words {
             /// All of them; the index of each is its number in files of older versions.
             pub const ALL: [Self; [$($word),*].len()] = [$(Self::$variant),*];
 
-            /// The word in files.
+            /// The word for it in files.
             #[must_use]
             pub fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
@@ -146,7 +146,7 @@ macro_rules! words {
 }
 
 words! {
-    /// How a value continues.
+    /// How the next value follows.
     Stepping {
         /// `start`, `start + step`, `start + 2 step`, …
         Linear = "LINEAR",
@@ -158,15 +158,15 @@ words! {
 words! {
     /// Which rows go to the result file.
     Record {
-        /// Every kind.
+        /// Results of everything: managers, workers and targets.
         All = "ALL",
-        /// All but those of targets.
+        /// Results of everything except targets.
         NoTargets = "NO_TARGETS",
-        /// Nor those of workers.
+        /// Also without results of workers.
         NoWorkers = "NO_WORKERS",
-        /// Nor those of managers.
+        /// Also without results of managers.
         NoManagers = "NO_MANAGERS",
-        /// There is no result file.
+        /// No results: there is no result file.
         None = "NONE",
     }
 }
@@ -174,9 +174,9 @@ words! {
 words! {
     /// What changes from run to run.
     TestType {
-        /// Nothing: one run with everything.
+        /// Nothing changes: a single run with everything.
         Normal = "NORMAL",
-        /// More targets for every worker.
+        /// Each run has more targets for every worker.
         CycleTargets = "CYCLE_TARGETS",
         /// More workers of every manager, each with all its targets.
         CycleWorkers = "CYCLE_WORKERS",
@@ -186,7 +186,7 @@ words! {
         IncrementTargetsSerial = "INCREMENT_TARGETS_SERIAL",
         /// More workers, and for each number of them more targets.
         CycleWorkersAndTargets = "CYCLE_WORKERS_AND_TARGETS",
-        /// More outstanding I/Os.
+        /// Each run has more outstanding I/Os.
         CycleOutstandingIos = "CYCLE_OUTSTANDING_IOS",
         /// More targets, and for each number of them more outstanding I/Os.
         CycleOutstandingIosAndTargets = "CYCLE_OUTSTANDING_IOS_AND_TARGETS",
@@ -196,13 +196,13 @@ words! {
 words! {
     /// Which new workers get an access specification by themselves.
     Assignment {
-        /// None.
+        /// No new workers.
         None = "NONE",
-        /// All.
+        /// All new workers.
         All = "ALL",
-        /// Those of disks.
+        /// New workers of disks.
         Disk = "DISK",
-        /// Those of networks.
+        /// New workers of networks.
         Net = "NET",
     }
 }
@@ -212,7 +212,7 @@ words! {
 pub struct AccessSpec {
     /// Its name: no two are alike but for their case.
     pub name: String,
-    /// Which new workers get it.
+    /// The new workers that get it by default.
     pub assignment: Assignment,
     /// The mix: 1 to 100 rows whose percents sum to 100.
     pub rows: Vec<Row>,
@@ -220,13 +220,13 @@ pub struct AccessSpec {
 
 /// Rows of an access specification at most.
 pub const ROWS_MAX: usize = 100;
-/// Largest I/O.
+/// The largest size of an I/O, in bytes.
 pub const SIZE_BYTES_MAX: u32 = (1 << 30) - 1;
 
 /// One kind of I/O in a mix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// Size of one I/O.
+    /// Size of one I/O in bytes.
     pub size_bytes: u32,
     /// How often a burst is of this row, in percent.
     pub percent: u8,
@@ -241,7 +241,7 @@ pub struct Row {
     pub burst_ios: u32,
     /// Offsets are rounded up to this, also where it is not a power of two; 0 is the sector.
     pub align_bytes: u32,
-    /// Size of an I/O in the other direction after each; 0 is none.
+    /// Size of an I/O in the other direction after each; 0 means no reply.
     pub reply_bytes: u32,
 }
 
@@ -259,7 +259,7 @@ impl Row {
 }
 
 impl Default for Row {
-    /// IOMeter's new row.
+    /// The row that IOMeter starts with.
     fn default() -> Self {
         Self {
             size_bytes: 2048,
@@ -279,20 +279,20 @@ impl Default for Row {
 pub struct Manager {
     /// Tells managers of one name from one another.
     pub id: u32,
-    /// Its name.
+    /// The name of the machine.
     pub name: String,
     /// Its network address; empty for the machine of the user interface.
     pub address: String,
-    /// Its threads.
+    /// The workers: threads of the manager.
     pub workers: Vec<Worker>,
 }
 
 /// A thread of a manager.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Worker {
-    /// Its name.
+    /// The name of the worker.
     pub name: String,
-    /// What it works on.
+    /// Whether it works on disks or on the network.
     pub kind: Kind,
     /// Outstanding I/Os of this worker on each of its targets.
     pub outstanding: u32,
@@ -302,14 +302,14 @@ pub struct Worker {
     pub transactions_per_connection: u32,
     /// Random choices start at `seed` instead of the time.
     pub use_seed: bool,
-    /// See above.
+    /// The seed of those choices.
     pub seed: u64,
     /// Used part of each target in sectors; 0 is all of it.
     pub maximum_sectors: u64,
     /// Where the used part begins, in sectors.
     pub start_sector: u64,
-    /// What is written: 0 one byte over and over, 1 one random buffer, 2 parts of a large random
-    /// buffer. `None` if the file is of a version that does not say.
+    /// The content of writes: 0 one byte over and over, 1 one random buffer, 2 parts of a large
+    /// random buffer. `None` if the file is of a version without this field.
     pub pattern: Option<u32>,
     /// Of a network worker: the address that it uses.
     pub network_interface: Option<String>,
@@ -317,7 +317,7 @@ pub struct Worker {
     pub vi_outstanding: Option<u32>,
     /// Names of access specifications, in the order in which they run.
     pub specs: Vec<String>,
-    /// What it does I/O on.
+    /// The disks or peers that it does I/O on.
     pub targets: Vec<Target>,
 }
 
@@ -342,30 +342,30 @@ impl Default for Worker {
     }
 }
 
-/// A disk or a peer.
+/// A disk, or a peer on the network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// `C:`, `C: "label"`, `1: "VENDOR MODEL"`, `PHYSICALDRIVE:0`, `sda`, `/mnt [ext4]`.
     pub name: String,
-    /// What it is.
+    /// Whether it is a disk or a peer.
     pub kind: Kind,
     /// Of a peer: the number and the name of its manager.
     pub manager: Option<(u32, String)>,
 }
 
-/// What workers work on.
+/// The kind of things that workers work on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Disks and files.
+    /// Disks, and files on them.
     Disk,
-    /// Peers over TCP.
+    /// Peers that are reached over TCP.
     Tcp,
     /// Peers over the Virtual Interface Architecture.
     Vi,
 }
 
 impl Kind {
-    /// The words in files.
+    /// The words for it in files.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -375,7 +375,7 @@ impl Kind {
         }
     }
 
-    /// The one of these words.
+    /// The kind with these words.
     #[must_use]
     pub fn from_words(text: &str) -> Option<Self> {
         let plain: String = text.chars().filter(|c| !c.is_whitespace()).collect();

@@ -7,40 +7,40 @@ use super::runs::Step;
 use super::workload::{Need, NothingToDo, StepWorkload};
 use crate::drives::{DriveError, Drives};
 
-/// All runs of a configuration.
+/// All runs of a configuration, as workloads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CycleWorkload {
     /// One after the other. The targets of each are those of the whole cycle; its streams say which
     /// they use.
     pub steps: Vec<CycleStep>,
-    /// What is used of each target in all runs together.
+    /// The part of each target that all runs together use.
     pub uses: Vec<TargetUse>,
-    /// What is not done as IOMeter, each once, and what is left out.
+    /// What differs from IOMeter, each once, and what is left out.
     pub lost: Vec<String>,
-    /// Whether each run continues until somebody stops it.
+    /// Whether each run continues until the user stops it.
     pub until_stopped: bool,
 }
 
-/// One run of a cycle.
+/// One run of a cycle, as a workload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CycleStep {
-    /// Which workers and targets.
+    /// Its workers and their targets.
     pub step: Step,
-    /// What it does.
+    /// The workload of the run.
     pub run: StepWorkload,
 }
 
-/// What is used of a target.
+/// How a target is used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TargetUse {
-    /// How much of it.
+    /// How much of it is used.
     pub need: Need,
-    /// Whether anybody writes to it.
+    /// Whether any worker writes to it.
     pub writes: bool,
 }
 
 impl Config {
-    /// Every drive of a target that nothing stands for.
+    /// Every drive of a target that is not mapped.
     #[must_use]
     pub fn unknown_drives(&self, drives: &Drives) -> Vec<DriveError> {
         let mut wrong: Vec<DriveError> = Vec::new();
@@ -86,8 +86,8 @@ impl Config {
 }
 
 impl CycleWorkload {
-    /// A workload that stands for all runs where the targets are made ready: it reads and writes
-    /// what they do.
+    /// A workload that stands for all runs while targets are prepared: it reads and writes what
+    /// they do.
     #[must_use]
     pub fn preparation(&self) -> Option<Workload> {
         let first = &self.steps.first()?.run.workload;

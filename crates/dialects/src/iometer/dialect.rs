@@ -10,7 +10,7 @@ use crate::drives::Drives;
 /// Lines of a file that are named one by one.
 const NOTES_MAX: usize = 1000;
 
-/// What is read of IOMeter.
+/// The files of IOMeter that iosonde reads.
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "iometer",
     title: "IOMeter",

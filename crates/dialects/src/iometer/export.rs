@@ -27,9 +27,9 @@ pub enum NoConfig {
     /// A stream is not an access specification.
     #[error("stream `{stream}`: {reason}")]
     Spec {
-        /// Its name.
+        /// The name of the stream.
         stream: String,
-        /// What is wrong.
+        /// Why IOMeter cannot do this.
         reason: NoSpec,
     },
     /// More threads than anybody has workers.
@@ -40,8 +40,8 @@ pub enum NoConfig {
 }
 
 impl Config {
-    /// A configuration that does what a workload does, as far as IOMeter has words for it, and what
-    /// is lost.
+    /// A configuration that does the same as a workload, as far as IOMeter can express it, and the
+    /// losses.
     pub fn of_workload(workload: &Workload) -> Result<(Self, Vec<String>), NoConfig> {
         if workload.threads() > WORKERS_MAX {
             return Err(NoConfig::Workers(workload.threads()));
@@ -87,7 +87,7 @@ const _: fn(&Workload, &Stream) = |workload, stream| {
     } = stream;
 };
 
-/// What was made so far.
+/// Collects the parts of a configuration.
 #[derive(Default)]
 struct ConfigBuilder {
     specs: Vec<AccessSpec>,
@@ -165,7 +165,7 @@ impl ConfigBuilder {
         Ok(())
     }
 
-    /// A worker on some targets.
+    /// Adds a worker for some targets.
     fn worker(&mut self, workload: &Workload, stream: &Stream, targets: &[usize]) -> Worker {
         let places: Vec<_> = targets.iter().filter_map(|t| workload.targets.get(*t)).collect();
         let names: Vec<(String, u64)> =
@@ -284,7 +284,7 @@ impl ConfigBuilder {
             .add_if(!each, "a depth for all targets together; workers have it on each of them");
     }
 
-    /// The data pattern of what is written.
+    /// The data pattern of writes.
     fn pattern(&mut self, stream: &Stream) -> u32 {
         match stream.content {
             _ if !stream.writes() => FULL_RANDOM,

@@ -6,11 +6,11 @@ const LINE_BYTES_MAX: usize = 4096;
 /// A line without the blanks around it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'a> {
-    /// From 1.
+    /// Its number in the file, from 1.
     pub number: usize,
     /// As it is in the file.
     pub raw: &'a str,
-    /// Without blanks at its ends.
+    /// Its text, without blanks around it.
     pub text: &'a str,
     /// What it begins, where it is a header that IOMeter knows.
     pub header: Option<Header>,
@@ -46,7 +46,7 @@ impl Section {
     }
 }
 
-/// What is in one another in the list of managers.
+/// How the list of managers is nested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Block {
     Manager,
@@ -79,7 +79,7 @@ impl Block {
     }
 }
 
-/// A header that IOMeter knows.
+/// A header that IOMeter's files have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Header {
     Begin(Section),

@@ -19,13 +19,13 @@ pub enum NoSpec {
     /// A number that the file has no room for.
     #[error("part {part} of the mix has {what} of {bytes}; IOMeter's are at most {most} bytes")]
     TooLarge {
-        /// From 1.
+        /// The row of the specification, from 1.
         part: usize,
-        /// Blocks, replies, or an alignment.
+        /// What is too large: blocks, replies, or an alignment.
         what: &'static str,
-        /// How large it is.
+        /// How large it is in the mix.
         bytes: Bytes,
-        /// The largest that there is.
+        /// The largest that IOMeter allows.
         most: u32,
     },
 }

@@ -1,11 +1,11 @@
 //! IOMeter, Intel's measuring tool of 1998 to 2014: its configurations, its order of runs, and its
 //! result files.
 //!
-//! A [`Config`] is what an `.icf` file says; [`read`] takes what is sound in one and names the
-//! rest, and [`Config::to_icf`] writes one. [`AccessSpec::mix`] says an access specification in
-//! iosonde's words, and [`AccessSpec::from_mix`] a mix in IOMeter's. [`Config::runs`] is the order
-//! of runs that it asks for, [`Config::workload`] one of them. [`result`] has the result files, and
-//! [`presets`] the access specifications that people know by name.
+//! A [`Config`] is the content of an `.icf` file. [`read`] takes the sound parts of one and names
+//! the rest, and [`Config::to_icf`] writes one. [`AccessSpec::mix`] puts an access specification
+//! into iosonde's words, and [`AccessSpec::from_mix`] puts a mix into IOMeter's. [`Config::runs`]
+//! is the order of runs that it asks for, [`Config::workload`] one of them. [`result`] has the
+//! result files, and [`presets`] the access specifications that people know by name.
 
 mod config;
 mod cycle;

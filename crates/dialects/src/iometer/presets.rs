@@ -10,7 +10,7 @@ use super::config::{AccessSpec, Assignment};
 pub struct Preset(pub &'static Spec);
 
 impl Preset {
-    /// The access specification.
+    /// The access specification itself, without its name in lists.
     #[must_use]
     pub fn spec(&self) -> AccessSpec {
         let mix = Mix { parts: self.0.parts.to_vec() };

@@ -1,9 +1,9 @@
-//! The order of runs that a configuration asks for: which workers make I/O on how many of their
+//! The order of runs that a configuration asks for: which workers do I/O on how many of their
 //! targets, and how deep.
 //!
-//! For each place in the workers' lists of access specifications, the whole cycle of the test type
-//! is gone through. A cycle begins with few targets and ends where more of them are not to be had;
-//! the last run has all of them, also where the steps would pass over that number.
+//! The whole cycle of the test type runs once per place in the workers' lists of access
+//! specifications. A cycle begins with few targets and ends when no more targets are left. The last
+//! run has all of them, even if the steps would skip that number.
 
 use super::IDLE;
 use super::config::{AccessSpec, Config, Kind, Setup, Stepping, TestType, Worker};
@@ -13,16 +13,16 @@ const STEPS_MAX: usize = 10_000;
 /// Runs times workers: what all of them together may take in memory.
 const PLACES_MAX: usize = 1_000_000;
 
-/// All runs of a configuration.
+/// All runs of a configuration, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Runs {
-    /// One after the other.
+    /// The runs, one after the other.
     pub steps: Vec<Step>,
-    /// What is asked for and not done.
+    /// What the configuration asks for and iosonde does not do.
     pub notes: Vec<String>,
 }
 
-/// One run.
+/// One run: which workers do what.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// Place in each worker's list of access specifications that exist, from 0; see
@@ -48,8 +48,8 @@ impl Step {
 }
 
 impl Config {
-    /// The access specifications that a worker runs, in their order: none stands for `Idle`. Names
-    /// that the file does not define are passed over, as IOMeter does.
+    /// The access specifications that a worker runs, in their order; `None` means `Idle`. Names
+    /// that the file does not define are skipped, as in IOMeter.
     #[must_use]
     pub fn runs_of(&self, worker: &Worker) -> Vec<Option<&AccessSpec>> {
         let found = |name: &String| match self.spec(name) {
@@ -59,7 +59,7 @@ impl Config {
         worker.specs.iter().filter_map(found).take(STEPS_MAX).collect()
     }
 
-    /// The order of runs.
+    /// The order of runs that the file asks for.
     #[must_use]
     pub fn runs(&self) -> Runs {
         let usual = Setup::default();
@@ -162,7 +162,7 @@ struct Cycle<'a> {
     able: &'a [Vec<Able>],
     index: usize,
     steps: &'a mut Vec<Step>,
-    /// No more runs than this.
+    /// The most runs of a configuration.
     limit: usize,
 }
 

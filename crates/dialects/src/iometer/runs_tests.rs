@@ -40,7 +40,7 @@ fn targets(config: &Config) -> Vec<Vec<Vec<usize>>> {
     config.runs().steps.into_iter().map(|s| s.targets).collect()
 }
 
-/// Those of the only manager.
+/// The targets per worker of the only manager.
 fn of_one(config: &Config) -> Vec<Vec<usize>> {
     targets(config).into_iter().flatten().collect()
 }

@@ -25,20 +25,20 @@ const NUMBER_CHARS: usize = 8;
 /// A run in iosonde's words, and what of it is lost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepWorkload {
-    /// The run.
+    /// The workload of the run.
     pub workload: Workload,
     /// What it does not do as IOMeter, worker by worker.
     pub lost: Vec<String>,
-    /// Whose each stream is.
+    /// The worker that each stream belongs to.
     pub workers: Vec<StepWorker>,
-    /// How much each target must have, and whether somebody uses all that it has.
+    /// The size that each target needs, and whether a worker uses all of it.
     pub needs: Vec<Need>,
 }
 
 /// The worker that a stream is of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepWorker {
-    /// Its place among the managers.
+    /// Its place among the managers of the file.
     pub manager: usize,
     /// Its place among the manager's workers.
     pub worker: usize,
@@ -51,7 +51,8 @@ pub struct StepWorker {
 /// What workers use of a target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Need {
-    /// Where the used parts of those end who use a part, and begin of those who use all after it.
+    /// Where the used parts end for workers that use a part, and begin for workers that use the
+    /// rest.
     pub least_bytes: u64,
     /// Whether anybody uses all of it.
     pub whole: bool,
@@ -66,22 +67,22 @@ pub struct TargetPlace {
     pub sector_bytes: u64,
 }
 
-/// Why a run is none.
+/// Why a run has no workload.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NothingToDo {
-    /// No disk worker makes I/O.
+    /// No disk worker does I/O in it.
     #[error("no disk worker makes I/O in this run")]
     NoWorker,
-    /// A target is on a drive that nothing stands for.
+    /// A target is on a drive that is not mapped.
     #[error(transparent)]
     Drive(#[from] DriveError),
 }
 
 impl Target {
-    /// Where the target is: `C: "label"` is a file on what stands for `C`, `1: "VENDOR"`,
-    /// `PHYSICALDRIVE:1` and `PHYSICALDRIVE1` are what stands for `1`, `TEST: Synthetic Disk` is a
-    /// file on what stands for `TEST`, `sda` is what stands for it or `/dev/sda`, and `/mnt [ext4]`
-    /// is a file in `/mnt`.
+    /// Where the target is: `C: "label"` is a file at the place of `C`; `1: "VENDOR"`,
+    /// `PHYSICALDRIVE:1` and `PHYSICALDRIVE1` are the place of `1`; `TEST: Synthetic Disk` is a
+    /// file at the place of `TEST`; `sda` is its place or `/dev/sda`; and `/mnt [ext4]` is a file
+    /// in `/mnt`.
     pub fn place(&self, drives: &Drives) -> Result<TargetPlace, DriveError> {
         let name = self.name.trim();
         let at = |path: PathBuf, sector_bytes| Ok(TargetPlace { path, sector_bytes });
@@ -110,7 +111,7 @@ impl Target {
                 let place = known(word)?;
                 at(if is_device(&place) { place } else { place.join(FILE) }, SECTOR_BYTES)
             }
-            // There is no directory of devices there.
+            // That system has no directory of devices.
             None if drives.are_windows() => {
                 Err(DriveError::Unknown { path: name.to_owned(), drive: name.to_owned() })
             }
@@ -126,7 +127,7 @@ impl Target {
     }
 }
 
-/// Whether what stands for a drive is a device, of Linux or of Windows.
+/// Whether the place of a drive is a device, of Linux or of Windows.
 fn is_device(place: &Path) -> bool {
     place.starts_with("/dev") || place.to_str().is_some_and(|p| p.starts_with(r"\\.\"))
 }
@@ -155,7 +156,7 @@ impl Config {
         Ok(run)
     }
 
-    /// The same for those who can run until somebody stops it.
+    /// The same for callers that can run until the user stops it.
     pub(super) fn step_workload(
         &self,
         step: &Step,
@@ -225,7 +226,7 @@ impl Config {
     }
 }
 
-/// What was made so far.
+/// Collects the streams and targets of a run.
 struct StepBuilder<'a> {
     drives: &'a Drives,
     targets: Vec<Place>,
@@ -339,7 +340,7 @@ impl<'a> StepBuilder<'a> {
     }
 }
 
-/// What a worker writes.
+/// The content of a worker's writes.
 fn content(worker: &Worker, stream: &Stream, lost: &mut Vec<String>) -> Content {
     if !stream.writes() {
         return Content::Random;
@@ -366,7 +367,7 @@ mod tests {
         Drives::new(lines).on_windows(false)
     }
 
-    /// What was on no drive was looked for in /dev, also where there is none.
+    /// A target without a drive used to be looked for in /dev, even on systems without /dev.
     #[test]
     fn on_windows_targets_are_where_their_names_say() {
         let drives = drives(&[]).on_windows(true);

@@ -48,13 +48,13 @@ fn frame(out: &mut String, name: &str, end: &str, inside: impl FnOnce(&mut Strin
     put(out, format_args!("'END {end}"));
 }
 
-/// A line.
+/// Writes one line.
 fn put(out: &mut String, line: std::fmt::Arguments<'_>) {
     // Writing to a string does not fail.
     let _ = writeln!(out, "{line}");
 }
 
-/// A header and its value.
+/// Writes a header and its value.
 fn field(out: &mut String, header: &str, value: impl std::fmt::Display) {
     put(out, format_args!("'{header}\n\t{value}"));
 }

@@ -1,8 +1,8 @@
 //! SQLIO's command line.
 //!
-//! A value stands right after its letter: `-kW`, `-s60`. Letters are told by their case: `-s` is
-//! not `-S`. Everything that is wrong is reported at once; what is right but has no effect, or
-//! another one here, is a note.
+//! A value follows its letter directly: `-kW`, `-s60`. The case of letters matters: `-s` is not
+//! `-S`. Everything that is wrong is reported at once. Options without effect, or with another one
+//! here, become notes.
 
 use std::fmt;
 
@@ -15,40 +15,40 @@ pub const DEFAULT_FILE: &str = "testfile.dat";
 /// A page of the i386, which scattered buffers have to be.
 const PAGE_KIB: u32 = 4;
 
-/// A call of SQLIO.
+/// A call of SQLIO, option by option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// `-kW`, not `-kR`.
+    /// Whether it writes: `-kW`, not `-kR`.
     pub writes: bool,
     /// `-t`; `None` if it is not given.
     pub threads: Option<u32>,
-    /// `-s`
+    /// `-s`: the length in seconds.
     pub seconds: u32,
-    /// `-f`
+    /// `-f`: the order of offsets.
     pub order: Walk,
-    /// `-i`
+    /// `-i`: I/Os per run.
     pub run_ios: u32,
-    /// `-b`
+    /// `-b`: the size of an I/O in KiB.
     pub block_kib: u32,
-    /// `-o`; 0 waits per I/O.
+    /// `-o`: outstanding I/Os; 0 waits for each I/O.
     pub outstanding: u32,
-    /// `-m`
+    /// `-m`: scattered or copied buffers, and how many.
     pub buffers: Option<(BufferKind, u32)>,
-    /// `-B`
+    /// `-B`: the caches that are used.
     pub buffering: Buffering,
-    /// `-S`, in blocks
+    /// `-S`: the first offset, in blocks.
     pub base_blocks: u64,
-    /// `-L`
+    /// `-L`: how latency is measured.
     pub latency: Option<Timing>,
-    /// `-U`
+    /// `-U`: how the use of CPUs is reported.
     pub cpu: Option<CpuUse>,
-    /// `-p` and `-a`
+    /// `-p` and `-a`: the CPUs of the threads.
     pub affinity: Affinity,
-    /// `-v1.1.1`
+    /// `-v1.1.1`: all runs in the same column.
     pub same_column: bool,
-    /// `-D`
+    /// `-D`: the level of debug messages.
     pub debug: u32,
-    /// `-F`
+    /// `-F`: the parameter file.
     pub parameter_file: Option<String>,
     /// `-d` next to `-F`: the drive of those of its files that name none.
     pub drive: Option<char>,
@@ -56,30 +56,30 @@ pub struct Command {
     pub files: Vec<String>,
 }
 
-/// `-f`
+/// `-f`: the order of offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Walk {
     /// A number: the width of the matrix.
     Columns(u32),
-    /// `random`
+    /// `random`: anywhere in the file.
     Random,
-    /// `sequential`
+    /// `sequential`: one after the other.
     Sequential,
 }
 
-/// `-L`
+/// `-L`: how latency is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
-    /// `P`, not `S`.
+    /// With the processor's counter (`P`), not the system's (`S`).
     pub processor: bool,
-    /// `i`
+    /// Also how long starting an I/O takes (`i`).
     pub initiation: bool,
 }
 
-/// `-U`
+/// `-U`: how the use of CPUs is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CpuUse {
-    /// `p`
+    /// Each CPU by itself (`p`).
     pub each: bool,
 }
 
@@ -88,9 +88,9 @@ pub struct CpuUse {
 pub struct Affinity {
     /// Bit `n` is CPU `n`; 0 is all.
     pub mask: u64,
-    /// Each thread has one of them, in turn.
+    /// Each thread gets one of them, in turn.
     pub in_turn: bool,
-    /// A wish, not an order.
+    /// Whether this is a wish that the system may ignore.
     pub ideal: bool,
 }
 
@@ -129,12 +129,12 @@ impl Default for Command {
     }
 }
 
-/// What was asked for.
+/// What a command line asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Invocation {
-    /// `-?`
+    /// `-?`: an explanation of the options.
     Usage,
-    /// A run, and what is to be known of its options.
+    /// A run, with notes on its options.
     Run(Box<Command>, Vec<String>),
 }
 
@@ -158,7 +158,7 @@ pub fn parse<T: AsRef<str>>(arguments: &[T]) -> Result<Invocation, Complaints> {
     reading.finish()
 }
 
-/// What stands after the dash, and whether it is one that word processors make.
+/// The text after the dash, and whether the dash is one that word processors make.
 fn option(argument: &str) -> Option<(&str, bool)> {
     if let Some(body) = argument.strip_prefix('-') {
         return Some((body, false));
@@ -190,7 +190,7 @@ impl Reading {
         let mut letters = body.chars();
         let Some(letter) = letters.next() else {
             self.wrong.push(
-                "a dash stands alone: an option has its letter right after it, such as `-kW`"
+                "a dash without a letter: an option has its letter right after it, such as `-kW`"
                     .to_owned(),
             );
             return;
@@ -364,7 +364,7 @@ impl Reading {
         self.note_what_differs();
     }
 
-    /// What is done in another way than SQLIO does it, or not at all.
+    /// What iosonde does in another way than SQLIO, or not at all.
     fn note_what_differs(&mut self) {
         let command = &self.command;
         if let Some(timing) = command.latency {
@@ -561,7 +561,7 @@ fn raw(value: &str) -> Result<Vec<String>, String> {
     })
 }
 
-/// What `-?` shows.
+/// The text that `-?` prints.
 pub const USAGE: &str = "\
 sqlio [options] [file...]
   -k<R|W>                kind of I/O: reads or writes (R)

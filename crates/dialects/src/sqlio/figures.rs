@@ -2,7 +2,7 @@
 
 use super::printout::{Figure, HISTOGRAM_MS};
 
-/// Longer than any number; what is longer is none.
+/// A longer text is not a number.
 const NUMBER_BYTES_MAX: usize = 40;
 
 /// The number at the beginning of a text: `2,681.12`, `2681`, `2681,12`, `2 681`. What follows it
@@ -50,8 +50,8 @@ fn number_end(text: &str) -> usize {
     end
 }
 
-/// Where the fraction begins. A comma before exactly three digits parts thousands; so does a sign
-/// that stands there twice.
+/// Where the fraction begins. A comma before exactly three digits separates thousands; so does a
+/// sign that occurs twice.
 fn last_point(digits: &str) -> Option<usize> {
     let at = digits.rfind(['.', ','])?;
     let sign = digits.get(at..=at)?;

@@ -1,4 +1,4 @@
-//! A call of SQLIO as a workload, and what was measured as SQLIO prints it.
+//! A call of SQLIO as a workload, and the result as SQLIO prints it.
 
 use std::path::{Path, PathBuf};
 
@@ -17,14 +17,14 @@ use crate::drives::Drives;
 
 /// Rows and columns of the pattern from which a missing file of no stated size has its size.
 const DEFAULT_BLOCKS: u64 = 64 * 64;
-/// The smallest file.
+/// The smallest file, in bytes.
 const FILE_BYTES_MIN: u64 = 4096;
-/// A clock of nanoseconds.
+/// The clock of printed latencies: nanoseconds.
 const COUNTS_PER_SECOND: u64 = 1_000_000_000;
 
 /// What a call does not say.
 pub struct Surroundings<'a> {
-    /// Which directory or device stands for which drive.
+    /// The directory or device for each drive.
     pub drives: &'a Drives,
     /// Usable bytes of a file or device as it is now; `None` if it does not exist.
     pub current: &'a dyn Fn(&Path) -> Option<u64>,
@@ -34,10 +34,10 @@ pub struct Surroundings<'a> {
     pub seconds: Option<f64>,
 }
 
-/// What a call does.
+/// A call of SQLIO as a workload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
-    /// As iosonde says it.
+    /// The workload in iosonde's words.
     pub workload: Workload,
     /// As SQLIO says it, without figures.
     pub head: Printout,
@@ -45,7 +45,7 @@ pub struct Job {
     pub notes: Vec<String>,
 }
 
-/// A file and who works on it.
+/// A file, and the threads that work on it.
 struct Piece {
     written: String,
     path: PathBuf,
@@ -294,7 +294,7 @@ fn streams(
     pieces.iter().enumerate().map(pool).collect()
 }
 
-/// What every thread does.
+/// The stream that every thread works through.
 fn stream(command: &Command) -> Stream {
     let block = u64::from(command.block_kib) << 10;
     let pattern = match command.order {
@@ -321,7 +321,7 @@ fn stream(command: &Command) -> Stream {
     }
 }
 
-/// The CPUs of a mask.
+/// The CPUs that a mask selects.
 fn cpus(affinity: Affinity, notes: &mut Vec<String>) -> Vec<u32> {
     if affinity.ideal {
         return Vec::new();
@@ -356,8 +356,8 @@ impl Job {
     }
 }
 
-/// MBs/sec follows from the IOs/sec that are printed, so that whoever checks one with the other
-/// finds them equal.
+/// MBs/sec follows from the printed IOs/sec, so that a check of one against the other finds them
+/// equal.
 fn mib_hundredths(iops_hundredths: u64, block_kib: u32) -> u64 {
     let mib = u128::from(iops_hundredths) * u128::from(block_kib) / 1024;
     u64::try_from(mib).unwrap_or(u64::MAX)
@@ -374,8 +374,8 @@ fn latency_ms(total: &Statistics) -> [Option<f64>; 3] {
 pub fn ios_by_ms(total: &Statistics) -> [u64; HISTOGRAM_MS] {
     let found = total.histogram.as_deref().and_then(|text| Histogram::decode(text).ok());
     let mut counts = [0u64; HISTOGRAM_MS];
-    // A bucket that lies across the beginning of a millisecond counts where its middle is, but
-    // nowhere that no I/O was.
+    // A bucket across the beginning of a millisecond counts where its middle is, but never where no
+    // I/O was.
     let known =
         total.latency_ns.filter(|l| l.min <= l.max).map_or((0, u64::MAX), |l| (l.min, l.max));
     for (ns, count) in found.iter().flat_map(Histogram::buckets) {
@@ -394,7 +394,7 @@ fn histogram(total: &Statistics) -> [u8; HISTOGRAM_MS] {
     counts.map(|count| (100.0 * count as f64 / all).round() as u8)
 }
 
-/// What this system tells of its CPUs; nothing where it tells nothing.
+/// What this system reports about its CPUs; empty if it reports nothing.
 fn cpu_block(measurement: &Measurement) -> Option<CpuBlock> {
     let cpus = measurement.environment.host.as_ref().map(|h| h.cpus).filter(|n| *n > 0)?;
     let of_all = |seconds: f64| 100.0 * seconds / (measurement.seconds * f64::from(cpus)).max(1e-9);

@@ -1,4 +1,4 @@
-//! The kinds of lines, each told by its own words, whatever stands around it.
+//! The kinds of lines, each recognised by its own words, whatever is around it.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use super::printout::{
     Timer,
 };
 
-/// A longer line is none of SQLIO's.
+/// A longer line is not SQLIO's.
 const LINE_BYTES_MAX: usize = 64 << 10;
 
-/// Which of three.
+/// Which of three latencies a line is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     Min,
@@ -19,11 +19,11 @@ pub(super) enum Which {
     Max,
 }
 
-/// What a line says.
+/// A line of SQLIO's output, by its meaning.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Line {
     Banner(String),
-    /// A call of SQLIO: what was typed at a prompt, or a log's `Command Line:`.
+    /// A call of SQLIO: as typed at a prompt, or a log's `Command Line:`.
     Call(String),
     Host(String),
     Date(String),
@@ -87,7 +87,7 @@ pub(super) fn classify(line: &str) -> Option<Line> {
     keyed(line).or_else(|| sentence(line)).or_else(|| call(line))
 }
 
-/// What stands after these words, whatever the case of their letters.
+/// The text after these words, whatever the case of their letters.
 fn after<'a>(line: &'a str, words: &str) -> Option<&'a str> {
     let head = line.get(..words.len())?;
     head.eq_ignore_ascii_case(words).then(|| line.get(words.len()..).unwrap_or_default())
@@ -142,13 +142,13 @@ fn values(text: &str) -> Option<Vec<f64>> {
     text.split_whitespace().map(|part| figure(part).map(|f| f.value)).collect()
 }
 
-/// `50000 MB for file: G:\testfile.dat`
+/// Reads `50000 MB for file: G:\testfile.dat`.
 fn size(value: &str, specified: bool) -> Option<FileSize> {
     let (_, file) = value.split_once("file:")?;
     Some(FileSize { file: file.trim().to_owned(), mib: whole(value)?, specified })
 }
 
-/// Lines that are sentences.
+/// Reads lines that are sentences.
 fn sentence(line: &str) -> Option<Line> {
     if let Some(rest) = after(line, "using ") {
         return using(rest);
@@ -200,7 +200,7 @@ fn using(rest: &str) -> Option<Line> {
     Some(Line::Access(Access { block_kib, order }))
 }
 
-/// Which caches are used: what stands after a `not` is not.
+/// Which caches are used; a word after `not` means a cache that is not used.
 fn buffering(words: &str) -> Buffering {
     let words = words.to_ascii_lowercase();
     let (used, _) = words.split_once("not ").unwrap_or((&words, ""));
@@ -243,7 +243,7 @@ fn load(line: &str) -> Option<Load> {
     Some(Load { threads, writes, seconds, files })
 }
 
-/// `A, B and C`
+/// Splits `A, B and C`.
 fn parted(files: &str) -> Vec<String> {
     let (first, last) = files.rsplit_once(" and ").unwrap_or((files, ""));
     let names = first.split(", ").chain([last]).map(str::trim);

@@ -14,13 +14,13 @@ use super::read::{Reading, readings};
 use crate::foreign::{ForeignRuns, Run};
 
 /// SQLIO cuts off the fraction of a millisecond of each I/O, and that of their mean again. The mean
-/// of what was cut off is around a millisecond; by Little's law it was never above 1.55 ms in the
-/// runs of which both are known.
+/// of the cut parts is around a millisecond. By Little's law it was never above 1.55 ms in the runs
+/// for which both are known.
 const MEAN_SHORT_BY_NS: u64 = 1_500_000;
 const NS_PER_MS: f64 = 1e6;
 
-/// All runs of a text as measurements. `file` is the name of the file, `read` the moment, UTC and
-/// RFC 3339, that stands for the start of runs of which nobody knows it.
+/// All runs of a text as measurements. `file` is the name of the file, `read` the moment (UTC, RFC
+/// 3339) to use as the start of runs whose start is not known.
 #[must_use]
 pub fn read(text: &str, file: &str, read: &str) -> ForeignRuns {
     let (readings, mut notes) = readings(text);
@@ -84,7 +84,7 @@ const UNKNOWN_LOAD: &str = "nobody knows which load these figures are of: the te
                             SQLIO's lines about it nor the call right above them. Nothing is \
                             compared with them";
 
-/// A run; `done` is what was done, where the text says it.
+/// A run as a measurement; `done` is its load, if the text says it.
 fn run(reading: &Reading, done: Option<(&Load, Access)>, file: &str) -> Run {
     let printout = &reading.printout;
     let total = statistics(printout, done);
@@ -172,7 +172,7 @@ fn start(reading: &Reading) -> (String, Vec<String>) {
         Some(started) => {
             let text = format!(
                 "the log began `{date}` by its machine's clock, whose time zone it does not tell; \
-                 it stands here as UTC"
+                 it is taken as UTC"
             );
             (started, vec![text])
         }
@@ -251,7 +251,7 @@ fn throughput_doubt(printout: &Printout, access: Access) -> Option<String> {
     })
 }
 
-/// All CPUs together.
+/// The use of all CPUs together.
 fn host_percent(printout: &Printout) -> Option<f64> {
     let cpu = printout.cpu.as_ref()?;
     let all = cpu.columns.iter().position(|c| c.eq_ignore_ascii_case("all")).unwrap_or(0);
@@ -271,7 +271,7 @@ fn targets(printout: &Printout) -> Vec<Target> {
     files.iter().map(target).collect()
 }
 
-/// What is known of a run that does not say what it did.
+/// The known parts of a run whose load the text does not say.
 fn unknown(printout: &Printout) -> Workload {
     Workload {
         targets: targets(printout),

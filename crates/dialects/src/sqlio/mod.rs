@@ -39,7 +39,7 @@ pub use read::{Reading, readings};
 pub use table::{COLUMNS, csv, row};
 pub use threads::threads;
 
-/// What is read of SQLIO.
+/// The files of SQLIO that iosonde reads.
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "sqlio",
     title: "SQLIO",

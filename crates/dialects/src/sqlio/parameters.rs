@@ -2,13 +2,13 @@
 
 use super::command::{Complaints, mask};
 
-/// An active line.
+/// An active line of a parameter file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameters {
-    /// Its number, from 1.
+    /// Its number in the file, from 1.
     pub line: usize,
-    /// Where the file, the threads, the mask and the size begin in it, in characters from 1; 0 for
-    /// what is not there.
+    /// Where the file, the threads, the mask and the size begin in the line, in characters from 1;
+    /// 0 for missing parts.
     pub columns: [usize; 4],
     /// The file, as it was written.
     pub file: String,
@@ -16,11 +16,11 @@ pub struct Parameters {
     pub threads: u32,
     /// CPUs that they may run on; 0 is all.
     pub mask: u64,
-    /// Its size in MiB.
+    /// Size of the file in MiB.
     pub size_mib: Option<u64>,
 }
 
-/// Lines of a file: each has its own thread, and there are no more threads.
+/// The most lines of a file. Each has its own thread, and there are no more threads.
 const LINES_MAX: usize = 4096;
 
 /// Reads a parameter file. `name` is what it is called in complaints.
@@ -57,7 +57,7 @@ pub fn parameters(name: &str, text: &str) -> Result<Vec<Parameters>, Complaints>
     if wrong.is_empty() { Ok(found) } else { Err(Complaints(wrong)) }
 }
 
-/// What is in front of what is wrong there.
+/// The description of the place, before the error.
 pub(super) fn place(name: &str, line: usize, column: usize) -> String {
     format!("`{name}`, line {line}, column {column}: ")
 }
@@ -71,7 +71,7 @@ pub(super) fn column(line: &str, byte: usize) -> usize {
 /// A field and where it begins, in bytes of its line.
 type Field<'a> = (usize, &'a str);
 
-/// Reads a line; what is wrong has the byte where it stands.
+/// Reads a line. An error has the byte at which it is.
 fn parsed(number: usize, line: &str) -> Result<Parameters, (usize, String)> {
     let (file, rest) = first(line)?;
     let fields = fields(line, rest);
@@ -112,7 +112,7 @@ fn parsed(number: usize, line: &str) -> Result<Parameters, (usize, String)> {
     Ok(Parameters { line: number, columns, file: file.1.to_owned(), threads, mask, size_mib })
 }
 
-/// The fields from a byte on. What stands after a star or a hash is a comment.
+/// The fields from a byte on. A star or a hash begins a comment.
 fn fields(line: &str, from: usize) -> Vec<Field<'_>> {
     let rest = line.get(from..).unwrap_or_default();
     let rest = rest.split(['*', '#']).next().unwrap_or_default();
@@ -128,7 +128,7 @@ fn fields(line: &str, from: usize) -> Vec<Field<'_>> {
     found
 }
 
-/// The name, which may stand between quotation marks, and the byte after it.
+/// The name, which may be in quotation marks, and the byte after it.
 fn first(line: &str) -> Result<(Field<'_>, usize), (usize, String)> {
     let around = |c: char| c.is_whitespace() || c == '\u{feff}';
     let text = line.trim_start_matches(around);

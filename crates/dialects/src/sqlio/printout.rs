@@ -22,33 +22,33 @@ pub const CPU_ROWS: [&str; 6] = [
 /// not have is empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Printout {
-    /// After `sqlio`, for example `v1.5.SG`.
+    /// The version after `sqlio`, for example `v1.5.SG`.
     pub version: String,
     /// How latency was timed; `None` if it was not.
     pub timer: Option<Timer>,
-    /// The parameter file.
+    /// Name of the parameter file.
     pub parameter_file: Option<String>,
-    /// Its active lines.
+    /// The active lines of that file.
     pub pools: Vec<PoolLine>,
-    /// What was done.
+    /// The load, if the text says it.
     pub load: Option<Load>,
     /// In what pieces, and in what order.
     pub access: Option<Access>,
     /// I/Os that a thread keeps under way on a file; `None` if it waits for each.
     pub outstanding: Option<u32>,
-    /// Pieces of each buffer.
+    /// Pieces of each buffer, and their kind.
     pub buffers: Option<(BufferKind, u32)>,
-    /// Which caches were used.
+    /// The caches that were used.
     pub buffering: Buffering,
-    /// Files that had to grow.
+    /// Files that had to grow for the test.
     pub expansions: Vec<Expansion>,
-    /// Sizes of the files.
+    /// Sizes of the files, as printed.
     pub sizes: Vec<FileSize>,
-    /// I/Os per second.
+    /// I/Os per second, as printed.
     pub iops: Option<Figure>,
-    /// MiB per second.
+    /// MiB per second, as printed.
     pub mib_per_s: Option<Figure>,
-    /// Use of the CPUs.
+    /// How busy the CPUs were.
     pub cpu: Option<CpuBlock>,
     /// Minimum, mean and maximum of the time inside the call that starts an I/O, in µs.
     pub initiation_us: [Option<f64>; 3],
@@ -58,21 +58,21 @@ pub struct Printout {
     pub histogram: Option<[u8; HISTOGRAM_MS]>,
 }
 
-/// How latency was timed.
+/// The clock that timed latencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timer {
     /// The processor's own counter, not the system's.
     pub processor: bool,
-    /// Counts per second.
+    /// Its counts per second.
     pub per_second: u64,
 }
 
 /// An active line of a parameter file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolLine {
-    /// The file.
+    /// The name of the file.
     pub file: String,
-    /// Threads that work on it.
+    /// How many threads work on it.
     pub threads: u32,
     /// Number of the first of them.
     pub first: u32,
@@ -80,14 +80,14 @@ pub struct PoolLine {
     pub mask: u64,
 }
 
-/// What was done.
+/// The load, as the text says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Load {
-    /// Threads in all.
+    /// Threads on all files.
     pub threads: u32,
-    /// Writes, not reads.
+    /// Whether it writes; otherwise it reads.
     pub writes: bool,
-    /// Length as asked, in seconds.
+    /// The length that was asked for, in seconds.
     pub seconds: u64,
     /// The files; of several in one line, the commas and the `and` are taken for what parts them.
     pub files: Vec<String>,
@@ -98,14 +98,14 @@ pub struct Load {
 pub struct Access {
     /// Size of one I/O in KiB.
     pub block_kib: u32,
-    /// The order.
+    /// The order of offsets.
     pub order: Order,
 }
 
-/// In what order.
+/// The order of offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// Anywhere in the file.
+    /// At random places in the file.
     Random,
     /// One block after the other, with one position per file.
     Sequential,
@@ -113,7 +113,7 @@ pub enum Order {
     Striped {
         /// Length of a row in KiB.
         stripe_kib: u64,
-        /// Rows.
+        /// Rows of the matrix.
         run_ios: u32,
     },
 }
@@ -121,7 +121,7 @@ pub enum Order {
 /// Whether pieces of a buffer are passed to the system or copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BufferKind {
-    /// Scatter and gather.
+    /// Pieces that are scattered and gathered.
     Scattered,
     /// Copied to and from one buffer.
     Copied,
@@ -130,10 +130,10 @@ pub enum BufferKind {
 /// Which caches were used, in SQLIO's letters of `-B`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Buffering {
-    /// N: neither.
+    /// N: neither cache.
     #[default]
     None,
-    /// Y: both.
+    /// Y: both caches.
     All,
     /// H: that of the disk, not that of the system.
     Hardware,
@@ -144,7 +144,7 @@ pub enum Buffering {
 /// A file that had to grow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expansion {
-    /// The file.
+    /// The name of the file.
     pub file: String,
     /// The size it needs, in bytes.
     pub needed_bytes: u64,
@@ -152,12 +152,12 @@ pub struct Expansion {
     pub current_bytes: u64,
 }
 
-/// The size of a file.
+/// A file, with its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSize {
-    /// The file.
+    /// The name of the file.
     pub file: String,
-    /// Its size in MiB.
+    /// The size in MiB.
     pub mib: u64,
     /// As a parameter file says, not as it was found.
     pub specified: bool,
@@ -166,14 +166,14 @@ pub struct FileSize {
 /// A number as it was printed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figure {
-    /// The number.
+    /// The number as a value.
     pub value: f64,
     /// Digits after the point; 2 where SQLIO printed it.
     pub decimals: u8,
 }
 
 impl Figure {
-    /// A number of hundredths.
+    /// A number that is printed with two decimals.
     #[must_use]
     pub fn hundredths(hundredths: u64) -> Self {
         Self { value: hundredths as f64 / 100.0, decimals: 2 }
@@ -191,7 +191,7 @@ pub struct CpuBlock {
 }
 
 impl Buffering {
-    /// The words after `buffering set to`; none for the default.
+    /// The words after `buffering set to`; `None` for the default.
     fn words(self) -> Option<&'static str> {
         match self {
             Self::None => None,

@@ -1,4 +1,4 @@
-//! Figures that somebody quotes without the head of their run: the call above them says the load.
+//! Figures that are quoted without the head of their run: the call above them gives the load.
 
 use super::command::{Command, Invocation, Walk, parse};
 use super::printout::{Access, Load, Order, Printout};

@@ -1,5 +1,5 @@
-//! Runs in a text: each begins where SQLIO says its name, and takes nothing from the one before.
-//! Figures that somebody quotes without that are a run, too; a call right above them says the load.
+//! Runs in a text: each begins where SQLIO prints its name, and takes nothing from the one before.
+//! Figures that are quoted without that are a run, too; a call right above them gives the load.
 
 use super::lines::{Heading, Line, Which, bare, classify};
 use super::printout::{CpuBlock, Expansion, Printout};
@@ -7,13 +7,13 @@ use super::quote;
 
 /// Widths at which consoles break lines.
 const CONSOLES: [usize; 2] = [80, 120];
-/// A call that a console broke in more lines is none.
+/// A call that a console broke into more lines than this is not read as one.
 const CALL_LINES_MAX: usize = 12;
 
 /// One run as a text tells it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
-    /// What was printed.
+    /// What SQLIO printed.
     pub printout: Printout,
     /// Number of its first line, from 1.
     pub line: usize,
@@ -21,9 +21,9 @@ pub struct Reading {
     pub command_line: Option<String>,
     /// The machine, of a log that says so in its head.
     pub host: Option<String>,
-    /// The date in the head of such a log, as it stands there.
+    /// The date in the head of such a log, as it is written there.
     pub date: Option<String>,
-    /// Its lines without what was put around them: the same for the same run, however it was kept.
+    /// Its lines without additions around them: the same for the same run, however it was stored.
     pub text: String,
     /// What is missing at its end; `None` if it is whole.
     pub missing: Option<&'static str>,
@@ -83,7 +83,7 @@ struct Open {
 struct Call {
     text: String,
     lines: usize,
-    /// The console broke it here.
+    /// Whether the console broke the line here.
     full: bool,
 }
 
@@ -178,7 +178,7 @@ impl Reader {
         }
     }
 
-    /// The rest of a call, or a line of somebody else.
+    /// The rest of a call, or a line of another program.
     fn unknown(&mut self, line: &str, width: usize) {
         if let Some(run) = &mut self.run {
             run.last = None;
@@ -205,7 +205,7 @@ impl Reader {
     }
 }
 
-/// Whether a call stands after a prompt.
+/// Whether a call follows a prompt.
 fn is_typed(line: &str, call: &str) -> bool {
     line.strip_suffix(call).is_some_and(|before| before.trim_end().ends_with('>'))
 }
@@ -265,7 +265,7 @@ impl Open {
         {
             quote::fill_in(printout, call);
         }
-        // Who quotes a run leaves out its histogram: all other figures are those of the whole run.
+        // A quotation leaves out the histogram: all other figures are those of the whole run.
         let latency = printout.latency_ms.iter().all(Option::is_some);
         self.reading.missing = if printout.iops.is_none() {
             Some("the figures")
@@ -279,7 +279,7 @@ impl Open {
         self.reading
     }
 
-    /// As SQLIO printed it, not typed again by somebody who left out what he did not need.
+    /// Whether SQLIO printed it, or somebody typed it again and left out parts.
     fn is_printed(&self) -> bool {
         self.reading.printout.iops.is_some_and(|f| f.decimals == 2)
     }

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// What can be typed.
+/// The text that `-?` prints.
 pub const USAGE: &str = "\
 Usage: sqliosim [options]
 
@@ -20,50 +20,50 @@ The command line counts more than the configuration.
 /// The largest number that an option takes.
 const NUMBER_MAX: u32 = 1_000_000_000;
 
-/// A command line.
+/// A command line of SQLIOSim, option by option.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Command {
     /// `-cfg`: a file, or the name of a configuration.
     pub config: Option<String>,
-    /// `-save`
+    /// `-save`: the file for the configuration.
     pub save: Option<String>,
-    /// `-log`
+    /// `-log`: the file for the log.
     pub log: Option<String>,
-    /// `-dir`, each.
+    /// `-dir`: each directory for files.
     pub directories: Vec<String>,
-    /// `-d`
+    /// `-d`: the length in seconds.
     pub seconds: Option<u32>,
-    /// `-size`, in MiB.
+    /// `-size`: the size of the files in MiB.
     pub size_mb: Option<u32>,
 }
 
 /// What a command line asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Invocation {
-    /// What can be typed.
+    /// An explanation of the options.
     Usage,
-    /// A test.
+    /// A test to run.
     Test(Command),
 }
 
-/// Why a command line is none.
+/// Why a command line cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CommandError {
     /// An option that there is not.
     #[error("SQLIOSim has no option `{0}`; `-?` shows those it has")]
     Unknown(String),
-    /// A value is missing.
+    /// An option has no value.
     #[error("`{0}` needs a value after it")]
     Missing(&'static str),
-    /// It may be said once.
+    /// An option is given twice.
     #[error("`{0}` is given twice")]
     Twice(&'static str),
-    /// No number.
+    /// A value is not a number.
     #[error("`{option} {value}`: it must be a whole number from 1 to {NUMBER_MAX}")]
     Number {
-        /// The option.
+        /// The option with that value.
         option: &'static str,
-        /// What stands after it.
+        /// The value as it was typed.
         value: String,
     },
 }

@@ -1,25 +1,25 @@
 //! What a configuration says, as plain data, in SQLIOSim's units.
 
-/// A configuration. Its default is what SQLIOSim takes where a file says nothing.
+/// A configuration. Its default is what SQLIOSim uses if a file sets nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Configuration {
-    /// `[CONFIG]`
+    /// The section `[CONFIG]`.
     pub general: General,
-    /// `[FileN]`, by rising numbers.
+    /// The sections `[FileN]`, by rising numbers.
     pub files: Vec<DataFile>,
-    /// `[RandomUser]`
+    /// The section `[RandomUser]`.
     pub random: RandomUser,
-    /// `[AuditUser]`
+    /// The section `[AuditUser]`.
     pub audit: AuditUser,
-    /// `[ReadAheadUser]`
+    /// The section `[ReadAheadUser]`.
     pub read_ahead: ReadAheadUser,
-    /// `[BulkUpdateUser]`
+    /// The section `[BulkUpdateUser]`.
     pub bulk: BulkUpdateUser,
-    /// `[ShrinkUser]`
+    /// The section `[ShrinkUser]`.
     pub shrink: ShrinkUser,
 }
 
-/// `[CONFIG]`: the whole run.
+/// The section `[CONFIG]`: settings of the whole run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of the file")]
 pub struct General {
@@ -31,7 +31,7 @@ pub struct General {
     pub affinity: i64,
     /// `IOAffinity`: those that finish I/Os; 0 is all.
     pub io_affinity: i64,
-    /// `MaxMemoryMB`: size of the buffer pool; none is what is free at the start.
+    /// `MaxMemoryMB`: size of the buffer pool; `None` means the memory that is free at the start.
     pub max_memory_mb: Option<i64>,
     /// `StopOnError`: the run ends with the first error.
     pub stop_on_error: bool,
@@ -56,9 +56,9 @@ pub struct General {
     pub scatter_gather: bool,
     /// `ForceReadAhead`: pages are read ahead even if they are in memory.
     pub force_read_ahead: bool,
-    /// `DeleteFilesAtStartup`
+    /// `DeleteFilesAtStartup`: whether old files are removed first.
     pub delete_files_at_startup: bool,
-    /// `DeleteFilesAtShutdown`
+    /// `DeleteFilesAtShutdown`: whether files are removed at the end.
     pub delete_files_at_shutdown: bool,
     /// `StampFiles`: files that grow are filled with zeros.
     pub stamp_files: bool,
@@ -67,7 +67,7 @@ pub struct General {
 /// `[FileN]`: a file of the database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DataFile {
-    /// The N of the section.
+    /// The N of the section's name.
     pub number: u32,
     /// `FileName`: a path, perhaps with a stream after a colon.
     pub file_name: String,
@@ -77,9 +77,9 @@ pub struct DataFile {
     pub max_size_mb: Option<i64>,
     /// `Increment`, in MiB: by how much it grows and shrinks; 0 is not at all.
     pub increment_mb: i64,
-    /// `Shrinkable`
+    /// `Shrinkable`: whether the file may shrink and grow.
     pub shrinkable: bool,
-    /// `Sparse`
+    /// `Sparse`: whether the file begins as a hole.
     pub sparse: bool,
     /// `LogFile`: it holds the log, and no pages.
     pub log_file: bool,
@@ -108,22 +108,22 @@ pub struct RandomUser {
     pub sleep_after_ms: i64,
     /// `YieldPercentage`, in 1/100 %.
     pub yield_percentage: i64,
-    /// `CPUSimulation`
+    /// `CPUSimulation`: whether users also use the CPU.
     pub cpu_simulation: bool,
-    /// `CPUCyclesMin`
+    /// `CPUCyclesMin`: the least work for the CPU.
     pub cpu_cycles_min: i64,
-    /// `CPUCyclesMax`
+    /// `CPUCyclesMax`: the most work for the CPU.
     pub cpu_cycles_max: i64,
 }
 
 /// `[AuditUser]`: users that read pages in a row and check them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditUser {
-    /// `UserCount`
+    /// `UserCount`: how many such users there are.
     pub user_count: i64,
     /// `BuffersValidated`, in pages.
     pub pages: i64,
-    /// `DelayAfterCycles`
+    /// `DelayAfterCycles`: pause after so many cycles.
     pub delay_after_cycles: i64,
     /// `AuditDelay`, in milliseconds.
     pub delay_ms: i64,
@@ -132,13 +132,13 @@ pub struct AuditUser {
 /// `[ReadAheadUser]`: users that read many pages at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadAheadUser {
-    /// `UserCount`
+    /// `UserCount`: how many such users there are.
     pub user_count: i64,
     /// `BuffersRAMin`, in pages.
     pub pages_min: i64,
     /// `BuffersRAMax`, in pages.
     pub pages_max: i64,
-    /// `DelayAfterCycles`
+    /// `DelayAfterCycles`: pause after so many cycles.
     pub delay_after_cycles: i64,
     /// `RADelay`, in milliseconds.
     pub delay_ms: i64,
@@ -153,13 +153,13 @@ pub struct BulkUpdateUser {
     pub pages_min: i64,
     /// `BuffersBUMax`, in pages.
     pub pages_max: i64,
-    /// `DelayAfterCycles`
+    /// `DelayAfterCycles`: pause after so many cycles.
     pub delay_after_cycles: i64,
     /// `BUDelay`, in milliseconds.
     pub delay_ms: i64,
 }
 
-/// `[ShrinkUser]`: who lets files shrink and grow.
+/// The section `[ShrinkUser]`: the user that shrinks files and lets them grow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShrinkUser {
     /// `MinShrinkInterval`, in seconds.

@@ -5,7 +5,7 @@ use super::config::{
     ShrinkUser,
 };
 
-/// What a key holds.
+/// The type of a key's value.
 pub(super) enum Value<'a> {
     Flag(&'a mut bool),
     Number(&'a mut i64),
@@ -15,22 +15,22 @@ pub(super) enum Value<'a> {
     MaybeText(&'a mut Option<String>),
 }
 
-/// A key of a section.
+/// A key of a section, and its rules.
 pub(super) struct Key<'a> {
-    /// As the files have it.
+    /// Its name in files.
     pub name: &'static str,
-    /// As the documentation has it, where that is another name.
+    /// Its name in the documentation, if that differs.
     pub other: Option<&'static str>,
-    /// The least and the most.
+    /// The least and the most allowed value.
     pub range: (i64, i64),
     pub value: Value<'a>,
 }
 
-/// A section.
+/// A section of a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Section {
     Config,
-    /// Its place among the files.
+    /// A file, by its place in the list.
     File(usize),
     Random,
     Audit,
@@ -49,13 +49,13 @@ pub(super) const SECTIONS: [(&str, Section); 6] = [
     ("ShrinkUser", Section::Shrink),
 ];
 
-/// All of 1/100 %.
+/// The range of ratios in 1/100 %.
 const RATIO: (i64, i64) = (0, 10_000);
-/// Whatever is no less than nothing.
+/// The range of counts that may be 0.
 const ANY: (i64, i64) = (0, i64::MAX);
 /// Times: more than any run has.
 const TIME: (i64, i64) = (0, 1_000_000_000);
-/// Pages.
+/// The range of numbers of pages.
 const PAGES: (i64, i64) = (1, 1 << 40);
 /// MiB: no file system has more.
 const MIB: (i64, i64) = (1, 1 << 43);
@@ -90,7 +90,7 @@ impl Configuration {
         }
     }
 
-    /// The name of a section.
+    /// The name of a section in a file.
     pub(super) fn name_of(&self, section: Section) -> String {
         match section {
             Section::File(index) => {

@@ -5,26 +5,26 @@ use jiff::Zoned;
 /// How serious an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// What is going on.
+    /// What SQLIOSim is doing.
     Info,
-    /// What may be a mistake.
+    /// Something that may be a mistake.
     Warning,
-    /// What is wrong.
+    /// Something that is wrong.
     Error,
 }
 
-/// An entry.
+/// An entry of the log.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry<'a> {
-    /// How serious it is.
+    /// How serious the entry is.
     pub kind: Kind,
-    /// Who says it.
+    /// The simulated user that wrote it.
     pub user: &'a str,
-    /// What is said.
+    /// The message of the entry.
     pub text: &'a str,
 }
 
-/// What every log begins with.
+/// How every entry of a log begins.
 pub const BEGIN: &str = "<ENTRY ";
 
 impl Entry<'_> {

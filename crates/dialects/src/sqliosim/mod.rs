@@ -33,7 +33,7 @@ pub use shipped::{NAMES, shipped};
 pub use summary::Summary;
 pub use write::{WriteError, write};
 
-/// What is read of SQLIOSim: neither measurements nor workloads, only its own command.
+/// iosonde reads neither measurements nor workloads of SQLIOSim, only its command line.
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "sqliosim",
     title: "SQLIOSim",

@@ -1,4 +1,5 @@
-//! Reads a configuration: what is unknown is named with its place, what breaks a rule is refused.
+//! Reads a configuration: unknown keys are named with their place, values that break a rule are
+//! refused.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,13 +11,13 @@ use super::keys::{SECTIONS, Section, Value};
 const REMARKS_MAX: usize = 100;
 /// More files than any configuration has.
 const FILES_MAX: usize = 1024;
-/// Of what is quoted from a file, no more than this.
+/// At most so many characters of a file are quoted.
 const QUOTED_MAX: usize = 80;
 
-/// A configuration that was read.
+/// A configuration that was read, with notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// What it says.
+    /// The settings of the file.
     pub config: Configuration,
     /// What in it has no meaning, each with its place.
     pub notes: Vec<String>,
@@ -78,7 +79,7 @@ impl Remarks {
     }
 }
 
-/// Line and column, from 1.
+/// Line and column, counted from 1.
 type Place = (usize, usize);
 
 struct Reader<'a> {
@@ -86,9 +87,9 @@ struct Reader<'a> {
     config: Configuration,
     /// The one that keys belong to; `None` if they have no meaning.
     section: Option<Section>,
-    /// Where each key stands.
+    /// The place of each key.
     places: HashMap<(Section, &'static str), Place>,
-    /// What was typed for a key that became 0 because of it.
+    /// The text of a key that became 0 because of it.
     zeros: HashMap<(Section, &'static str), String>,
     notes: Remarks,
     wrong: Remarks,
@@ -154,7 +155,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `File1` and so on.
+    /// The section of `File1` and so on.
     fn file(&mut self, name: &str) -> Option<Section> {
         let (word, digits) = name.split_at_checked(4)?;
         let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
@@ -235,10 +236,10 @@ impl Reader<'_> {
     }
 }
 
-/// What became of a value.
+/// What a value in the file became.
 enum Set {
     Done,
-    /// It is not a number.
+    /// It is not a number, which counts as 0.
     Zero,
     /// It is neither true nor false.
     Neither,
@@ -289,7 +290,7 @@ fn bare(text: &str) -> &str {
     without('"').or_else(|| without('\'')).unwrap_or(text)
 }
 
-/// What stands around a line without being of it.
+/// Characters around a line that do not belong to it.
 pub(super) fn around(c: char) -> bool {
     c.is_whitespace() || c == '\u{feff}' || c == '\0'
 }
@@ -300,7 +301,7 @@ fn column(line: &str, part: &str) -> usize {
     line.get(..byte).unwrap_or(line).chars().filter(|c| *c != '\u{feff}').count() + 1
 }
 
-/// A quotation from the file.
+/// A quotation from the file, cut to its limit.
 fn short(text: &str) -> String {
     let mut shown: String = text.chars().take(QUOTED_MAX).collect();
     if shown.len() < text.len() {

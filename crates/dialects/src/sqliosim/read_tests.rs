@@ -1,4 +1,4 @@
-//! What is read is what was written, and nothing that is read can break anything.
+//! The reader returns what was written, and no input can break it.
 
 use proptest::prelude::*;
 
@@ -46,8 +46,8 @@ fn every_key_is_read_in_any_case_and_the_rest_is_named_with_its_place() {
     assert_eq!(reading.notes.len(), 6);
 }
 
-/// A number that is none counts as 0, and the complaint about its range named that 0 and not what
-/// was typed.
+/// A text that is not a number counts as 0, and the complaint about its range named that 0 instead
+/// of what was typed.
 #[test]
 fn a_complaint_names_what_was_typed() {
     for (typed, words) in [

@@ -15,14 +15,14 @@ use workload::plural;
 use super::log::BEGIN;
 use crate::foreign::fnv_1a;
 
-/// What is read, in a phrase.
+/// The name of such files in a phrase.
 pub const LOG_ABOUT: &str = "SQLIOSim's log (sqliosim.log.xml)";
 /// What the summary of a file begins with.
 const SUMMARY: &str = "Final Summary for file ";
 /// Errors that are named one by one.
 const ERRORS_MAX: usize = 20;
 
-/// A text as the lines that are said in it, its errors and warnings, and its times.
+/// A text, split into messages, with its errors, its warnings and its times.
 #[derive(Default)]
 struct Said {
     lines: Vec<String>,
@@ -39,9 +39,8 @@ struct Moment {
     time: Time,
 }
 
-/// The recording of a text, and notes on how it was read; `None` if it is not SQLIOSim's. `file` is
-/// the name of the file, `read` the moment, UTC and RFC 3339, that stands for a start that nobody
-/// knows.
+/// The recording of a text, and notes on reading it; `None` if it is not SQLIOSim's. `file` is the
+/// name of the file, `read` the moment (UTC, RFC 3339) to use if the start is not known.
 #[must_use]
 pub fn recording(
     text: &str,
@@ -89,10 +88,10 @@ fn document(
 ) -> Experiment<Recording> {
     let mut method = vec![
         "SQLIOSim counted this. Its final summary counts the I/Os of each file over the whole run. \
-        The log's own length stands for the run's, with the making of the files and the last \
-         check in it."
+        The length of the log is taken as that of the run; it includes the making of the files and \
+        the last check."
             .to_owned(),
-        "SQLIOSim tells one total time for reads and writes together, and no latency of either."
+        "SQLIOSim reports one total time for reads and writes together, and no latency of either."
             .to_owned(),
     ];
     method.extend(rows.iter().filter_map(mean_time));
@@ -138,7 +137,7 @@ fn mean_time(row: &RecordedRow) -> Option<String> {
     })
 }
 
-/// What is said in a text: of entries their descriptions, else its lines.
+/// The messages of a text: the descriptions of entries, otherwise its lines.
 fn said(text: &str) -> Said {
     let mut said = Said::default();
     if !text.contains(BEGIN) {
@@ -214,7 +213,7 @@ fn seconds(first: Moment, last: Moment) -> Option<f64> {
     (apart > 0.0).then_some(apart)
 }
 
-/// One row per file.
+/// Makes one row per file.
 fn rows(lines: &[String], seconds: f64) -> Vec<RecordedRow> {
     let mut rows: Vec<RecordedRow> = Vec::new();
     let mut file: Option<String> = None;
@@ -306,7 +305,7 @@ mod tests {
         let (document, _) = recording(&text, "x", READ).unwrap();
         assert_eq!(document.started, READ);
         assert!(document.warnings[0].contains("the date is that of the file"));
-        // Without a length there is no rate.
+        // A rate needs a length.
         assert_eq!(document.conclusion.totals.rows[0].figures()[0].1, None);
         assert_eq!(document.conclusion.totals.rows[0].reads, Some(1000));
     }

@@ -5,7 +5,7 @@ use super::keys::{Section, Value};
 
 /// The unit that SQLIOSim's rules for the log are about.
 const SECTOR_BYTES: i64 = 512;
-/// The most CPUs.
+/// The most CPUs of a mask.
 const CPUS_MAX: i64 = 64;
 /// Pages of 8 KiB in a MiB.
 const PAGES_PER_MIB: i64 = 128;
@@ -15,9 +15,9 @@ const PAGES_PER_MIB: i64 = 128;
 pub struct Violation {
     /// The section, without its brackets.
     pub section: String,
-    /// The key.
+    /// The key that breaks a rule.
     pub key: &'static str,
-    /// What is wrong with its value.
+    /// The rule that its value breaks.
     pub rule: String,
     pub(super) at: Section,
 }
@@ -141,7 +141,7 @@ impl Configuration {
         }
     }
 
-    /// What is read or written in a row must fit into the smallest file of pages.
+    /// Pages that are read or written in a row must fit into the smallest file.
     fn pages(&self, add: &mut dyn FnMut(Section, &'static str, String)) {
         let sizes = self.files.iter().filter(|f| !f.log_file).map(|f| f.initial_size_mb.max(0));
         let Some(smallest) = sizes.min() else { return };

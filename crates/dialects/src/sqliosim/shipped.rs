@@ -17,7 +17,7 @@ pub fn shipped(name: &str) -> Option<Configuration> {
         None => &name,
     };
     let mut config = Configuration::default();
-    // The file says more than the documentation takes where nothing is said.
+    // The shipped file has more than the documented default.
     config.random.chain_pages_min = 50;
     match name {
         "default" => {}

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use results::{FileIos, ValidatedFile};
 use workload::show_ns;
 
-/// What was done to a file.
+/// The I/O on one file.
 #[derive(Debug)]
 pub struct Summary<'a> {
     /// Its name, as the configuration has it.
@@ -20,7 +20,7 @@ pub struct Summary<'a> {
 }
 
 impl Summary<'_> {
-    /// The lines.
+    /// The lines of the summary, as SQLIOSim prints them.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut text = String::new();

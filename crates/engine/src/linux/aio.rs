@@ -108,7 +108,7 @@ fn destroy(context: libc::c_ulong) {
 }
 
 impl AioQueue {
-    /// A queue to `files`.
+    /// A queue to these files.
     pub(super) fn new(
         files: Vec<File>,
         plan: BufferPlan,

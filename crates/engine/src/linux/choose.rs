@@ -10,7 +10,7 @@ use super::{aio, extents, open_for_io, uring};
 use crate::error::EngineError;
 use crate::prepared::PreparedTarget;
 
-/// A backend.
+/// The backends that Linux has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Uring,
@@ -110,7 +110,7 @@ impl TargetTraits {
         let mode = workload.mode_of(stream);
         let only_writes = !stream.reads();
         let Ok(file) = open_for_io(target, mode, stream) else {
-            // Whoever opens it for the run will say why it cannot be.
+            // Opening it for the run will report why it cannot be opened.
             return Self { mode, only_writes, refuses_to_wait: true, in_memory: false };
         };
         let align = if mode == Mode::Buffered { 1 } else { target.direct_align_bytes };

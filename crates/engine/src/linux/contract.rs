@@ -103,9 +103,9 @@ fn the_mmap_queue_keeps_the_contract() {
     tells_errors(&mut queue, Op::Write, libc::EBADF);
 }
 
-/// The system ends a program that touches mapped memory whose file has become shorter. Here it is
-/// an error of each such I/O, also of the second one at the same place, and what comes back is what
-/// is there again.
+/// The system ends a program that touches mapped memory whose file has become shorter. Here each
+/// such I/O returns an error, including the second at the same place. If the file grows again, its
+/// bytes come back.
 #[test]
 fn a_mapped_file_that_becomes_shorter_makes_errors() {
     let file = file(Mode::Mapped, true).unwrap();
@@ -260,8 +260,8 @@ fn queues_to_two_files_keep_them_apart() {
     }
 }
 
-/// Reading an empty pipe takes until somebody writes to it: an I/O that is stuck for as long as the
-/// test wants.
+/// Reading an empty pipe blocks until another thread writes to it: an I/O that is stuck as long as
+/// the test wants.
 #[test]
 fn a_stuck_io_does_not_hold_up_the_uring_queue() {
     if let Err(error) = uring::probe() {

@@ -25,7 +25,7 @@ fn holes(file: &File, size_bytes: u64) -> Option<u64> {
     while at < size_bytes {
         let data = match rustix::fs::seek(file, SeekFrom::Data(at)) {
             Ok(data) => data,
-            // There is no data any more.
+            // There is no data up to the end of the file.
             Err(rustix::io::Errno::NXIO) => size_bytes,
             Err(_) => return None,
         };

@@ -1,10 +1,10 @@
-//! Faults in mapped memory: where a system call would return an error, the system sends a signal
-//! (SIGBUS), which ends the program. Here it becomes the error of the one I/O that met it.
+//! Faults in mapped memory. A system call would return an error; a fault makes the system send a
+//! signal (SIGBUS), which ends the program. Here it becomes the error of the I/O that met it.
 //!
 //! The handler puts an empty page where the fault was, so that the copy can continue, and notes
-//! that it did; whoever copies looks at the note and maps the file again. It calls nothing but
-//! mmap, and touches no memory but its thread's own note. Faults at any other address go to whoever
-//! was there before.
+//! that it did. The copying code looks at the note and maps the file again. The handler calls
+//! nothing but mmap, and touches no memory but its thread's own note. Faults at other addresses go
+//! to the previous handler.
 #![expect(unsafe_code, reason = "a signal handler, and memory that files are mapped to")]
 
 use std::cell::Cell;
@@ -24,7 +24,7 @@ thread_local! {
         const { Copying { from: Cell::new(0), to: Cell::new(0), faulted: Cell::new(false) } };
 }
 
-/// What the handler was set up with: who handled faults before, and how long a page is.
+/// What the handler needs: the previous handler, and the size of a page.
 struct Before {
     action: libc::sigaction,
     page_bytes: usize,
@@ -98,8 +98,8 @@ extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc:
     unsafe {
         let error = *libc::__errno_location();
         if !ours || !put_empty_page(address & !(before.page_bytes - 1), before.page_bytes) {
-            // Not for us: when this returns, the access is tried again, and whoever was here before
-            // is told.
+            // The fault is not ours. When this returns, the access is tried again and reaches the
+            // previous handler.
             libc::sigaction(libc::SIGBUS, &raw const before.action, std::ptr::null_mut());
         }
         *libc::__errno_location() = error;

@@ -1,4 +1,4 @@
-//! What is asked of files and file systems.
+//! Questions about files and file systems.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
@@ -25,8 +25,8 @@ pub(crate) fn open(path: &Path, access: Access) -> io::Result<File> {
     options.mode(0o600).custom_flags(libc::O_NOFOLLOW).open(path)
 }
 
-/// Opens somebody else's file or device. The kernel refuses to open a device exclusively that
-/// anybody has mounted or built on.
+/// Opens a file or device that iosonde did not make. The kernel refuses to open a device
+/// exclusively if it is mounted or in use by another device.
 pub(crate) fn open_foreign(path: &Path, writes: bool, device: bool) -> io::Result<File> {
     let flags = if writes && device { libc::O_EXCL } else { 0 };
     OpenOptions::new().read(true).write(writes).custom_flags(flags).open(path)
@@ -119,7 +119,7 @@ pub(crate) fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     allocate(file, FallocateFlags::empty(), 0, bytes)
 }
 
-/// The same for what is beyond the end of a file, which is as long as before.
+/// The same past the end of a file, whose length does not change.
 pub(crate) fn reserve_beyond(file: &File, end: u64, more: u64) -> io::Result<()> {
     allocate(file, FallocateFlags::KEEP_SIZE, end, more)
 }

@@ -12,7 +12,7 @@ use super::files;
 use crate::prepared::Refusal;
 use crate::targets::Access;
 
-/// Whoever has a device or a file open for longer than this uses it.
+/// A program that keeps a device or a file open for longer than this uses it.
 const GLANCE: Duration = Duration::from_millis(300);
 /// How often is looked at it meanwhile.
 const STEP: Duration = Duration::from_millis(10);
@@ -24,8 +24,8 @@ pub(crate) fn is_of_devices(directory: &Path) -> bool {
     real.starts_with("/dev") && !real.starts_with("/dev/shm")
 }
 
-/// Who uses the block device of this number, if anybody: a mount, swap, a device built on it, a
-/// program.
+/// What uses the block device of this number: a mount, swap, a device built on it, or a program;
+/// `None` if nothing does.
 pub(crate) fn device_usage(number: u64) -> Option<String> {
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     let system = System::of_this_machine();
@@ -58,14 +58,14 @@ fn processes_with(number: u64) -> Vec<u32> {
     ids.filter(|id| *id != std::process::id()).filter(has_open).collect()
 }
 
-/// Chooses the signal that tells of a lease; not in the libc crate.
+/// Chooses the signal that announces the end of a lease; not in the libc crate.
 const F_SETSIG: libc::c_int = 10;
 
-/// Whether anybody else has this file open, be it a program or the kernel (for a loop device, for
+/// Whether this file is open elsewhere, in a program or in the kernel (for a loop device, for
 /// swap).
 ///
-/// The kernel grants a write lease only on a file that is open nowhere else. Where it grants none
-/// for other reasons (another owner, a network file system), nothing is known.
+/// The kernel grants a write lease only on a file that is open nowhere else. If it grants none for
+/// other reasons (another owner, a network file system), nothing is known.
 pub(crate) fn is_open_elsewhere(file: &File) -> bool {
     // The kernel closes the files of a ring, or of a program that has ended, some milliseconds
     // later.
@@ -95,8 +95,8 @@ fn has_another_user(file: &File) -> bool {
         // SAFETY: the descriptor is open, and these commands take plain numbers.
         unsafe { libc::fcntl(file.as_raw_fd(), command, value) }
     };
-    // Whoever opens the file in the moment of the lease makes the kernel send a signal: one that
-    // does nothing.
+    // If a program opens the file during the lease, the kernel sends a signal: one that does
+    // nothing.
     control(F_SETSIG, libc::SIGURG);
     if control(libc::F_SETLEASE, libc::F_WRLCK) == 0 {
         control(libc::F_SETLEASE, libc::F_UNLCK);
@@ -136,14 +136,14 @@ impl System {
         }
     }
 
-    /// Who uses the device, the disk it is a part of, or any of its partitions.
+    /// What uses the device, the disk it is a part of, or any of its partitions.
     fn usage(&self, major: u32, minor: u32) -> Option<String> {
         let directory = self.sys.join(format!("dev/block/{major}:{minor}"));
         let one = self.usage_of_one(&directory, major, minor);
         one.or_else(|| self.usage_of_disk(&directory)).or_else(|| self.usage_of_parts(&directory))
     }
 
-    /// Who uses the whole disk of a partition.
+    /// What uses the whole disk of a partition.
     fn usage_of_disk(&self, directory: &Path) -> Option<String> {
         let real = fs::canonicalize(directory).ok()?;
         let disk = real.parent().filter(|_| real.join("partition").exists())?;
@@ -153,7 +153,7 @@ impl System {
         Some(format!("{usage} (its disk {name})"))
     }
 
-    /// Who uses the partitions of a disk. A disk that has any is not overwritten as a whole: that
+    /// What uses the partitions of a disk. A disk that has any is not overwritten as a whole: that
     /// is most often a slip.
     fn usage_of_parts(&self, directory: &Path) -> Option<String> {
         let entries = fs::read_dir(directory).ok()?.flatten();
@@ -290,8 +290,8 @@ mod tests {
         assert!(usage.contains("part of dm-0") && usage.contains("its disk 8:0"), "{usage}");
     }
 
-    /// A database or a virtual machine that runs on the file would not survive; its name says
-    /// nothing about that.
+    /// A database or a virtual machine that runs on the file would not survive, and the file's name
+    /// gives no hint of it.
     #[test]
     fn a_file_that_is_open_elsewhere_is_known() {
         let dir = tempfile::tempdir().unwrap();

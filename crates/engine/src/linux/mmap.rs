@@ -18,7 +18,7 @@ use crate::buffers::{BufferPlan, Buffers};
 use crate::inline::{InlineQueue, Perform};
 use crate::queue::{Op, Request};
 
-/// A target in memory.
+/// A target that is mapped into memory.
 pub(super) struct Mapping {
     file: File,
     map: MmapRaw,
@@ -110,11 +110,11 @@ impl Mapping {
     }
 }
 
-/// A queue that copies.
+/// A queue that copies to and from mappings.
 pub(super) type MmapQueue = InlineQueue<Vec<Mapping>>;
 
 impl MmapQueue {
-    /// A queue to mapped targets.
+    /// A queue to these mapped targets.
     pub(super) fn new(mappings: Vec<Mapping>, plan: BufferPlan) -> io::Result<Self> {
         Self::to(mappings, plan)
     }
@@ -133,7 +133,7 @@ impl Perform for Vec<Mapping> {
                 let written = mapping.write(part, &buffers.write(request.slot)[buffer])?;
                 mapping.file.sync_data().map(|()| written)
             }
-            // Both cover what was written through the mapping, too.
+            // Both calls also cover writes through the mapping.
             Op::Fsync => mapping.file.sync_all().map(|()| 0),
             Op::Fdatasync => mapping.file.sync_data().map(|()| 0),
         }

@@ -115,7 +115,7 @@ impl Start {
         let open = |(stream, target): &(&Stream, &PreparedTarget)| {
             let mode = workload.mode_of(stream);
             let file = open_for_io(target, mode, stream)?;
-            // A mapping is told by itself, and direct I/O has no hint.
+            // A mapping gets its hint elsewhere, and direct I/O has no hint.
             if let Some(hint) = stream.hint.filter(|_| mode == Mode::Buffered) {
                 advise(&file, hint, target.path())?;
             }
@@ -133,7 +133,7 @@ impl Start {
         Ok(Self { choice, opened, plan, completion: workload.completion })
     }
 
-    /// Opens the queue and does with it what is to be done.
+    /// Opens the queue and runs the driver on it.
     fn open<O: Opened>(self, then: O) -> O::Output {
         let Self { choice: Choice { kind, reason }, opened, plan, completion } = self;
         let files = |opened: Vec<Open>| opened.into_iter().map(|o| o.file).collect::<Vec<_>>();

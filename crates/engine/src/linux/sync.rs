@@ -9,7 +9,7 @@ use crate::buffers::{BufferPlan, Buffers};
 use crate::inline::{InlineQueue, Perform};
 use crate::queue::{Op, Request};
 
-/// A queue of one.
+/// A queue that performs one I/O at a time, with pread and pwrite.
 pub(super) type SyncQueue = InlineQueue<Files>;
 
 /// Targets that are read and written by calls.
@@ -19,7 +19,7 @@ pub(super) struct Files {
 }
 
 impl SyncQueue {
-    /// A queue to `files`.
+    /// A queue to these files.
     pub(super) fn new(files: Vec<File>, plan: BufferPlan) -> io::Result<Self> {
         Self::to(Files { files, vectors: Vectors::new(&plan) }, plan)
     }

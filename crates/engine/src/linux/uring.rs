@@ -41,7 +41,7 @@ pub(super) struct UringQueue {
     clock: Clock,
     to_submit: u32,
     unfinished: u32,
-    /// What was started last was complete when the call returned.
+    /// What the call started last had completed when it returned.
     instant: bool,
     /// The ring's number among those registered by this thread.
     registered_ring: Option<libc::c_int>,
@@ -81,7 +81,7 @@ fn open_ring(depth: u32) -> io::Result<(IoUring, &'static str)> {
     Err(last)
 }
 
-/// How the kernel is told of rings that are registered: `struct io_uring_rsrc_update`.
+/// How the kernel learns of rings that are registered: `struct io_uring_rsrc_update`.
 #[repr(C)]
 struct RingUpdate {
     offset: u32,
@@ -132,9 +132,9 @@ impl UringQueue {
         let vectors =
             regions.map(|(base, len)| libc::iovec { iov_base: base.cast(), iov_len: len });
         let in_pieces = Vectors::new(&plan);
-        // Without the right to lock that much memory, requests name their buffers by address, and
-        // several pieces always are named so. SAFETY: the regions live in `buffers`, which the
-        // queue drops after the ring.
+        // Without the right to lock that much memory, requests name their buffers by address;
+        // several pieces always do. SAFETY: the regions live in `buffers`, which the queue drops
+        // after the ring.
         let fixed_buffers = !matches!(plan.layout, Layout::Scattered { .. })
             && unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
         if fixed_buffers {
@@ -169,12 +169,12 @@ impl UringQueue {
         Ok((queue, features))
     }
 
-    /// Starts what was issued and lets the kernel post what is done, without waiting.
+    /// Submits what was issued and lets the kernel post completions, without waiting.
     fn submit(&mut self) -> io::Result<()> {
         self.enter(0, None)
     }
 
-    /// The system call: starts what was issued and waits for completions, at most for a time.
+    /// The system call: submits what was issued and waits for completions, at most for a time.
     fn enter(&mut self, least: u32, time: Option<&Timespec>) -> io::Result<()> {
         let mut flags = EnterFlags::GETEVENTS.bits();
         let arguments = time.map(|time| SubmitArgs::new().timespec(time));
@@ -232,7 +232,7 @@ impl UringQueue {
     }
 }
 
-/// What makes one write last.
+/// The flag that makes one write durable.
 fn durability(op: Op) -> i32 {
     if op == Op::WriteDurable { libc::RWF_DSYNC } else { 0 }
 }
@@ -270,7 +270,7 @@ fn entry(
     entry.user_data(u64::from(request.slot))
 }
 
-/// The same in pieces.
+/// A request for an I/O in several pieces.
 fn vectored(
     request: &Request,
     base: (*mut u8, *mut u8),
@@ -384,9 +384,9 @@ impl Queue for UringQueue {
 }
 
 impl Drop for UringQueue {
-    /// Gives back what is registered now: the kernel takes rings down in the background, and until
-    /// then a test file that is removed would keep its space. Memory that the kernel may still
-    /// write to must stay: an I/O that never returned keeps its buffers.
+    /// Unregisters everything now. The kernel takes rings down in the background, and until then a
+    /// test file that is removed would keep its space. Memory that the kernel may still write to
+    /// has to stay: an I/O that never returned keeps its buffers.
     fn drop(&mut self) {
         if let Some(offset) = self.registered_ring.and_then(|n| u32::try_from(n).ok()) {
             RingUpdate { offset, reserved: 0, data: 0 }.apply(&self.ring, UNREGISTER_RING_FDS);

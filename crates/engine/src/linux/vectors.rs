@@ -15,9 +15,9 @@ const PIECES_MAX: usize = 1024;
 
 /// Room for the pieces of every slot. A slot's stay where they are until it is used again.
 pub(super) struct Vectors {
-    /// The most of one slot.
+    /// The most pieces of one slot.
     pieces: usize,
-    /// Bytes of each, where that and not their number is given.
+    /// Bytes of each piece, if that and not their number is given.
     page_bytes: Option<usize>,
     all: Vec<libc::iovec>,
 }
@@ -78,7 +78,7 @@ pub(super) fn whole(block: &[u8]) -> libc::iovec {
     libc::iovec { iov_base: block.as_ptr().cast_mut().cast(), iov_len: block.len() }
 }
 
-/// pwritev, or pwritev2 for what is on stable media when the call returns.
+/// pwritev, or pwritev2 for writes that are on stable media when the call returns.
 pub(super) fn write(
     file: &File,
     pieces: &[libc::iovec],
@@ -124,7 +124,7 @@ mod tests {
         };
         assert_eq!(of(0, 400), [(0, 100), (100, 100), (200, 100), (300, 100)]);
         assert_eq!(of(0, 200), [(0, 50), (50, 50), (100, 50), (150, 50)]);
-        // What is left of a block of 400 after 150.
+        // The rest of a block of 400 after 150 bytes.
         assert_eq!(of(150, 250), [(150, 50), (200, 100), (300, 100)]);
         assert!(Vectors::new(&BufferPlan { layout: Layout::Single, ..plan }).is_none());
     }
@@ -145,7 +145,7 @@ mod tests {
         let page = |number: usize| (number * 8192, 8192);
         assert_eq!(of(8192, 65_536, 0, 8192), [page(0)]);
         assert_eq!(of(8192, 65_536, 0, 24_576), [page(0), page(1), page(2)]);
-        // What is left behind a page and a half.
+        // The rest after a page and a half.
         assert_eq!(of(8192, 65_536, 12_288, 12_288), [(12_288, 4096), page(2)]);
         let many = of(512, 1 << 20, 0, 1 << 20);
         assert_eq!((many.len(), many[1]), (1024, (1024, 1024)), "two pages each");

@@ -61,7 +61,7 @@ unsafe fn set<T>(file: &File, class: FILE_INFO_BY_HANDLE_CLASS, value: &T) -> io
 }
 
 /// Opens an open file once more, with other rights and flags. Windows takes the same file, whatever
-/// its name means by now; Wine goes by the name, so what was opened is looked at before it is used.
+/// its name means by now. Wine uses the name, so the file is checked before use.
 pub(super) fn reopen(file: &File, rights: u32, flags: u32) -> io::Result<File> {
     let again = open_again(file, rights, flags)?;
     if identity(&again)? == identity(file)? {
@@ -200,7 +200,7 @@ pub(super) fn free_space(directory: &Path) -> io::Result<(u64, u64, u64)> {
     Ok((available, whole, free))
 }
 
-/// Bytes that a file takes.
+/// Bytes that a file takes on its volume.
 pub(super) fn allocated(path: &Path) -> Option<u64> {
     let path = wide(path);
     let mut high = 0;

@@ -5,7 +5,7 @@ use workload::{Buffers as Layout, EngineChoice, Mode, Stream, Workload};
 use crate::error::EngineError;
 use crate::prepared::PreparedTarget;
 
-/// A backend.
+/// The backends that Windows has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Iocp,

@@ -1,4 +1,4 @@
-//! What is asked of files and file systems.
+//! Questions about files and file systems.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -17,8 +17,8 @@ use crate::prepared::Refusal;
 use crate::targets::{Access, Node, Space};
 use crate::windows_names::falsifier;
 
-/// Opens the file of this very name: a link, or anything else that stands for other bytes than its
-/// own, is an error.
+/// Opens the file of exactly this name. A link, or anything else that stands for another file's
+/// bytes, is an error.
 pub(crate) fn open(path: &Path, access: Access) -> io::Result<File> {
     let rights = match access {
         Access::Read => GENERIC_READ,
@@ -39,7 +39,7 @@ fn is_reparse_point(metadata: &Metadata) -> bool {
     metadata.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT != 0
 }
 
-/// Opens somebody else's file; for writing, only where nobody has it open.
+/// Opens a file that iosonde did not make; for writing, only if no other program has it open.
 pub(crate) fn open_foreign(path: &Path, writes: bool, _device: bool) -> io::Result<File> {
     if let Some(usage) = guard::held(path).filter(|_| writes) {
         return Err(io::Error::new(io::ErrorKind::ResourceBusy, format!("it is {usage}")));
@@ -161,8 +161,8 @@ pub(crate) fn write_all_at(file: &File, buffer: &[u8], offset: u64) -> io::Resul
     Ok(())
 }
 
-/// A test file is written as it is: a directory that compresses its files has that switched off for
-/// this one, and where that fails, or they are encrypted, the file is refused.
+/// A test file must be written as it is. If its directory compresses files, that is switched off
+/// for this file. If that fails, or if files are encrypted, the file is refused.
 pub(crate) fn check_plain(path: &Path, file: Option<&File>) -> Result<(), Refusal> {
     let Some(file) = file else { return Ok(()) };
     let attributes = || file.metadata().map_or(0, |m| m.file_attributes());

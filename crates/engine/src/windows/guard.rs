@@ -22,7 +22,7 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Refusal> {
     }
 }
 
-/// No directory holds devices.
+/// Windows has no directory of devices.
 pub(crate) fn is_of_devices(_: &Path) -> bool {
     false
 }
@@ -43,8 +43,8 @@ pub(crate) fn is_open_elsewhere(_: &File) -> bool {
     false
 }
 
-/// Who has a file open that this program has not, if anybody: Windows opens it for one alone only
-/// where nobody else has it.
+/// Which other program has a file open: Windows opens it for one program alone only if no other has
+/// it.
 pub(crate) fn held(path: &Path) -> Option<String> {
     let alone = OpenOptions::new().read(true).share_mode(0).open(path);
     is_shared(alone.err()?.raw_os_error()).then(|| "open elsewhere, in a program".to_owned())

@@ -34,7 +34,7 @@ const LAST_IOS_MS: u32 = 2000;
 /// A handle that is bound to the port.
 struct Bound {
     handle: HANDLE,
-    /// The port is told nothing of calls that succeed at once.
+    /// The port gets no completion for calls that succeed at once.
     skips: bool,
 }
 
@@ -262,15 +262,15 @@ impl Queue for IocpQueue {
     }
 }
 
-/// The lower half.
+/// The lower 32 bits.
 #[expect(clippy::cast_possible_truncation, reason = "that is what it is for")]
 fn low(number: u64) -> u32 {
     number as u32
 }
 
 impl Drop for IocpQueue {
-    /// Cancels what is under way and waits for it. The memory of an I/O that never returns is left
-    /// to the end of the process.
+    /// Cancels I/Os in flight and waits for them. The memory of an I/O that never returns is kept
+    /// until the process ends.
     fn drop(&mut self) {
         if self.pending == 0 {
             return;

@@ -31,7 +31,7 @@ pub(crate) struct Pages {
     bytes: usize,
 }
 
-// SAFETY: nothing else refers to the pages, and whoever has this has them alone.
+// SAFETY: nothing else refers to the pages, and this value owns them alone.
 unsafe impl Send for Pages {}
 
 impl Pages {

@@ -91,7 +91,7 @@ impl Start {
         Ok(Self { choice, opened, plan, completion: workload.completion })
     }
 
-    /// Opens the queue and does with it what is to be done.
+    /// Opens the queue and runs the driver on it.
     fn open<O: Opened>(self, then: O) -> O::Output {
         let Self { choice: Choice { kind, reason }, opened, plan, completion } = self;
         let backend = Backend { name: kind.name(), reason, features: Vec::new() };

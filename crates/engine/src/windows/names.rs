@@ -1,6 +1,5 @@
-//! What a path of Windows means besides what it says: devices, streams of a file, names that
-//! Windows changes before it looks for them. Functions of texts and numbers, tested on every
-//! system.
+//! Special meanings of a path on Windows: devices, streams of a file, names that Windows changes
+//! before it looks for them. Functions of texts and numbers, tested on every system.
 
 const RAW: &str = "is a raw drive or volume, and this version does not use those on Windows, \
     neither for reading nor for writing; name a directory on it, such as `E:\\data`";
@@ -73,7 +72,7 @@ pub(crate) fn is_of_system(name: &str) -> bool {
     SYSTEM_FILES.contains(&name.to_ascii_lowercase().as_str())
 }
 
-/// Why what is read from a file of these attributes is not what a device delivers, if so.
+/// Why reads of a file with these attributes are not what a device delivers, if so.
 pub(crate) fn falsifier(attributes: u32) -> Option<&'static str> {
     const KINDS: [(u32, &str); 5] = [
         (0x0800, "compressed by NTFS"),

@@ -21,8 +21,8 @@ const SECTOR_BYTES: u64 = 4096;
 pub(super) struct Pair {
     /// For all I/Os, as its stream wants them.
     pub(super) plain: File,
-    /// For writes that must be on stable media when they are done, where not all of them must:
-    /// Windows knows that of handles, not of single writes.
+    /// For writes that must be on stable media when they complete, if not all must: Windows knows
+    /// that per handle, not per write.
     pub(super) durable: Option<File>,
 }
 

@@ -17,11 +17,11 @@ const TICK_NS: u64 = 2_000_000;
 pub(crate) enum Started {
     /// It is done: its bytes, or its negative error number. The port tells nothing more of it.
     Done(i32),
-    /// The port will tell.
+    /// The port will report it.
     Pending,
 }
 
-/// Reads the answer of `ReadFile` or `WriteFile`. `skips` says that the port is told nothing of
+/// Reads the answer of `ReadFile` or `WriteFile`. With `skips`, the port gets no completion for
 /// calls that succeed at once.
 pub(crate) fn started(succeeded: bool, error: u32, bytes: usize, skips: bool) -> Started {
     match (succeeded, error) {

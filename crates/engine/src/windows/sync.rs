@@ -8,7 +8,7 @@ use crate::buffers::{BufferPlan, Buffers};
 use crate::inline::{InlineQueue, Perform};
 use crate::queue::{Op, Request};
 
-/// A queue of one.
+/// A queue that performs one I/O at a time.
 pub(super) type SyncQueue = InlineQueue<Files>;
 
 /// Targets that are read and written by calls.

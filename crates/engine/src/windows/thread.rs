@@ -46,7 +46,7 @@ fn groups() -> Vec<u32> {
 fn bind(cpu: u32) -> io::Result<()> {
     let (group, bit) = place_of_cpu(cpu, &groups()).ok_or(io::ErrorKind::InvalidInput)?;
     let affinity = GROUP_AFFINITY { Mask: 1 << bit, Group: group, ..GROUP_AFFINITY::default() };
-    // SAFETY: the structure lives until the call returns, and what was before is not asked for.
+    // SAFETY: the structure lives until the call returns, and the previous value is not read.
     let result = unsafe {
         SetThreadGroupAffinity(GetCurrentThread(), &raw const affinity, std::ptr::null_mut())
     };

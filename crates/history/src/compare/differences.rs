@@ -56,17 +56,17 @@ fn tools(side: &[Document]) -> Vec<String> {
     })
 }
 
-/// The machines.
+/// The machines that a side was measured on.
 pub(super) fn hosts(side: &[Document]) -> Vec<String> {
     of_host(side, |h| h.hostname.clone())
 }
 
-/// The targets.
+/// The targets that a side was measured on.
 pub(super) fn targets(side: &[Document]) -> Vec<String> {
     each(side, |d| d.targets().iter().map(|t| t.display().to_string()).collect())
 }
 
-/// The devices, by model where that is known.
+/// The devices, by model if that is known.
 pub(super) fn devices(side: &[Document]) -> Vec<String> {
     of_devices(side, |d| Some(d.model.clone().unwrap_or_else(|| d.name.clone())))
 }

@@ -84,7 +84,7 @@ pub(crate) fn of_measurement(figure: Figure, measurement: &Measurement) -> Optio
     value.filter(|v| v.is_finite() && *v > 0.0)
 }
 
-/// I/Os above a percentile.
+/// How many I/Os lie above a percentile.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a count")]
 fn tail(figure: Figure, run: &Run<'_>) -> Option<u64> {
     let quantile = figure.quantile()?;

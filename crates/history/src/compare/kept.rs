@@ -1,5 +1,4 @@
-//! Results of a history compared: what is read for it, the same for the command line and the
-//! browser.
+//! Compares results of a history, for the command line and the browser alike.
 
 use results::{Comparison, Conclusion as _, Document, Durability, Runs, SideResult, Validation};
 
@@ -14,16 +13,16 @@ const NOISE_READ: usize = 20;
 /// One side of a comparison, as a history knows it.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
-    /// What it was named by.
+    /// The name that the user typed for it.
     pub name: &'a str,
-    /// Its results.
+    /// Its results in the history.
     pub entries: &'a [Entry],
 }
 
 /// How to compare what a history holds.
 #[derive(Debug, Clone, Copy)]
 pub struct CompareOptions<'a> {
-    /// What counts as no change, percent either way.
+    /// Changes up to this count as no change, in percent either way.
     pub band_percent: f64,
     /// Draw verdicts although the sides are not alike.
     pub anyway: bool,
@@ -96,7 +95,7 @@ fn results(entries: &[Entry]) -> Vec<SideResult> {
     results
 }
 
-/// Every result with the tag that is older than what is judged, of the same hosts and targets.
+/// Every result with the tag that is older than the judged one, of the same hosts and targets.
 pub fn baseline(
     history: &History,
     tag: &str,
@@ -135,8 +134,8 @@ fn documents(history: &History, entries: &[Entry]) -> Result<Vec<Document>, Hist
     Ok(documents)
 }
 
-/// How far repeated runs differ on the host of what is judged, from the newest results that repeat
-/// and its own.
+/// How far repeated runs differ on the host of the judged result, from the newest results that
+/// repeat and from its own runs.
 pub fn noise(history: &History, judged: &[Entry], own: &[Document]) -> Result<Noise, HistoryError> {
     let Some(first) = judged.first() else { return Ok(Noise::default()) };
     let filter =

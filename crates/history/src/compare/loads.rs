@@ -9,27 +9,27 @@ use workload::{Bytes, Mode};
 /// Loads without a partner on both sides are only paired by nearness up to this many combinations.
 const NEAREST_MAX: usize = 4000;
 
-/// One run of a load.
+/// One run of a load: a measurement or a curve.
 #[derive(Debug, Clone)]
 pub(crate) enum Run<'a> {
-    /// A measurement.
+    /// A measurement of one load.
     Single {
-        /// What was measured.
+        /// The measurement itself.
         measurement: &'a Measurement,
-        /// Of which result.
+        /// The result that it belongs to.
         document: &'a Document,
     },
     /// A whole curve with its saturation point.
     Curve {
-        /// Where it saturates.
+        /// The saturation point of the curve.
         knee: &'a Knee,
-        /// The load without its depth.
+        /// The title of the load, without its depth.
         title: &'a str,
-        /// One of its points.
+        /// One of the curve's points.
         point: &'a Measurement,
         /// The measurement at its operating point, where it is known.
         operating: Option<&'a Measurement>,
-        /// Of which result.
+        /// The result that it belongs to.
         document: &'a Document,
     },
 }
@@ -58,10 +58,10 @@ impl Run<'_> {
     }
 }
 
-/// The runs of one load.
+/// The runs of one load on one side.
 #[derive(Debug, Clone)]
 pub(crate) struct Group<'a> {
-    /// What they have in common.
+    /// The conditions that they share.
     pub conditions: Conditions,
     /// Host and targets: several volumes on one side do not mix.
     place: String,
@@ -72,7 +72,7 @@ pub(crate) struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// The load in words.
+    /// The title of the load.
     pub(super) fn title(&self) -> String {
         match self.runs.first() {
             Some(Run::Curve { title, .. }) => format!("{title}, the whole curve{}", self.on()),
@@ -87,7 +87,7 @@ impl Group<'_> {
         if self.of_many { format!(", on {}", targets.join(" + ")) } else { String::new() }
     }
 
-    /// File size and cache.
+    /// File size and cache of the load.
     pub(super) fn caption(&self) -> String {
         self.runs.first().map(|run| caption(run.measurement())).unwrap_or_default()
     }
@@ -256,15 +256,15 @@ fn place(document: &Document, measurement: &Measurement) -> String {
     std::iter::once(host.to_owned()).chain(targets).collect::<Vec<_>>().join("\n")
 }
 
-/// A load on both sides.
+/// A load that both sides have.
 pub(crate) struct Pair<'a> {
     pub a: Group<'a>,
     pub b: Group<'a>,
-    /// In what the two differ.
+    /// The differences between the two.
     pub unlike: Vec<Difference>,
 }
 
-/// What belongs together.
+/// Loads that can be compared, and those that only one side has.
 pub(crate) struct Pairs<'a> {
     pub paired: Vec<Pair<'a>>,
     pub only_a: Vec<String>,
@@ -336,7 +336,7 @@ fn take<'a>(
     extract(left, right, chosen)
 }
 
-/// Of what is left, those that differ in least.
+/// Among the remaining loads, those that differ least.
 fn nearest<'a>(left: &mut Vec<Group<'a>>, right: &mut Vec<Group<'a>>) -> Vec<Pair<'a>> {
     if left.len().saturating_mul(right.len()) > NEAREST_MAX {
         return Vec::new();

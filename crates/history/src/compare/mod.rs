@@ -1,7 +1,7 @@
-//! Two sides, like with like, and whether the second is better, the same or worse.
+//! Compares two sides, like with like: whether the second is better, the same or worse.
 //!
 //! A side is a list of results; measurements of the same conditions on it are its runs. What is not
-//! alike is named, and no verdict is drawn on it.
+//! alike is named, and there is no verdict on it.
 
 mod differences;
 pub(crate) mod figures;
@@ -24,22 +24,22 @@ pub use kept::{CompareOptions, Side as KeptSide, baseline, compare_kept, noise};
 pub use noise::Noise;
 pub use ranking::rank_kept;
 
-/// What counts as no change unless somebody says otherwise, percent either way.
+/// The default band: changes up to this count as no change, in percent either way.
 pub const BAND_PERCENT: f64 = 5.0;
 
-/// One side of a comparison.
+/// One side of a comparison, as the caller gives it.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
-    /// What it was named by.
+    /// The name that the user typed for it.
     pub name: &'a str,
-    /// Its results.
+    /// The documents of its results.
     pub documents: &'a [Document],
 }
 
-/// How to compare.
+/// How to compare: the band, the noise, and whether unlike sides get verdicts.
 #[derive(Debug, Clone)]
 pub struct Rules<'a> {
-    /// What counts as no change, percent either way.
+    /// Changes up to this count as no change, in percent either way.
     pub band_percent: f64,
     /// Draw verdicts although the sides are not alike.
     pub anyway: bool,
@@ -84,7 +84,7 @@ fn has_unknown_load(document: &Document) -> bool {
     document.measurements().iter().any(|m| m.workload.is_unknown())
 }
 
-/// Whether some load has one run only on a side, so that what is known of noise will be asked.
+/// Whether some load has a single run on a side, so that the noise of the host matters.
 #[must_use]
 pub fn has_single_runs(a: &[Document], b: &[Document]) -> bool {
     let paired = loads::pair(a, b).paired;
@@ -112,7 +112,7 @@ fn side(input: Input<'_>) -> Side {
     }
 }
 
-/// The verdict on the whole.
+/// The verdict on all loads together.
 struct Overall {
     verdict: Change,
     withheld: bool,

@@ -17,7 +17,7 @@ pub struct Noise {
 
 impl Noise {
     /// Looks for loads that ran three times or more within one result. Runs of several results may
-    /// lie months apart, and what changed between them is not noise.
+    /// be months apart, and changes between them are not noise.
     pub fn of<'a>(documents: impl IntoIterator<Item = &'a Document>) -> Self {
         let mut noise = Self::default();
         for document in documents {

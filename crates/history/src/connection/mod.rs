@@ -21,19 +21,19 @@ pub(crate) use self::sqlite::Sqlite;
 /// What a connection is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// What was measured: on the disk when a transaction has ended.
+    /// Measurements: on the disk when a transaction has ended.
     Records,
     /// What a running process shows meanwhile: never waits for a disk, and not for others.
     Live,
 }
 
-/// Rows that one statement takes.
+/// Most rows that one statement takes.
 const ROWS: usize = 16;
 
 /// Memory for a transaction of thousands of rows.
 const ROOM_KIB: u32 = 65_536;
 
-/// An open database.
+/// An open database, whichever it is.
 #[derive(Debug)]
 pub(crate) struct Connection {
     place: Place,
@@ -62,7 +62,7 @@ impl Connection {
         Ok(Self { place: Place::Postgres(url.clone()), database, depth: Cell::new(0) })
     }
 
-    /// Where it leads.
+    /// The place that it was opened at.
     pub(crate) fn place(&self) -> &Place {
         &self.place
     }
@@ -128,7 +128,7 @@ impl Connection {
         }
     }
 
-    /// Does several statements without values.
+    /// Runs several statements without values.
     pub(crate) fn batch(&self, sql: &str) -> Result<(), HistoryError> {
         match &self.database {
             Database::Sqlite(sqlite) => {
@@ -140,7 +140,7 @@ impl Connection {
         }
     }
 
-    /// Every row of an answer.
+    /// Runs a query and reads every row.
     pub(crate) fn query<T>(
         &self,
         sql: &str,

@@ -1,4 +1,4 @@
-//! Stands for PostgreSQL in a program that was built without its client: every connection is
+//! The stand-in for PostgreSQL in a program that was built without its client: every connection is
 //! refused.
 
 use std::convert::Infallible;
@@ -12,7 +12,7 @@ use crate::value::Value;
 /// The schema of the database that holds our tables.
 pub(crate) const SCHEMA: &str = "iosonde";
 
-/// A connection that cannot be.
+/// A connection that never exists.
 #[derive(Debug)]
 pub(crate) enum Postgres {}
 

@@ -17,7 +17,7 @@ use crate::value::Value;
 /// The schema of the database that holds our tables.
 pub(crate) const SCHEMA: &str = "iosonde";
 
-/// A connection to a server.
+/// A connection to a PostgreSQL server.
 pub(crate) struct Postgres {
     url: ServerUrl,
     used: Use,
@@ -56,7 +56,7 @@ impl ToSql for Value {
 }
 
 impl Postgres {
-    /// Connects.
+    /// Connects, and prepares the session for its use.
     pub(crate) fn open(url: &ServerUrl, used: Use) -> Result<Self, HistoryError> {
         let client = RefCell::new(connect(url, used)?);
         Ok(Self { url: url.clone(), used, client })
@@ -74,12 +74,12 @@ impl Postgres {
         self.client.borrow_mut().execute(sql, &parameters(values))
     }
 
-    /// Does several statements.
+    /// Runs several statements without values.
     pub(crate) fn batch(&self, sql: &str) -> Result<(), postgres::Error> {
         self.client.borrow_mut().batch_execute(sql)
     }
 
-    /// Every row of an answer.
+    /// Runs a query and returns every row.
     pub(crate) fn query(
         &self,
         sql: &str,
@@ -111,8 +111,8 @@ fn connect(url: &ServerUrl, used: Use) -> Result<Client, HistoryError> {
     let place = || Place::Postgres(url.clone());
     let mut config = url.config()?;
     let options = config.get_options().unwrap_or_default().to_owned();
-    // What is only shown meanwhile waits for no disk; a statement that waits for others is given up
-    // in the end.
+    // Live events wait for no disk; a statement that waits for other sessions is given up in the
+    // end.
     let (commit, wait) = if used == Use::Live { ("off", "1s") } else { ("on", "30s") };
     config.options(&format!(
         "{options} -c search_path={SCHEMA} -c synchronous_commit={commit} -c lock_timeout={wait} \

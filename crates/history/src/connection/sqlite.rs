@@ -12,12 +12,12 @@ use crate::value::Value;
 
 /// How long a writer waits for another one.
 const BUSY: Duration = Duration::from_secs(30);
-/// The same for what is shown meanwhile: better nothing than late.
+/// The same for live events: better to lose one than to wait.
 const BUSY_LIVE: Duration = Duration::from_millis(100);
-/// Statements that are kept ready.
+/// Prepared statements that are kept.
 const STATEMENTS: usize = 64;
 
-/// A connection to a file.
+/// A connection to an SQLite file.
 #[derive(Debug)]
 pub(crate) struct Sqlite {
     connection: Connection,
@@ -66,8 +66,8 @@ fn named(path: &Path) -> PathBuf {
     if path.is_relative() { Path::new(".").join(path) } else { path.to_owned() }
 }
 
-/// The URL by which SQLite reads a file that nobody writes to, without anything next to it; `None`
-/// if there is no file, or a log next to it that holds what is not yet in the file.
+/// The URL by which SQLite reads a file that nobody writes to, without any other file next to it;
+/// `None` if there is no file, or if a log next to it holds data that is not in the file yet.
 fn still(path: &Path) -> Option<String> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
@@ -107,7 +107,7 @@ impl Sqlite {
         Ok(Self { connection: ready(connection, used)?, _file: file })
     }
 
-    /// The connection itself.
+    /// The connection of the library.
     pub(crate) fn inner(&self) -> &Connection {
         &self.connection
     }
@@ -121,12 +121,12 @@ impl Sqlite {
         self.prepare(sql)?.execute(params_from_iter(values)).map(|count| count as u64)
     }
 
-    /// Does several statements.
+    /// Runs several statements without values.
     pub(crate) fn batch(&self, sql: &str) -> rusqlite::Result<()> {
         self.connection.execute_batch(sql)
     }
 
-    /// Every row of an answer.
+    /// Runs a query and returns every row.
     pub(crate) fn query(&self, sql: &str, values: &[Value]) -> rusqlite::Result<Vec<Vec<Value>>> {
         let mut statement = self.prepare(sql)?;
         let width = statement.column_count();

@@ -8,10 +8,10 @@ use results::{FigureKind, FigureType, FigureValue};
 pub(crate) struct Column<R> {
     /// Its name in the head of the table.
     pub name: &'static str,
-    /// The type of its values.
+    /// The type of the column's values.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet has types"))]
     pub kind: FigureKind,
-    /// A row's value.
+    /// The value that a row has in the column.
     pub of: for<'a> fn(&'a R) -> FigureValue<'a>,
 }
 

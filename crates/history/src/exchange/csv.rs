@@ -6,13 +6,13 @@ use results::{FigureValue, csv_field};
 
 use super::columns::Column;
 
-/// The first line of a table with these columns, without its end; a file that begins otherwise is
-/// somebody else's.
+/// The first line of a table with these columns, without its end. A file that begins otherwise is
+/// not an export of iosonde.
 pub(crate) fn head<R>(columns: &[Column<R>]) -> String {
     columns.iter().map(|c| c.name).collect::<Vec<_>>().join(",")
 }
 
-/// Writes rows.
+/// Writes rows as lines of CSV.
 pub(crate) fn write<R>(out: &mut dyn Write, columns: &[Column<R>], rows: &[R]) -> io::Result<()> {
     for row in rows {
         for (number, column) in columns.iter().enumerate() {

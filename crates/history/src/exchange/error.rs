@@ -13,49 +13,49 @@ pub(super) const ID_MAX: usize = 100;
 /// What went wrong on the way out of a history or into one.
 #[derive(Debug, Error)]
 pub enum ExchangeError {
-    /// The history itself.
+    /// The history cannot be read or written.
     #[error(transparent)]
     History(Box<HistoryError>),
-    /// What is exported cannot be written.
+    /// The output of an export cannot be written.
     #[error("{0}")]
     Write(io::Error),
-    /// What is imported cannot be read.
+    /// The input of an import cannot be read.
     #[error("{0}")]
     Read(io::Error),
     /// A line of an export is not as it should be.
     #[error("line {line}: {what}")]
     Line {
-        /// Counted from 1.
+        /// The line, counted from 1.
         line: u64,
-        /// What is wrong with it.
+        /// What is wrong with the line.
         what: Box<LineError>,
     },
     /// The text is neither an export nor a result.
     #[error("document {number}: {what}")]
     Result {
-        /// Counted from 1.
+        /// The result, counted from 1.
         number: u64,
-        /// What is wrong with it.
+        /// What is wrong with the result.
         what: Box<LineError>,
     },
-    /// There is nothing.
+    /// The input is empty.
     #[error("it is empty")]
     Empty,
 }
 
-/// What is wrong with one line of an export, or with one result.
+/// What can be wrong with one line of an export, or with one result.
 #[derive(Debug, Error)]
 pub enum LineError {
-    /// It has no end.
+    /// The line is too long.
     #[error("it is longer than {most_bytes} bytes, and no result is as long as that")]
     TooLong {
-        /// The most that is read.
+        /// The longest line, in bytes.
         most_bytes: u64,
     },
-    /// It is not text.
+    /// The line is not UTF-8.
     #[error("it is not valid UTF-8, so it was damaged on its way or is not text")]
     NotText,
-    /// It is not JSON.
+    /// The line is not JSON.
     #[error(
         "it is not complete JSON ({0}): JSON lines of `history export` and results of `--json` can \
          be imported"
@@ -75,7 +75,7 @@ pub enum LineError {
     Newer {
         /// What the file says it is.
         found: String,
-        /// What is read here.
+        /// The formats that this program reads.
         known: &'static str,
     },
     /// The document has something that would be lost.
@@ -84,12 +84,12 @@ pub enum LineError {
          lose; use the iosonde that wrote it, or a newer one"
     )]
     WouldLose {
-        /// The result.
+        /// Id of the result.
         id: String,
-        /// Where in the document.
+        /// The place in the document.
         field: String,
     },
-    /// No result of ours has such a name.
+    /// The id is not one that iosonde gives.
     #[error("`{}` is not an id of a result: letters, digits, `-`, `_` and `.` are, up to {ID_MAX} \
         of \
         them", id.escape_debug())]
@@ -100,9 +100,9 @@ pub enum LineError {
     /// The parts contradict each other.
     #[error("the result `{id}` contradicts itself: {what}")]
     Contradiction {
-        /// The result.
+        /// Id of the result.
         id: String,
-        /// How.
+        /// How they contradict each other.
         what: String,
     },
     /// The last line is not there.
@@ -111,15 +111,15 @@ pub enum LineError {
          get the file again"
     )]
     Truncated,
-    /// The count is another.
+    /// The number of results is wrong.
     #[error(
         "the export says that it holds {said} results, but it holds {found}: it is not whole; get \
          the file again"
     )]
     Count {
-        /// What the last line says.
+        /// The number in the last line.
         said: u64,
-        /// What was there.
+        /// The number of results before it.
         found: u64,
     },
     /// There is more after the last line.
@@ -131,9 +131,9 @@ pub enum LineError {
          here. Delete the one that is there (`iosonde history delete {id}`), or leave this one out"
     )]
     Conflict {
-        /// The result.
+        /// Id of the result.
         id: String,
-        /// What differs.
+        /// What differs, in words.
         what: String,
     },
     /// The history could not take it.

@@ -22,7 +22,7 @@ const RESULTS: u64 = 500;
 /// What a table has for rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
-    /// Measurements, with every column.
+    /// One row per measurement, with every column.
     Measurements,
     /// Measurements, with the columns of SQLIO's tools only.
     Sqlio,
@@ -48,14 +48,14 @@ impl Rows {
     }
 }
 
-/// How results are written.
+/// The format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// One result on a line, with all that a history knows of it.
     JsonLines,
-    /// A table as text.
+    /// A table as text, one line per row.
     Csv(Rows),
-    /// A table with types, compressed.
+    /// A table with types, compressed (Parquet).
     Parquet(Rows),
 }
 
@@ -76,7 +76,7 @@ fn begins_with(file: File, head: &str) -> io::Result<bool> {
     Ok(found == head.as_bytes())
 }
 
-/// Which results leave.
+/// The results that an export contains.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Chosen {
     /// All that fit, the oldest first. Of a table, only the measurements that fit.
@@ -85,17 +85,17 @@ pub enum Chosen {
     These(Vec<String>),
 }
 
-/// What was written.
+/// What an export wrote.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Exported {
-    /// Results that were written.
+    /// How many results were written.
     pub results: u64,
     /// Rows of a table; absent for JSON lines.
     pub rows: Option<u64>,
 }
 
 impl History {
-    /// Writes results.
+    /// Writes results in a format.
     pub fn export(
         &self,
         chosen: &Chosen,

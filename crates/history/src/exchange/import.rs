@@ -11,10 +11,10 @@ use crate::foreign::Taker;
 use crate::read::Extent;
 use crate::{Added, History, HistoryError, NewExperiment, Note, marks, read, record};
 
-/// What an import did.
+/// What an import changed in the history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// Results that were not there.
+    /// Results that were new to the history.
     pub new: u64,
     /// Results of which the history had the beginning.
     pub completed: u64,
@@ -22,7 +22,7 @@ pub struct Imported {
     pub already_there: u64,
 }
 
-/// What became of one result.
+/// What an import did with one result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ImportOutcome {
     New,
@@ -30,7 +30,8 @@ enum ImportOutcome {
     AlreadyThere,
 }
 
-/// Reads all of what [`History::import`] would take, and says what is wrong with it. Keeps nothing.
+/// Reads everything that [`History::import`] would take, and reports what is wrong with it. Keeps
+/// nothing.
 pub fn check_import(input: impl BufRead) -> Result<(), ExchangeError> {
     let mut reader = Reader::new(input, LINE_BYTES);
     while let Some(item) = reader.next()? {
@@ -63,8 +64,8 @@ impl History {
         })
     }
 
-    /// Takes measurements that other tools made. Their ids are made from what was measured: of two
-    /// with the same id, the first stays. Where one cannot be kept, none is.
+    /// Takes measurements of other tools. Their ids are made from the measurements: of two with the
+    /// same id, the first stays. If one cannot be kept, none is.
     pub fn import_foreign(
         &self,
         measurements: impl IntoIterator<Item = Measurement>,

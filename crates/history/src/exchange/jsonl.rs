@@ -14,29 +14,29 @@ use super::error::{ExchangeError, ID_MAX, LineError};
 pub(crate) const SCHEMA: &str = "iosonde.export/1";
 /// What the heads of every version begin with.
 const ANY_VERSION: &str = "iosonde.export/";
-/// The longest line that is read, and so that is written. A sweep of ten thousand cells fits.
+/// The longest line that is read, and therefore written. A sweep of ten thousand cells fits.
 pub(crate) const LINE_BYTES: u64 = 1 << 30;
 
-/// The first line.
+/// The first line of an export.
 #[derive(Debug, Deserialize)]
 struct Head {
     schema: String,
 }
 
-/// The last line.
+/// The last line of an export.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Tail {
     results: u64,
 }
 
-/// A remark on a result.
+/// A note that a user wrote about a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Remark {
-    /// When, UTC, RFC 3339.
+    /// When it was written: UTC, RFC 3339.
     pub written: String,
-    /// The remark.
+    /// The text of the note.
     pub text: String,
 }
 
@@ -44,10 +44,10 @@ pub(crate) struct Remark {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cell {
-    /// Counted from 0.
+    /// The number of the cell, from 0.
     #[serde(rename = "cell")]
     pub number: u32,
-    /// Id of the result.
+    /// Id of the measurement.
     pub id: String,
     /// The figures, where the document does not have them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,13 +57,13 @@ pub(crate) struct Cell {
 /// One result: all that a history knows of it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
-    /// Everything but the document.
+    /// What the history stores besides the document.
     pub about: About,
     /// The document; absent if it never came to its end.
     pub document: Option<Document>,
 }
 
-/// What a history knows of a result besides its document.
+/// What a history stores about a result besides its document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct About {
@@ -83,7 +83,7 @@ pub(crate) struct About {
 }
 
 impl Line {
-    /// The measurement of each cell.
+    /// The measurement of each cell, with its number.
     pub(crate) fn measurements(&self) -> Result<Vec<(u32, &Measurement)>, LineError> {
         let inside = self.document.as_ref().map(Document::measurements).unwrap_or_default();
         let inside: HashMap<&str, &Measurement> =
@@ -132,7 +132,7 @@ pub(crate) fn head() -> String {
     format!("{{\"schema\":\"{SCHEMA}\"}}\n")
 }
 
-/// Writes the first line.
+/// Writes the first line of an export.
 pub(crate) fn write_head(out: &mut dyn Write) -> io::Result<()> {
     out.write_all(head().as_bytes())
 }
@@ -149,7 +149,7 @@ pub(crate) fn write_result(out: &mut dyn Write, line: &Line) -> io::Result<()> {
     write_line(&mut out, &Whole { about: &line.about, document: &line.document })
 }
 
-/// Takes so many bytes of the line of a result: an export that no import reads is none.
+/// Accepts a line of a result of this length: an export must be readable by an import.
 struct Within<'a> {
     out: &'a mut dyn Write,
     id: &'a str,
@@ -174,7 +174,7 @@ impl Write for Within<'_> {
     }
 }
 
-/// Writes the last line.
+/// Writes the last line of an export.
 pub(crate) fn write_tail(out: &mut dyn Write, results: u64) -> io::Result<()> {
     write_line(out, &Tail { results })
 }
@@ -187,7 +187,7 @@ fn write_line(out: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {
 /// What an import takes from its input, one after the other.
 #[derive(Debug)]
 pub(crate) enum Item {
-    /// A line of an export.
+    /// A line with a result.
     Line(Box<Line>),
     /// A result as a command printed it.
     Result(Box<Document>),
@@ -196,13 +196,13 @@ pub(crate) enum Item {
 /// Where in its input a reader is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Before the first byte.
+    /// Before the first line.
     Begin,
     /// After the head of an export, or a line of it.
     Lines,
     /// Among results that follow each other.
     Results,
-    /// After the end.
+    /// After the last line.
     End,
 }
 
@@ -213,7 +213,7 @@ pub(crate) struct Reader<R> {
     state: State,
     /// Lines, or results, that were begun.
     number: u64,
-    /// Results that were read.
+    /// How many results were read.
     found: u64,
     /// Results that were not yet parsed.
     results: std::vec::IntoIter<Value>,
@@ -226,7 +226,7 @@ impl<R: BufRead> Reader<R> {
         Self { input, most_bytes, state: State::Begin, number: 0, found: 0, results }
     }
 
-    /// An error in what was read last.
+    /// An error in the line that was read last.
     pub(crate) fn at(&self, what: LineError) -> ExchangeError {
         let (number, what) = (self.number, Box::new(what));
         if self.state == State::Results {
@@ -382,7 +382,7 @@ fn lost(value: &Value, again: &Value) -> Option<String> {
         (Value::Object(fields), Value::Object(others)) => {
             fields.iter().find_map(|(name, field)| match others.get(name) {
                 Some(other) => lost(field, other).map(|path| inside(name, path)),
-                // What is absent may be written as null, or not at all.
+                // An absent field may be written as null, or not at all.
                 None if field.is_null() || field.as_array().is_some_and(Vec::is_empty) => None,
                 None => Some(name.clone()),
             })
@@ -402,7 +402,7 @@ fn lost(value: &Value, again: &Value) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// What was too large for an import was exported all the same, and could not be read again.
+    /// A result too large for an import used to be exported anyway, and could not be read again.
     #[test]
     fn no_line_is_written_that_is_too_long_to_be_read() {
         let mut text = Vec::new();

@@ -1,4 +1,4 @@
-//! Stands for Parquet in a program that was built without it: every export to it is refused.
+//! The stand-in for Parquet in a program that was built without it: every export to it is refused.
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use super::columns::Column;
 
-/// A table that cannot be.
+/// A table that never exists.
 pub(crate) struct Table<'a, R> {
     never: Infallible,
     rows: PhantomData<&'a R>,

@@ -22,7 +22,7 @@ use super::columns::Column;
 /// Under this name, the file says which of our tables it holds.
 const KEY: &str = "iosonde.export";
 
-/// A table under way.
+/// A table that is being written.
 pub(crate) struct Table<'a, R: 'static> {
     columns: &'static [Column<R>],
     writer: SerializedFileWriter<&'a mut (dyn Write + Send)>,

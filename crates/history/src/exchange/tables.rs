@@ -49,7 +49,7 @@ pub(crate) static LOADS: LazyLock<Vec<Column<Load>>> = LazyLock::new(|| {
     FIGURES.iter().filter_map(column).collect()
 });
 
-/// Milliseconds, as SQLIO gives latencies.
+/// Nanoseconds as milliseconds, in which SQLIO reports latencies.
 fn ms(ns: Option<f64>) -> FigureValue<'static> {
     ns.filter(|ns| ns.is_finite()).map_or(FigureValue::Absent, |ns| FigureValue::Real(ns / 1e6))
 }
@@ -116,6 +116,6 @@ macro_rules! series_columns {
     };
 }
 
-/// Every point of every series.
+/// Columns of the table with every point of every series.
 pub(crate) const SERIES: &[Column<SeriesRow>] =
     with_point_columns!(series_columns!(measurement_id, experiment_id, cell, part;));

@@ -13,9 +13,9 @@ const MOST: u64 = 100_000;
 /// Which measurements are meant; nothing set means all of them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TrendQuery<'a> {
-    /// Only results on this target.
+    /// Only results on this target, if named.
     pub target: Option<&'a str>,
-    /// Of this machine.
+    /// Only results of this machine, if named.
     pub host: Option<&'a str>,
     /// Of this load: words of it in their order, or the id of its conditions.
     pub load: Option<&'a str>,

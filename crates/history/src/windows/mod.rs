@@ -6,7 +6,7 @@ use std::io;
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// No file has one.
+/// On Windows, files are not identified.
 pub(crate) type FileId = std::convert::Infallible;
 
 /// None: Windows keeps locks with the handle that took them, so closing another handle drops
@@ -17,7 +17,7 @@ pub(crate) fn file_id(_: &Path) -> Option<FileId> {
 
 /// Others may read and remove, not write (FILE_SHARE_READ | FILE_SHARE_DELETE).
 const SHARED: u32 = 1 | 4;
-/// ERROR_SHARING_VIOLATION
+/// ERROR_SHARING_VIOLATION: another process has the file open.
 const TAKEN: i32 = 32;
 
 /// Opens a file, creating it if needed, and locks it; `None` if another process holds it.

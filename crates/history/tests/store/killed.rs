@@ -1,4 +1,4 @@
-//! A process may be killed at any moment: what it was told is kept is there.
+//! A process may be killed at any moment: what the store confirmed as kept is there.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};

@@ -11,7 +11,7 @@ use super::mountinfo::{self, Mount};
 use super::tree::Tree;
 use crate::{Layer, Partition};
 
-/// Far more than anyone stacks.
+/// Far more layers than anyone stacks.
 const MAX_DEPTH: usize = 32;
 
 /// The devices under one or more volumes.
@@ -22,7 +22,7 @@ pub(crate) struct Chain {
     /// The directories of whole disks and loop devices, in the same order.
     pub(crate) disks: Vec<PathBuf>,
     pub(crate) partitions: Vec<PlacedPartition>,
-    /// In the order of `layers`.
+    /// The details of each layer, in the order of `layers`.
     pub(crate) details: Vec<Layer>,
 }
 
@@ -33,9 +33,9 @@ pub(crate) struct PlacedPartition {
     pub(crate) physical_block_bytes: Option<u64>,
     /// What the disk prefers for long transfers: often the stripe of an array.
     pub(crate) optimal_io_bytes: Option<u64>,
-    /// How far the partition is off the alignment of what is below.
+    /// How far the partition is off the alignment of the device below.
     pub(crate) alignment_offset_bytes: Option<u64>,
-    /// Its directory.
+    /// The directory of the partition in sysfs.
     pub(crate) dir: PathBuf,
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn counted_device(tree: &Tree, volumes: &[PathBuf]) -> Option<String>
     }
 }
 
-/// Follows `volumes` down.
+/// Follows `volumes` down to the disks.
 pub(crate) fn follow(tree: &Tree, mounts: &[Mount], volumes: &[PathBuf]) -> Chain {
     let mut walk = Walk { tree, mounts, visited: BTreeSet::new(), chain: Chain::default() };
     for dir in volumes {

@@ -59,7 +59,7 @@ impl Extent {
 /// What happens to the parts of a file that are only in the page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writeback {
-    /// They are written first.
+    /// They are written to the disk first.
     First,
     /// They stay, and count as encoded.
     Never,
@@ -131,7 +131,7 @@ impl Summary {
             let sums = &mut self.sums;
             sums.extents += 1;
             let logical_end = extent.logical_end();
-            // What was set aside beyond the end of the file is not of the file.
+            // Space that was reserved past the end of the file is not part of the file.
             let bytes = logical_end.min(sums.file_bytes).saturating_sub(extent.logical);
             let add = |sum: &mut u64| *sum = sum.saturating_add(bytes);
             match extent.flags {

@@ -37,7 +37,7 @@ struct AdminCommand {
     result: u32,
 }
 
-/// What the disk in `dir` says; `None` if it says nothing or must not be asked.
+/// The report of the disk in `dir`; `None` if it has none or must not be asked.
 pub(super) fn health(tree: &Tree, dir: &Path) -> Option<Health> {
     let name = device::name(dir);
     if name.starts_with("nvme") {

@@ -112,7 +112,8 @@ fn hidden(targets: &[Inspected], privileged: bool) -> Vec<String> {
     }
     if targets.iter().any(|t| t.storage.kind == TargetKind::File && t.extents.is_none()) {
         hidden.push(
-            "Where a file lies is not known: it may not be read, or its file system does not tell."
+            "The place of a file on its disk is not known: it may not be read, or its file \
+             system does not report it."
                 .to_owned(),
         );
     }
@@ -137,7 +138,7 @@ fn mounted(mounts: &[Mount], tree: &Tree) -> Vec<Located> {
     found
 }
 
-/// What targets are inspected with.
+/// A target with the facts that its inspection needs.
 pub(super) struct Target<'a> {
     pub(super) tree: &'a Tree,
     pub(super) mountinfo: &'a [u8],

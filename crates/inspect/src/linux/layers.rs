@@ -114,7 +114,7 @@ fn raid(tree: &Tree, dir: &Path) -> Option<Raid> {
     })
 }
 
-/// Devices that hold data in each stripe; `None` if there are no stripes.
+/// Devices that hold data in each stripe; `None` without stripes.
 fn data_devices(level: &str, devices: u32) -> Option<u64> {
     let count = match level {
         "raid0" => devices,
@@ -163,8 +163,7 @@ fn nvme_paths(tree: &Tree, dir: &Path, layer: &mut Layer) {
     layer.paths = controllers.iter().map(|controller| nvme_path(tree, controller)).collect();
 }
 
-/// The directories of the controllers behind an NVMe namespace that several share; `None` for
-/// others.
+/// The directories of the controllers of an NVMe namespace that several share; `None` for others.
 pub(super) fn nvme_controllers(tree: &Tree, dir: &Path) -> Vec<PathBuf> {
     if !dir.iter().any(|step| step == "nvme-subsystem") {
         return Vec::new();

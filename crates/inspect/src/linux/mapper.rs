@@ -35,7 +35,7 @@ const OPEN: [&str; 10] = [
     "snapshot",
 ];
 
-/// One line of a table: from where on what is done.
+/// One line of a table: a range, and what is done with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) kind: String,

@@ -1,16 +1,16 @@
-//! /proc/self/mountinfo: what is mounted where.
+//! /proc/self/mountinfo: which device is mounted where.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// One line: a mount.
+/// A mount, as one line describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
     pub(crate) id: u64,
     pub(crate) major: u32,
     pub(crate) minor: u32,
-    /// The mount point.
+    /// The directory that it is mounted on.
     pub(crate) directory: PathBuf,
     pub(crate) kind: String,
     pub(crate) source: PathBuf,
@@ -114,7 +114,7 @@ mod tests {
     use proptest::prelude::*;
     use std::os::unix::ffi::OsStrExt;
 
-    /// As the kernel does it.
+    /// Escapes bytes as the kernel does.
     fn escape(bytes: &[u8]) -> Vec<u8> {
         let mut escaped = Vec::new();
         for byte in bytes {

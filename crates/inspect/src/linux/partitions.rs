@@ -6,7 +6,7 @@ use super::chain::PlacedPartition;
 use super::device;
 use super::tree::Tree;
 
-/// The partitions of the disk in `dir`, in the order in which they lie on it.
+/// The partitions of the disk in `dir`, in their order on the disk.
 pub(super) fn partitions(tree: &Tree, dir: &Path) -> Vec<PlacedPartition> {
     let disk = device::name(dir);
     let of_disk = |path: &PathBuf| {

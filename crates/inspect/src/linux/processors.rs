@@ -40,7 +40,7 @@ pub(super) fn governor(tree: &Tree) -> Option<String> {
     tree.text(format!("sys/devices/system/cpu/cpu{first}/cpufreq/scaling_governor"))
 }
 
-/// A list such as `0-3,8`, as rising numbers. What is not a list gives none of it.
+/// A list such as `0-3,8`, as rising numbers; empty if the text is not a list.
 pub(super) fn numbers(text: &str) -> Vec<u32> {
     let mut numbers = Vec::new();
     for part in text.split(',') {

@@ -22,7 +22,7 @@ pub(crate) struct Located {
     pub(crate) device: (u32, u32),
     /// The kernel's number of the mount, from Linux 5.8 on.
     pub(crate) mount_id: Option<u64>,
-    /// None for devices.
+    /// Space of the file system; `None` for devices.
     pub(crate) space: Option<Space>,
 }
 
@@ -190,7 +190,7 @@ fn file_system(tree: &Tree, mount: &Mount, space: Space, volumes: &[PathBuf]) ->
     }
 }
 
-/// What the journal holds, by the mount options; the kernel leaves out what is usual.
+/// What the journal holds, by the mount options; the kernel leaves out defaults.
 fn journal(mount: &Mount, task: Option<&str>) -> Option<String> {
     let asked = mount.options.iter().find_map(|option| option.strip_prefix("data="));
     let mode = match mount.kind.as_str() {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// More than any file read here takes, except on a system gone mad.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// The directory in which proc, sys, etc and dev lie.
+/// The directory that contains proc, sys, etc and dev.
 #[derive(Debug)]
 pub(crate) struct Tree {
     root: PathBuf,

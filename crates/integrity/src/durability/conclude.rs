@@ -9,11 +9,11 @@ use crate::durability::verify::{Broken, Checked};
 
 /// So many losses are listed one by one.
 const FINDINGS_MAX: usize = 100;
-/// From this share on, what was promised last is lost as a whole.
+/// From this share on, all of the last promises count as lost.
 const ALL_BUT: f64 = 0.9;
 
-/// What follows from what was found. `rounds` is how often the writer was let continue, and
-/// `ending` how it ended the last time.
+/// Draws the conclusion from a check. `rounds` is how often the writer resumed, and `ending` how it
+/// ended the last time.
 #[must_use]
 pub fn conclude(
     (header, state): (&Header, &State),
@@ -96,8 +96,8 @@ fn sentence(found: &Durability) -> String {
     }
 }
 
-/// What it looks like, and what to do. `behind_oldest` promised versions are no older than the
-/// oldest that is lost.
+/// What the losses look like, and what to do. `behind_oldest` is the number of promised versions
+/// that are no older than the oldest lost one.
 fn advice(found: &Durability, behind_oldest: u64) -> Vec<String> {
     let mut told = Vec::new();
     let add = |told: &mut Vec<String>, text: &str| told.push(text.to_owned());

@@ -7,8 +7,8 @@ use engine::{Finished, Queue, Request};
 /// So long is waited at a time.
 const WAIT_NS: u64 = 1_000_000_000;
 
-/// Makes all of these I/Os, the rest of what was cut short, too. Each has a separate slot. The
-/// first that fails is the error; all of the others have ended by then as well.
+/// Makes all of these I/Os, including the rest of those that were cut short. Each has a separate
+/// slot. The first failure is the error; all of the others have ended by then as well.
 pub(crate) fn make_all(queue: &mut dyn Queue, requests: &[Request]) -> io::Result<()> {
     let mut left = requests.len();
     let mut failed = None;

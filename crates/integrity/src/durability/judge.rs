@@ -3,14 +3,14 @@
 use crate::{PageFormat, PageId, SECTOR_BYTES};
 use results::Loss;
 
-/// What one sector holds.
+/// What one sector holds, compared with the promise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SectorFound {
     /// What the same sector has in this version of its page.
     Version(u32),
     /// What belongs into another page, or into another place of this one.
     Elsewhere(PageId),
-    /// Nothing but zeros.
+    /// Only zeros.
     Zero,
     /// Nothing that this run wrote.
     Foreign,
@@ -21,7 +21,7 @@ pub enum SectorFound {
 pub(crate) enum Doubt {
     /// It is as it was promised before.
     Old,
-    /// It is there.
+    /// It is there as a whole.
     New,
     /// Parts of it are there, or it was spoiled in the middle of its writing.
     Torn,
@@ -30,23 +30,24 @@ pub(crate) enum Doubt {
 /// What to say about a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Judgement {
-    /// Nothing was ever written there.
+    /// Nothing was ever written to it.
     Unused,
-    /// It is what was promised.
+    /// It is as it was promised.
     Right,
-    /// Something else was being written.
+    /// Something else was being written to it.
     InDoubt(Doubt),
-    /// A promise is broken. What was found, where that is one older version.
+    /// A promise is broken. Has the version that was found, if that is a single older one.
     Lost(Loss, Option<u32>),
 }
 
-/// A page judged.
+/// The judgement of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Judged {
     pub(crate) judgement: Judgement,
     /// Sectors that are as promised or newer, of all.
     pub(crate) right_sectors: usize,
-    /// What is not as promised or newer is foreign: what was there before the run looks like that.
+    /// Sectors that are neither as promised nor newer are foreign: content from before the run
+    /// looks like that.
     pub(crate) foreign_only: bool,
     /// Versions after the promised one that the page has sectors of.
     pub(crate) newer: Vec<u32>,
@@ -94,7 +95,7 @@ pub(crate) fn sectors(format: &PageFormat, id: PageId, bytes: &[u8]) -> Vec<Sect
     bytes.chunks(SECTOR_BYTES).enumerate().map(&mut state).collect()
 }
 
-/// Judges what was read of a page.
+/// Judges the content of a page.
 pub(crate) fn judge(
     format: &PageFormat,
     id: PageId,
@@ -164,8 +165,7 @@ fn judge_wrong(
         return Judgement::Lost(loss, one.then_some(older));
     }
     if !window.is_empty() {
-        // What is cut off in the middle of its writing may leave anything, and nobody promised
-        // otherwise.
+        // A write that is cut off in the middle may leave anything, and nobody promised otherwise.
         return Judgement::InDoubt(Doubt::Torn);
     }
     let loss = if has(|s| matches!(s, SectorFound::Elsewhere(_))) {

@@ -1,4 +1,4 @@
-//! What is written, in which order, and what makes it durable: all of it follows from a plan.
+//! What a test writes, in which order, and what makes it durable: a plan decides all of it.
 
 use std::path::PathBuf;
 
@@ -18,14 +18,14 @@ const AHEAD_MAX: u32 = 1024;
 /// comes back to a page.
 const BATCHES_OF_PAGES: u64 = 4;
 
-/// Everything that decides what is written.
+/// Everything that decides what a test writes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// Where every choice starts, and what pages are recognised by.
     pub seed: u64,
-    /// Size of a page.
+    /// Size of a page, in bytes.
     pub page_bytes: u32,
-    /// Threads, each with separate pages.
+    /// How many threads write, each to separate pages.
     pub threads: u32,
     /// Operations of a thread that are in flight together and made durable together.
     pub batch: u32,
@@ -33,7 +33,7 @@ pub struct Plan {
     pub ahead: u32,
     /// Batches from one checkpoint to the next, of write-ahead logging.
     pub checkpoint_batches: u32,
-    /// What makes a write durable.
+    /// The call or flag that makes a write durable.
     pub sync: SyncMode,
     /// Order in which writes become durable.
     pub order: Order,
@@ -42,13 +42,13 @@ pub struct Plan {
 /// What a witness must know to say later what was promised: the first line of its file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// `iosonde.witness/2`.
+    /// Which file this is: `iosonde.witness/2`.
     pub schema: String,
-    /// Unique name of the run.
+    /// Unique name of the run that writes.
     pub id: String,
     /// Version of the program that writes.
     pub tool_version: String,
-    /// The host that writes.
+    /// Name of the host that writes.
     pub host: String,
     /// When it began, UTC, RFC 3339.
     pub started: String,
@@ -58,57 +58,57 @@ pub struct Header {
     pub keep: bool,
     /// Targets that the user allowed to be overwritten, and that are not removed.
     pub foreign: Vec<PathBuf>,
-    /// What is written.
+    /// The plan that decides what is written.
     pub plan: Plan,
-    /// Where to.
+    /// The files and devices that are written to.
     pub targets: Vec<Target>,
 }
 
-/// A plan that cannot be.
+/// Why a plan cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PlanError {
     /// A number is out of its range.
     #[error("{what} is {value}; it must be {least} to {most}")]
     Number {
-        /// What it is.
+        /// The setting that is out of range.
         what: &'static str,
-        /// What it was.
+        /// Its value in the plan.
         value: u64,
-        /// The least.
+        /// The least value that it may have.
         least: u64,
-        /// The most.
+        /// The greatest value that it may have.
         most: u64,
     },
     /// Pages of this size cannot be recognised.
     #[error(transparent)]
     Page(#[from] crate::PageError),
-    /// There are too few pages.
+    /// The targets have too few pages.
     #[error(
         "the targets have {pages} pages of {page_bytes} bytes, and {threads} threads with {batch} \
          operations in flight need at least {needed}; use a larger --size, fewer --threads or a \
          smaller --depth"
     )]
     TooSmall {
-        /// Pages of all targets.
+        /// How many pages all targets have.
         pages: u64,
-        /// Size of a page.
+        /// Size of a page in bytes.
         page_bytes: u32,
-        /// Threads.
+        /// How many threads write.
         threads: u32,
-        /// Operations in flight.
+        /// Operations that each thread keeps in flight.
         batch: u32,
-        /// So many are needed.
+        /// How many pages are needed.
         needed: u64,
     },
-    /// The log is too small.
+    /// The log has too little room.
     #[error(
         "the log has {has} bytes, and needs at least {needed}; use a larger --log-size, fewer \
          --threads or a smaller --depth"
     )]
     LogTooSmall {
-        /// Its size.
+        /// Its size in bytes.
         has: u64,
-        /// So many are needed.
+        /// The size that it needs, in bytes.
         needed: u64,
     },
     /// Targets and order do not fit together.
@@ -120,7 +120,7 @@ pub enum PlanError {
 #[derive(Debug, Clone, Copy)]
 struct LogShape {
     target: u16,
-    /// Records of each thread.
+    /// Records that each thread has room for.
     slots: u64,
 }
 
@@ -208,7 +208,7 @@ impl Shape {
         Ok(Self { seed: plan.seed, threads, batch, data, pages, log })
     }
 
-    /// Pages of all targets.
+    /// How many pages all targets have.
     #[must_use]
     pub fn pages(&self) -> u64 {
         self.pages

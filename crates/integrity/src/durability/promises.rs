@@ -25,7 +25,7 @@ pub struct Promises {
     order: Order,
     /// When the first batch could begin: what comes before, such as making files, is not writing.
     began: OnceLock<Instant>,
-    /// Time written in earlier rounds.
+    /// Milliseconds of writing in earlier rounds.
     before_ms: u64,
     state: Mutex<Shared>,
     changed: Condvar,
@@ -134,7 +134,7 @@ impl Promises {
         self.changed.notify_all();
     }
 
-    /// Carries promises to the witness until there are no more; a separate thread does that.
+    /// Carries promises to the witness until there are no more; a separate thread runs it.
     pub fn carry(
         &self,
         input: &mut dyn BufRead,

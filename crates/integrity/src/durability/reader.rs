@@ -7,16 +7,16 @@ use engine::{Finished, Op, Queue, Request};
 /// So long is waited at a time.
 const WAIT_NS: u64 = 100_000_000;
 
-/// What was read of a page.
+/// The outcome of reading a page.
 pub(crate) enum Page<'a> {
     Bytes(&'a [u8]),
-    /// The file ends before it.
+    /// The file has become shorter and ends before it.
     Missing,
-    /// The system failed the read.
+    /// The system reported an error.
     Failed,
 }
 
-/// A target that is read.
+/// A target that is read from its beginning.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Extent {
     pub(crate) target: u16,

@@ -29,36 +29,36 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 pub struct Promised {
     /// Batches in the log; 0 without a log.
     pub log: u64,
-    /// Batches on pages.
+    /// Batches of pages that are promised.
     pub data: u64,
 }
 
-/// What the witness holds.
+/// The promises that a witness holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct State {
-    /// Goes up with every change.
+    /// A number that grows with every change.
     pub sequence: u64,
     /// Time that the writer had written for, over all rounds.
     pub elapsed_ms: u64,
-    /// What each thread has promised.
+    /// The promises of each thread, by its number.
     pub threads: Vec<Promised>,
 }
 
 /// A witness's file that cannot be used.
 #[derive(Debug, Error)]
 pub enum StateError {
-    /// It is none.
+    /// The file is not a witness's file.
     #[error("`{name}` is not a file of a witness: {cause}")]
     Foreign {
-        /// Its name.
+        /// The name of the file.
         name: String,
-        /// By what that is known.
+        /// The sign by which that is known.
         cause: String,
     },
-    /// It is of another run.
+    /// The file belongs to another run.
     #[error("`{}` belongs to another run ({id}); name another file, or remove it", path.display())]
     Other {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The run that it belongs to.
         id: String,
@@ -66,11 +66,11 @@ pub enum StateError {
     /// It cannot be read or written.
     #[error("cannot {what} `{}`: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// What the witness tried to do.
         what: &'static str,
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -172,7 +172,7 @@ impl StateFile {
         Ok(this)
     }
 
-    /// What the file holds.
+    /// The promises that the file holds.
     #[must_use]
     pub fn state(&self) -> &State {
         &self.state

@@ -26,15 +26,15 @@ pub enum VerifyError {
     /// The plan in the witness's file cannot be.
     #[error("the witness's file has a plan that cannot be: {0}")]
     Plan(#[from] PlanError),
-    /// The queue failed.
+    /// The queue for reading failed.
     #[error("reading cannot continue: {0}")]
     Io(#[from] io::Error),
-    /// It was told to stop.
+    /// A signal ended the check.
     #[error("interrupted before everything was read; nothing can be said")]
     Interrupted,
 }
 
-/// One broken promise.
+/// A promise that was not kept, by its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Broken {
     pub(crate) loss: Loss,
@@ -51,12 +51,12 @@ pub(crate) struct Broken {
     data: bool,
 }
 
-/// What was found.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Checked {
-    /// Of the pages.
+    /// What became of the pages.
     pub data: CheckedArea,
-    /// Of the log.
+    /// What became of the log.
     pub log: CheckedArea,
     pub(crate) broken: Vec<Broken>,
     pub(crate) counts: HashMap<Loss, u64>,
@@ -66,7 +66,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// How often something was lost in this way.
+    /// How many operations were lost in this way.
     #[must_use]
     pub fn count(&self, loss: Loss) -> u64 {
         self.counts.get(&loss).copied().unwrap_or(0)
@@ -78,7 +78,7 @@ impl Checked {
         self.broken.iter().map(|b| (b.target, b.page, b.loss))
     }
 
-    /// Whether every promise was kept.
+    /// Whether the storage kept every promise.
     #[must_use]
     pub fn is_kept(&self) -> bool {
         self.counts.values().all(|n| *n == 0)
@@ -105,7 +105,7 @@ impl crate::durability::plan::Plan {
     }
 }
 
-/// What every page should hold.
+/// The versions that every page may hold.
 struct Expectations {
     /// The version that was promised last, of each page of all; 0 if none.
     promised: Vec<u32>,
@@ -113,7 +113,7 @@ struct Expectations {
     window: HashMap<u64, Vec<u32>>,
 }
 
-/// What is known of the run that is checked.
+/// What the witness's file says about the run to check.
 struct Check<'a> {
     header: &'a Header,
     shape: Shape,
@@ -170,7 +170,7 @@ impl Check<'_> {
         Expectations { promised, window }
     }
 
-    /// Notes what was judged; gives the promise that is broken, if one is.
+    /// Notes a judgement; returns the promise that is broken, if one is.
     fn note(&mut self, data: bool, place: (u16, u64), owner: (u32, u32), judged: &Judged) {
         let area = self.checked.area(data);
         area.checked += 1;
@@ -226,7 +226,7 @@ impl Check<'_> {
                 Page::Missing => judge_unread(Loss::Missing, expected),
                 Page::Failed => judge_unread(Loss::Unreadable, expected),
             };
-            // What was there before the run looks foreign.
+            // Content from before the run looks foreign.
             let first = u64::from(promised) <= self.shape.log_slots();
             if first && judged.foreign_only {
                 name_first(&mut judged.judgement, judged.right_sectors);
@@ -290,8 +290,8 @@ impl Check<'_> {
         }
     }
 
-    /// What was there before the run looks foreign: where the promised write was the first of its
-    /// page, that one is lost.
+    /// Content from before the run looks foreign. If the promised write was the first of its page,
+    /// that write is lost.
     fn name_first_writes(&mut self) {
         let suspect = |b: &&Broken| b.data && b.foreign_only && b.loss == Loss::Foreign;
         let mut pages: HashSet<u64> = HashSet::new();
@@ -343,14 +343,14 @@ impl Check<'_> {
     }
 }
 
-/// Names a first write that left what was there before.
+/// Names a lost first write, whose page still holds what was there before.
 fn name_first(judgement: &mut Judgement, right_sectors: usize) {
     if let Judgement::Lost(loss @ Loss::Foreign, _) = judgement {
         *loss = if right_sectors > 0 { Loss::Torn } else { Loss::Older };
     }
 }
 
-/// What is read, and how.
+/// The areas to read, and how to read them.
 struct Reading<'a> {
     queue: &'a mut dyn Queue,
     reads: (u32, u32),

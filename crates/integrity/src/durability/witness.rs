@@ -3,9 +3,9 @@
 //! It speaks lines. The writer begins with `run` and the [`Header`] as JSON; the witness answers
 //! `ready` and what it holds as JSON ([`State`](crate::durability::State)), or `error` and why not.
 //! Then the writer sends `keep` with the milliseconds it has written for and two numbers per
-//! thread, the batches of its log and of its pages; and the witness answers `have` and the number
-//! of the message, counted from 1, when they are on stable media. So a promise that the witness
-//! does not have is none.
+//! thread, the batches of its log and of its pages. The witness answers `have` and the number of
+//! the message, counted from 1, when they are on stable media. So only promises that the witness
+//! has are promises.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -18,34 +18,34 @@ use crate::durability::state::{Promised, StateError, StateFile};
 /// Why a witness ends before its writer does.
 #[derive(Debug, Error)]
 pub enum WitnessError {
-    /// The connection to the writer.
+    /// The connection to the writer broke.
     #[error("the connection to the writer: {0}")]
     Connection(#[from] io::Error),
-    /// The file.
+    /// The witness's file cannot be used.
     #[error(transparent)]
     State(#[from] StateError),
-    /// What was said is not understood.
+    /// The writer sent a line that is not understood.
     #[error("the writer said what a witness does not understand: {0}")]
     NotUnderstood(String),
 }
 
-/// What a writer says.
+/// A message of the writer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum WriterMessage {
-    /// Which run it is.
+    /// The run that it begins or resumes.
     Run(Box<Header>),
-    /// These are promised.
+    /// Promises to keep, and how long it has written.
     Keep { elapsed_ms: u64, threads: Vec<Promised> },
 }
 
-/// The line of a message.
+/// The line that carries promises.
 pub(crate) fn keep_line(elapsed_ms: u64, threads: &[Promised]) -> String {
     let numbers = threads.iter().flat_map(|p| [p.log, p.data]);
     let words: Vec<String> = numbers.map(|n| n.to_string()).collect();
     format!("keep {elapsed_ms} {}\n", words.join(" "))
 }
 
-/// Understands a line.
+/// Reads a line of the writer; `None` if it is not understood.
 pub(crate) fn parse_said(line: &str) -> Option<WriterMessage> {
     let (word, rest) = line.trim_end().split_once(' ')?;
     match word {

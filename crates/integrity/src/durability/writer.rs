@@ -15,15 +15,15 @@ use crate::durability::state::Promised;
 /// Why a thread cannot continue.
 #[derive(Debug, Error)]
 pub enum WriterError {
-    /// An I/O failed. What was promised before stays promised.
+    /// An I/O failed. Earlier promises stay valid.
     #[error("{what} failed: {source}; nothing more was written")]
     Io {
-        /// What was tried.
+        /// What the thread tried to do.
         what: &'static str,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// There are no more versions.
+    /// The thread has used up its version numbers.
     #[error("every version was used up; start another run")]
     Full,
 }
@@ -47,9 +47,9 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// The thread of this number, which continues after what was promised.
+    /// The thread of this number, which continues after its promises.
     ///
-    /// Where a crash ended an earlier part of the run, it begins with the operations that were in
+    /// If a crash ended an earlier part of the run, it begins with the operations that were in
     /// doubt. They write the same bytes to the same places, so that nothing stays in doubt.
     pub fn new(
         plan: &'a Plan,
@@ -74,7 +74,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// What is promised now.
+    /// The promises of the thread so far.
     #[must_use]
     pub fn promised(&self) -> Promised {
         self.promised

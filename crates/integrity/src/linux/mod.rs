@@ -17,7 +17,7 @@ use rustix::io::Errno;
 #[derive(Debug)]
 pub(crate) struct Mapped {
     map: MmapRaw,
-    /// Holds the lock.
+    /// The open file, which holds the lock.
     _file: File,
 }
 
@@ -56,7 +56,7 @@ impl Mapped {
         Ok(Self { map, _file: file })
     }
 
-    /// Bytes of it.
+    /// Its length in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.map.len()
     }
@@ -66,12 +66,12 @@ impl Mapped {
         self.map.flush()
     }
 
-    /// All of it, in words.
+    /// The whole mapping as words.
     #[expect(clippy::cast_ptr_alignment, reason = "a mapping begins at a page")]
     pub(crate) fn words(&self) -> &[AtomicU64] {
         let (start, count) = (self.map.as_ptr().cast::<AtomicU64>(), self.map.len() / 8);
-        // SAFETY: a mapping begins at a page, which is aligned; it lives as long as `self`; and all
-        // who touch it do so by these atomics.
+        // SAFETY: a mapping begins at a page, which is aligned; it lives as long as `self`; and
+        // every access to it uses these atomics.
         unsafe { std::slice::from_raw_parts(start, count) }
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// There is none.
+/// A mapping that never exists on this system.
 #[derive(Debug)]
 pub(crate) struct Mapped(Infallible);
 
@@ -33,7 +33,7 @@ impl Mapped {
     }
 }
 
-/// There is none.
+/// A part of a mapping that never exists.
 #[derive(Debug)]
 pub(crate) struct Part(Infallible);
 

@@ -15,7 +15,7 @@ pub(super) struct Doubling {
     pub group: Vec<Dirty>,
     /// So many of them are being written to the area, or have been.
     begun: usize,
-    /// The area is flushed.
+    /// Whether the area is flushed after its writes.
     flushes: bool,
 }
 

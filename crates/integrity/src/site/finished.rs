@@ -47,8 +47,7 @@ impl Site<'_> {
         }
     }
 
-    /// Has the beginning of what is looked at next, and what is known of it, on its way into the
-    /// cache while other things are done.
+    /// Prefetches the beginning of the next page, and its state, while other work is done.
     fn fetch_next(&self) {
         let Some((slot, file, claims)) = self.next_read() else { return };
         let Some(first) = claims.first() else { return };
@@ -154,7 +153,7 @@ impl Site<'_> {
         match task {
             Task::Read { file, claims, seat } => {
                 for (index, claim) in claims.iter().enumerate() {
-                    // The first page that is wrong ends the run where that is wanted.
+                    // The first wrong page ends the run if the plan asks for that.
                     if complete && !self.shared.is_broken() {
                         let is_last = index + 1 == claims.len();
                         self.check(file, claim, (slot, index, is_last), after);
@@ -239,7 +238,7 @@ impl Site<'_> {
         }
     }
 
-    /// Where files are flushed, what is in this one is not on stable media before that.
+    /// If files are flushed, writes to this one are not on stable media before that.
     fn must_flush(&mut self, file: u16) {
         let flushes = self.shared.plan.hardening == Hardening::Flush;
         if flushes && !self.to_harden.contains(&file) {
@@ -251,7 +250,7 @@ impl Site<'_> {
         self.shared.remember(self.thread, touched);
     }
 
-    /// Compares one page of what was read with what it should hold, and gives it back.
+    /// Compares one page of a read with what it should hold, and releases it.
     fn check(
         &mut self,
         file: u16,
@@ -261,7 +260,7 @@ impl Site<'_> {
     ) {
         let ledger = &self.shared.file(file).ledger;
         if (claim.version == 0 && !claim.zero) || claim.bad {
-            // Nobody knows what is there, or everybody knows that it is wrong.
+            // The content is unknown, or known to be wrong.
             ledger.release(claim);
             return;
         }
@@ -293,8 +292,8 @@ impl Site<'_> {
         }
     }
 
-    /// Reads a page again, alone, and waits for it. It goes to where it was read first: what was
-    /// read there is kept elsewhere.
+    /// Reads a page again, alone, and waits for it. The read uses the same memory; the first
+    /// content is kept elsewhere.
     fn read_again(
         &mut self,
         (file, page): (u16, u64),
@@ -348,7 +347,7 @@ impl Site<'_> {
             others.append(&mut self.finished);
             if let Some(mine) = mine {
                 self.take(mine);
-                // What was moved only in part was asked for again.
+                // The rest of a short I/O was submitted again.
                 over = self.requests.iter().all(|r| r.slot != slot);
             }
         }

@@ -49,7 +49,7 @@ enum Task {
     HardenData,
     /// For a user that waits for it.
     HardenFor(usize),
-    /// Zeros over what is new at the end of a file.
+    /// Writes zeros over the new end of a file.
     Stamp {
         file: u16,
         pages: usize,
@@ -59,7 +59,7 @@ enum Task {
     Abandoned,
 }
 
-/// An I/O under way.
+/// An I/O in flight, and what it is for.
 #[derive(Debug)]
 struct Busy {
     task: Task,
@@ -82,7 +82,7 @@ struct Seat {
     next: Option<Wish>,
 }
 
-/// What a user waits for.
+/// What the user of a seat waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Idle,
@@ -106,11 +106,11 @@ pub(crate) struct Left {
     pub log: Option<Log>,
     pub figures: Vec<FileFigures>,
     pub work: DatabaseWork,
-    /// Why it could not continue.
+    /// The error that ended it, if one did.
     pub failed: Option<io::Error>,
 }
 
-/// One thread.
+/// One thread, with its users, its log and its queue.
 pub(crate) struct Site<'a> {
     shared: &'a Shared<'a>,
     thread: u32,
@@ -147,7 +147,7 @@ pub(crate) struct Site<'a> {
     next_checkpoint_ns: u64,
     requests: Vec<Request>,
     finished: Vec<Reaped>,
-    /// What is reaped goes through here.
+    /// Where completions are collected before they are sorted.
     fresh: Vec<Finished>,
     spare: Vec<Vec<Claim>>,
     figures: Vec<FileFigures>,
@@ -155,9 +155,9 @@ pub(crate) struct Site<'a> {
     failed: Option<io::Error>,
     /// How many of its I/Os had been under way for long when it last looked.
     named: usize,
-    /// When it last looked.
+    /// When it last looked at its I/Os.
     told_ns: u64,
-    /// A page was looked into.
+    /// Whether it has just examined a page, which takes long.
     distracted: bool,
     /// Pages of each file when they were last looked at.
     sizes: Vec<u64>,
@@ -223,7 +223,7 @@ impl<'a> Site<'a> {
     }
 
     /// Works until all users have left, `end_ns` has come, or the run is over for another reason;
-    /// then writes what is in memory.
+    /// then writes the pages in memory.
     pub(crate) fn work(mut self, end_ns: u64) -> Left {
         while self.failed.is_none() && !self.shared.is_broken() {
             self.distracted = false;
@@ -262,7 +262,7 @@ impl<'a> Site<'a> {
         self.failed.get_or_insert(error);
     }
 
-    /// Waits for what is under way, and gives back what was changed and cannot be written any more.
+    /// Waits for I/Os in flight, and releases changed pages that can no longer be written.
     fn leave(mut self) -> Left {
         while self.slots.iter().any(Option::is_some) {
             let until = self.queue.now() + LOOK_UP_NS;
@@ -333,7 +333,7 @@ impl<'a> Site<'a> {
         self.room() > 0
     }
 
-    /// I/Os that users can begin.
+    /// How many I/Os users can begin.
     fn room(&self) -> usize {
         self.free.len().saturating_sub(self.reserved.max(usize::from(self.in_checkpoint)))
     }
@@ -387,8 +387,7 @@ impl<'a> Site<'a> {
         self.put(slot, Task::Write { file, claims, seat }, request);
     }
 
-    /// Hands over what is to be done, and waits for something to take, unless there is something
-    /// still.
+    /// Submits I/Os, and waits for a completion unless one is still unhandled.
     fn issue_and_wait(&mut self, until_ns: u64) -> io::Result<()> {
         let issues = !self.requests.is_empty();
         self.issue()?;
@@ -406,7 +405,7 @@ impl<'a> Site<'a> {
         }
         let now = self.queue.now();
         for request in &self.requests {
-            // The rest of what was moved in part began with that part.
+            // The rest of a short I/O began after the part that was moved.
             let begins = |busy: &&mut Busy| busy.done_bytes == 0;
             if let Some(busy) = self.slots[request.slot as usize].as_mut().filter(begins) {
                 busy.issued_ns = now;

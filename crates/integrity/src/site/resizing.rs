@@ -17,14 +17,14 @@ const STAMPS_MAX: u32 = 4;
 /// A change of a file's size under way.
 #[derive(Debug)]
 pub(super) struct Resizing {
-    /// The user that wants it.
+    /// The user that changes the size.
     seat: usize,
     file: u16,
-    /// Pages before and after.
+    /// How many pages the file has before the change, and after it.
     from: u64,
     to: u64,
     stage: Stage,
-    /// Writes of zeros under way.
+    /// Writes of zeros in flight.
     pub stamps: u32,
 }
 
@@ -42,7 +42,7 @@ enum Stage {
     Draining(u64),
     /// The file system is at it.
     Changing(Receiver<io::Result<()>>),
-    /// Zeros are written over what is new, from this page on.
+    /// Zeros are written over the new pages, from this page on.
     Stamping(u64),
 }
 
@@ -66,7 +66,7 @@ impl Site<'_> {
             (_, longer) => from + longer,
         };
         let stage = if to < from {
-            // From here on nobody is given what is to go.
+            // From here on no thread gets the pages that are to go.
             file.set_pages(to);
             Stage::Draining(to)
         } else {
@@ -196,7 +196,7 @@ impl Site<'_> {
                 file.set_pages(doing.from);
             }
             Stage::Changing(answered) => match answered.recv() {
-                // What is new is zeros, written or not.
+                // New pages are zeros, whether written or not.
                 Ok(Ok(())) if !self.is_changed(&doing) => self.is_longer(&doing),
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => self.is_not_changed(&doing, &error),

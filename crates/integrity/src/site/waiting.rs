@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::{Site, nanoseconds};
 use crate::waiting::{NAMED_FROM, SlowIo};
 
-/// What a thread says is no older than this: to look at all of its I/Os whenever it waits would
-/// cost more than most of what it does.
+/// A thread's report is no older than this. Looking at all of its I/Os whenever it waits would cost
+/// more than most of its work.
 const TOLD_EVERY_NS: u64 = 1_000_000;
 
 impl Site<'_> {

@@ -33,7 +33,7 @@ impl Site<'_> {
             self.look_ahead(&asked);
             for seat in &asked {
                 if !self.ask(*seat, now) {
-                    // There is no room for others either.
+                    // The other users have no room either.
                     break;
                 }
             }
@@ -76,8 +76,8 @@ impl Site<'_> {
         true
     }
 
-    /// Collects the wishes of the idle users and prefetches what is known of their pages, before it
-    /// fulfils the first: one after the other, each would wait for memory.
+    /// Collects the wishes of the idle users and prefetches the state of their pages, before it
+    /// fulfils the first. One after the other, each would wait for memory.
     fn look_ahead(&mut self, asked: &[usize]) {
         for number in asked.iter().take(self.room()) {
             let seat = &mut self.seats[*number];
@@ -204,13 +204,13 @@ impl Site<'_> {
         State::Working
     }
 
-    /// What a user does whose pages are all somebody else's.
+    /// What a user does if other threads have all of its pages.
     fn without_pages(&self, seat: usize, now: u64) -> State {
         let insists = self.seats[seat].user.insists();
         if insists { State::Until(now.saturating_add(HELD_NS)) } else { State::Idle }
     }
 
-    /// Claims pages in a row, up to the first that somebody else has.
+    /// Claims consecutive pages, up to the first that another thread has.
     fn claim(&mut self, from: PageId, pages: u32) -> Vec<Claim> {
         let mut claims = self.spare.pop().unwrap_or_default();
         let file = self.shared.file(from.file);

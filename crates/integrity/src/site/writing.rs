@@ -10,7 +10,7 @@ use crate::ledger::Claim;
 use crate::log::BLOCK_BYTES_MAX;
 
 impl Site<'_> {
-    /// Writes what is pending in the log, if somebody waits for it, it is much, or nothing else
+    /// Writes pending records of the log if a user waits for them, if there are many, or if no more
     /// will come.
     pub(super) fn write_log(&mut self, leaving: bool) {
         let Some(log) = &mut self.log else { return };
@@ -92,7 +92,7 @@ impl Site<'_> {
         waits
     }
 
-    /// Changed pages that lie side by side and whose records are on stable media.
+    /// Changed pages that are next to each other and whose records are on stable media.
     fn next_gathered(&mut self) -> Option<(u16, Vec<Claim>)> {
         let first = self.ready.last().copied()?;
         let mut claims = self.spare.pop().unwrap_or_default();

@@ -46,7 +46,7 @@ fn a_version_that_was_read_after_a_failed_write_and_is_gone_is_found() {
 }
 
 /// The cache of the operating system does the same by itself when it could not write a page: that
-/// is a failed I/O, and no wrong data.
+/// is a failed I/O, and not wrong data.
 #[test]
 fn through_the_cache_of_the_system_either_version_may_come() {
     let (report, storage) = forgetful(1);

@@ -1,4 +1,4 @@
-//! Blocks of the log that are not there: each is found, called by its name, and told as pages are.
+//! Blocks of the log that are missing: each is found, called by its name and reported like pages.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -22,7 +22,7 @@ fn log_places(log_bytes: usize) -> Vec<Place> {
     places
 }
 
-/// Runs on storage whose log fails so, and gives what was told, too.
+/// Runs on storage whose log fails so, and returns the reports, too.
 fn log_fails(
     (log_bytes, seconds): (usize, u64),
     failure: Failure,

@@ -234,7 +234,7 @@ fn what_cannot_be_done_to_a_file_is_told() {
     assert!(report.ended.is_some_and(|why| why.contains("cannot be made shorter")));
 }
 
-/// A run that is killed in files with holes is gone on with: what nobody has written is still
+/// A run that is killed in files with holes is resumed: pages that nothing has written are still
 /// zeros.
 #[test]
 fn holes_are_known_when_a_run_goes_on() {

@@ -318,7 +318,7 @@ impl Memory {
         if !matches!(request.op, Op::Fsync | Op::Fdatasync) && storage.is_beyond(&request) {
             return 0;
         }
-        // Only what comes after the first writing of all pages is told apart.
+        // Requests are distinguished only after all pages have been written once.
         if storage.ordered.is_some_and(|except| except != request.target) && request.op != Op::Read
         {
             storage.made_ordered(&request);

@@ -20,7 +20,6 @@ use crate::conducting::{Console, Manners, Rehearsal, conduct_into, rehearse, wor
 use crate::config::settings;
 use crate::exit::{Failure, Outcome};
 
-/// Runs the command.
 pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let plan = Plan::Assess(Box::new(options_of(&args.load)?));
     let permissions = args.load.target.permissions();
@@ -49,11 +48,11 @@ pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Fa
     Ok(outcome)
 }
 
-/// Writes the report, and prints the assessment.
+/// Prints an assessment, and writes its report.
 struct AssessConsole {
     console: Console,
     report: PathBuf,
-    /// Without a history, the measurements until there is a report.
+    /// Without a history, the file that keeps the measurements until there is a report.
     journal: Option<Journal>,
 }
 
@@ -74,7 +73,7 @@ impl Sink for AssessConsole {
             Err(_) => String::new(),
         };
         let printed = self.console.print(document, || report::text::document(document) + &place);
-        // A full disk may cost the report and the output: both are said.
+        // A full disk may cost the report and the output. Both errors are shown.
         match (written, printed) {
             (Err(written), Err(printed)) => Err(format!("{written}\n{printed}")),
             (written, printed) => written.and(printed),
@@ -82,7 +81,7 @@ impl Sink for AssessConsole {
     }
 }
 
-/// What the flags of an assessment say.
+/// The options of an assessment, from its flags.
 pub(crate) fn options_of(args: &AssessLoad) -> Result<AssessOptions, Failure> {
     let mut workload = Workload::default();
     apply_targets(&mut workload, &args.target)?;
@@ -138,7 +137,7 @@ pub(crate) fn options_of(args: &AssessLoad) -> Result<AssessOptions, Failure> {
     })
 }
 
-/// What is expected: the claims of a file, or what a provider documents of a volume.
+/// What the user expects: the claims of a file, or what a provider documents for a volume.
 fn claims_of(args: &AssessLoad, database: Database) -> Result<Vec<Claim>, Failure> {
     let Some(text) = &args.expect else { return Ok(Vec::new()) };
     let path = Path::new(text);
@@ -157,10 +156,10 @@ fn default_report_path() -> PathBuf {
     PathBuf::from(format!("iosonde-{}.html", now.strftime("%Y-%m-%d-%H%M%S")))
 }
 
-/// Two hours of measuring must not end at a report that cannot be written, nor at somebody else's
-/// file overwritten.
+/// Claims the file of the report before anything is measured. Two hours of measuring must not end
+/// at a report that cannot be written, nor overwrite a file that iosonde did not make.
 ///
-/// Gives the file that will be written: where a link leads, that is its end.
+/// Returns the file that will be written, which for a link is its target.
 fn claim(path: &Path) -> Result<PathBuf, Failure> {
     let refused = |why: String| {
         let path = path.display();

@@ -39,7 +39,6 @@ pub(crate) struct BaselineArgs {
     pub json: bool,
 }
 
-/// Runs the command.
 pub(crate) fn baseline(args: &BaselineArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let plan = Plan::Assess(Box::new(options_of(&args.load)?));
     let permissions = args.load.target.permissions();
@@ -63,7 +62,7 @@ pub(crate) fn baseline(args: &BaselineArgs, stop: &AtomicBool) -> Result<Outcome
         let permissions = permissions.clone();
         let mut session = Session { permissions, recording, sink: &mut console, stop };
         let (documents, outcome) = ended(jobs::conduct(plan, &mut session)?, stop)?;
-        // What did not come to its end is not a baseline, and is compared with none.
+        // A result that did not come to its end is not a baseline, and is not compared with one.
         if !matches!(outcome, Outcome::Done | Outcome::NotMet) {
             return Ok(outcome);
         }
@@ -95,7 +94,7 @@ fn compared(
     } else {
         report::text::against_baseline(&comparison, &args.tag)
     })?;
-    // Without a verdict nobody watches: that must not look like success.
+    // Without a verdict, a silent success would look as if somebody watched.
     let is_worse = comparison.verdict == Change::Worse;
     Ok(if is_worse || comparison.withheld { Outcome::NotMet } else { Outcome::Done })
 }

@@ -82,7 +82,6 @@ pub(crate) struct ShowArgs {
     pub language: LanguageArgs,
 }
 
-/// Runs the command.
 pub(crate) fn capture(args: &CaptureArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     match &args.command {
         None => record(args, stop),

@@ -1,4 +1,4 @@
-//! `iosonde config`: what is set, and where.
+//! `iosonde config`: the settings in force, and where each was set.
 
 use clap::Args;
 
@@ -14,7 +14,7 @@ pub(crate) struct ConfigArgs {
     pub json: bool,
 }
 
-/// Prints what is in force.
+/// Prints the settings in force.
 pub(crate) fn config(args: &ConfigArgs) -> Result<Outcome, Failure> {
     let settings = checked()?;
     let place = settings.history.as_ref().map(|set| history::place(Some(set.value.clone())));

@@ -47,7 +47,6 @@ pub(crate) struct KneeArgs {
     pub iops: Option<f64>,
 }
 
-/// Runs the command.
 pub(crate) fn knee(args: &KneeArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let plan = Plan::Knee(Box::new(options_of(args)?));
     args.experiment.conduct(&plan, &args.target, stop)

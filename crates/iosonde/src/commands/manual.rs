@@ -1,4 +1,4 @@
-//! `iosonde completions` and `iosonde man`: what shells and `man` read, made from the flags.
+//! `iosonde completions` and `iosonde man`: texts for shells and for `man`, made from the flags.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ pub(crate) struct ManArgs {
     pub output: Option<PathBuf>,
 }
 
-/// Prints a script that completes our commands and flags.
+/// Prints a script that completes iosonde's commands and flags.
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<Outcome, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut whole(), "iosonde", &mut script);
@@ -48,7 +48,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-/// All flags, each command with its whole name.
+/// All flags, with the whole name of each command.
 fn whole() -> clap::Command {
     let mut program = usage::command();
     program.build();

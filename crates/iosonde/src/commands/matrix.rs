@@ -12,7 +12,7 @@ use crate::exit::{Failure, Outcome};
 use crate::experiment::{ExperimentArgs, stream};
 use crate::targets::TargetArgs;
 
-/// Enough in flight to find the highest rates, where nothing else is asked for.
+/// Enough in flight to find the highest rates, unless the user chooses another depth.
 const DEPTH: u32 = 32;
 
 /// `iosonde matrix`
@@ -37,7 +37,6 @@ pub(crate) struct MatrixArgs {
     pub experiment: ExperimentArgs,
 }
 
-/// Runs the command.
 pub(crate) fn matrix(args: &MatrixArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let plan = Plan::Matrix(Box::new(options_of(args)?));
     args.experiment.conduct(&plan, &args.target, stop)

@@ -1,4 +1,4 @@
-//! The commands: what can be typed, and which part of the program does it.
+//! The commands: what can be typed, and which function runs it.
 
 mod assess;
 mod baseline;
@@ -132,7 +132,7 @@ pub(crate) enum Command {
     Man(ManArgs),
 }
 
-/// What is common to the commands that measure; none for the others.
+/// The flags that commands which measure share; `None` for other commands.
 fn conduct(command: &Command) -> Option<&ConductArgs> {
     Some(match command {
         Command::Run(args) => &args.target.conduct,
@@ -150,7 +150,7 @@ fn conduct(command: &Command) -> Option<&ConductArgs> {
     })
 }
 
-/// How a command that measures shows its progress; none for the others.
+/// How a command that measures shows its progress; `None` for other commands.
 fn progress(command: &Command) -> Option<ProgressForm> {
     match command {
         Command::Monitor(args) => Some(args.progress),
@@ -159,7 +159,7 @@ fn progress(command: &Command) -> Option<ProgressForm> {
     }
 }
 
-/// In which language a command shows results; English for those that show none.
+/// The language in which a command shows results; English for commands that show none.
 fn language(command: &Command) -> Language {
     let args = match command {
         Command::Report(args) => args.language,
@@ -170,7 +170,7 @@ fn language(command: &Command) -> Language {
             _ => return Language::English,
         },
         Command::History(args) => return history::language(&args.command),
-        // Pages are made by threads that wait for questions.
+        // Threads that answer requests make the pages.
         Command::Serve(_) => return Language::English,
         other => match conduct(other) {
             Some(conduct) => conduct.language,
@@ -180,19 +180,19 @@ fn language(command: &Command) -> Language {
     args.language
 }
 
-/// Does it.
 pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failure> {
     speak(language(command), || execute_here(command, stop))
 }
 
 fn execute_here(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failure> {
-    // Help is there also for who has to mend the settings.
+    // Help works even if the settings are broken, because it helps to mend them.
     let needs_none =
         matches!(command, Command::Help(_) | Command::Man(_) | Command::Completions(_));
     if !needs_none {
         crate::config::checked()?;
     }
-    // Before anything is said: a line of words among the events would end whoever reads them.
+    // Before any message: a line of words among JSON events would break the program that reads
+    // them.
     if progress(command) == Some(ProgressForm::Json) {
         screen::speak_json();
     }
@@ -200,7 +200,7 @@ fn execute_here(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Fa
     outcome.map_err(|failure| failure.in_flags(words_of(command)))
 }
 
-/// In which words the load of a command was said.
+/// Whether the user described the load in flags or in a file, for error messages.
 fn words_of(command: &Command) -> Words {
     match command {
         Command::Run(args) if args.workload.is_some() => Words::Fields,

@@ -1,4 +1,4 @@
-//! `iosonde do` and `iosonde again`: a plan from a file, and an earlier result repeated.
+//! `iosonde do` and `iosonde again`: run a plan from a file, or repeat an earlier result.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -63,7 +63,6 @@ pub(crate) struct AgainArgs {
     pub tags: Vec<String>,
 }
 
-/// Runs `iosonde do`.
 pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let wrong = |e: String| Failure::WrongUsage(format!("`{}`: {e}", args.plan.display()));
     let plan = plan_in(&read_text(&args.plan)?).map_err(wrong)?;
@@ -79,7 +78,7 @@ pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     conduct(&plan, &manners, stop)
 }
 
-/// A plan, or that of a result.
+/// The plan in a text, which is a plan or a result that holds one.
 fn plan_in(text: &str) -> Result<Plan, String> {
     if !text.trim_start().starts_with('{') {
         return Plan::from_toml(text).map_err(|e| e.to_string());
@@ -96,7 +95,6 @@ pub(crate) fn print_plan(plan: &Plan) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-/// Runs `iosonde again`.
 pub(crate) fn repeat(args: &AgainArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let place = args.place.place()?;
     let history = History::open_existing(&place).map_err(failure)?;
@@ -117,12 +115,12 @@ pub(crate) fn repeat(args: &AgainArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     Ok(outcome)
 }
 
-/// Whether there is something to compare: the result of a check says what it found.
+/// Whether there are figures to compare. The result of a check says what it found instead.
 fn has_figures(document: &Document) -> bool {
     !matches!(document, Document::Validation(_) | Document::Durability(_))
 }
 
-/// Repeats it; how that ended, and the id of the new result.
+/// Runs the plan again; gives how that ended, and the id of the new result.
 fn conduct_again(
     args: &AgainArgs,
     original: &Original,
@@ -137,7 +135,7 @@ fn conduct_again(
     let conducted = jobs::conduct(&original.plan, &mut session)?;
     let targets = original.document.targets();
     let (documents, outcome) = ended(conducted, stop)?;
-    // Of several that took turns, the one on the same target.
+    // Of several results that took turns, the one on the same target.
     let same = documents.iter().find(|document| document.targets() == targets);
     let new = same.or(documents.first()).map(|document| document.id().to_owned());
     Ok((outcome, new.unwrap_or_default()))

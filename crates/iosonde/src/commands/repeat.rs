@@ -16,7 +16,7 @@ use crate::exit::{Failure, Outcome, print};
 use crate::recording::tag;
 use screen::Display;
 
-/// Runs of a workload that is to be known well, where nobody says how many.
+/// How often a workload is run if it is to be well known and the user gives no number.
 const REPEAT: u32 = 5;
 /// Pause before a run that writes or follows one that wrote, as experiments make it.
 const SETTLE_S: f64 = 5.0;
@@ -42,7 +42,7 @@ pub(crate) struct RepeatArgs {
 }
 
 impl RepeatArgs {
-    /// How often the workload is run; none where it is run once, as a measurement of its own.
+    /// How often the workload is run; `None` if it is run once, as a single measurement.
     pub(crate) fn count(&self) -> Result<Option<u32>, Failure> {
         let several = self.alternate || self.baseline.is_some();
         let count = self.repeat.or(several.then_some(REPEAT));
@@ -60,7 +60,7 @@ impl RepeatArgs {
     }
 }
 
-/// What is run in turn: the workload, or with `--alternate` the workload on each of its targets.
+/// What takes turns: the workload, or with `--alternate` the workload on each of its targets.
 pub(crate) fn sides(args: &RepeatArgs, workload: &Workload) -> Result<Vec<Workload>, Failure> {
     if !args.alternate {
         return Ok(vec![workload.clone()]);
@@ -143,7 +143,7 @@ fn shown(as_json: bool, documents: &[Experiment<Runs>]) -> Result<String, Failur
     }
 }
 
-/// Each of the others compared with the first, as far as both were measured.
+/// Each of the other sides compared with the first, as far as both were measured.
 fn compared(documents: &[Experiment<Runs>]) -> Vec<Comparison> {
     let measured = documents.iter().filter(|d| !d.measurements.is_empty());
     let sides: Vec<(String, Document)> = measured
@@ -153,7 +153,7 @@ fn compared(documents: &[Experiment<Runs>]) -> Vec<Comparison> {
         })
         .collect();
     let Some((first, others)) = sides.split_first() else { return Vec::new() };
-    // How far runs differ is seen in the runs themselves.
+    // The runs themselves show how far they differ.
     let noise = Noise::default();
     let rules = Rules {
         band_percent: BAND_PERCENT,

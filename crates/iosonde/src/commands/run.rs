@@ -17,7 +17,6 @@ use crate::exit::{Failure, Outcome, print};
 use crate::targets::TargetArgs;
 use screen::Display;
 
-/// Runs the command.
 pub(crate) fn run(args: &RunArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let workload = workload_of(args)?;
     if args.print_workload {
@@ -51,7 +50,7 @@ pub(crate) fn json<T: serde::Serialize>(document: &T) -> Result<String, Failure>
     text.map(|t| t + "\n").map_err(|e| Failure::CannotRun(e.to_string()))
 }
 
-/// A stream for each access specification; without any, the usual one.
+/// One stream per access specification; without any, the default stream.
 fn streams_of(names: &[String]) -> Result<Vec<Stream>, Failure> {
     let streams = loads::streams(names)?;
     if streams.is_empty() {
@@ -59,7 +58,7 @@ fn streams_of(names: &[String]) -> Result<Vec<Stream>, Failure> {
     }
     let count = |name: &str| streams.iter().filter(|s| s.name == name).count();
     let stream = |(number, stream): (usize, &Stream)| {
-        // The same one twice is two streams, which have names of their own.
+        // The same specification twice is two streams, each with its own name.
         let name = if count(&stream.name) > 1 {
             format!("{} {}", stream.name, number + 1)
         } else {
@@ -89,7 +88,7 @@ fn workload_of(args: &RunArgs) -> Result<Workload, Failure> {
     workload.seconds = args.seconds.unwrap_or(workload.seconds);
     workload.warmup_seconds = args.warmup.unwrap_or(workload.warmup_seconds);
     if let Some(percent) = args.precision {
-        // Steadiness is judged by many short intervals.
+        // The judgement of steadiness needs many short intervals.
         let at_least_seconds = args.at_least.min(workload.seconds);
         workload.precision = Some(Precision { percent, at_least_seconds, ..Precision::default() });
         workload.interval_ns = Nanoseconds(250_000_000);
@@ -114,7 +113,7 @@ fn workload_of(args: &RunArgs) -> Result<Workload, Failure> {
     Ok(workload)
 }
 
-/// What the flags say of targets and of the engine.
+/// Sets what the flags say about targets and engine.
 pub(crate) fn apply_targets(workload: &mut Workload, args: &TargetArgs) -> Result<(), Failure> {
     if !args.targets.is_empty() {
         let target =
@@ -134,7 +133,7 @@ pub(crate) fn apply_targets(workload: &mut Workload, args: &TargetArgs) -> Resul
     check_destroy(workload, &args.conduct.destroy)
 }
 
-/// What may be overwritten must be a target.
+/// Refuses `--destroy` for anything that is not a target.
 pub(crate) fn check_destroy(
     workload: &Workload,
     all: &[std::path::PathBuf],
@@ -143,7 +142,7 @@ pub(crate) fn check_destroy(
     Ok(jobs::check_destroy(&targets, all)?)
 }
 
-/// What the flags say of a stream.
+/// Sets what the flags say about a stream.
 pub(crate) fn apply_stream(stream: &mut Stream, args: &StreamArgs) -> Result<(), Failure> {
     if let Some(blocks) = &args.block {
         stream.blocks.clone_from(&blocks.0);

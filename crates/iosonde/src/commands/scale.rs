@@ -12,7 +12,7 @@ use crate::exit::{Failure, Outcome};
 use crate::experiment::{ExperimentArgs, stream};
 use crate::targets::TargetArgs;
 
-/// Enough that a target shows what it can do, where nothing else is asked for.
+/// Enough in flight that a target shows what it can do, unless the user chooses another depth.
 const DEPTH: u32 = 32;
 
 /// `iosonde scale`
@@ -32,7 +32,6 @@ pub(crate) struct ScaleArgs {
     pub experiment: ExperimentArgs,
 }
 
-/// Runs the command.
 pub(crate) fn scale(args: &ScaleArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let options = ScaleOptions {
         setup: args.experiment.setup(&args.target)?,

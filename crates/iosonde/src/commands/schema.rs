@@ -23,7 +23,7 @@ enum Language {
     Xml(fn() -> String),
 }
 
-/// Result documents first, then what is computed from them or stands alone.
+/// Result documents first, then documents that are computed from them or stand alone.
 static PUBLISHED: LazyLock<Vec<PublishedSchema>> = LazyLock::new(|| {
     let results = KINDS.iter().map(|kind| (kind.name(), kind.printed_by));
     let others = [
@@ -56,7 +56,7 @@ impl ValueEnum for PublishedSchema {
 }
 
 impl PublishedSchema {
-    /// Prints the whole schema; it refers to nothing outside itself.
+    /// Prints the whole schema, which refers to nothing outside itself.
     pub(crate) fn print(&self) -> Result<Outcome, Failure> {
         print(&match self.language {
             Language::Json => json(&published_schema(self.name))?,

@@ -15,7 +15,7 @@ use crate::exit::{self, Failure, Outcome};
 use crate::language::LanguageArgs;
 use crate::recording::HistoryPlace;
 
-/// A token file longer than this is another file.
+/// A longer file is not a token file.
 const TOKEN_FILE_BYTES: u64 = 4096;
 
 /// `iosonde serve`
@@ -89,7 +89,7 @@ fn host_name() -> String {
     if name.is_empty() { "localhost".to_owned() } else { name }
 }
 
-/// Has the system open an address. Where that fails, the address is on stdout all the same.
+/// Asks the system to open an address. If that fails, the address is on stdout anyway.
 fn open(url: &str) {
     let (program, args): (&str, &[&str]) = if cfg!(target_os = "windows") {
         ("rundll32", &["url.dll,FileProtocolHandler"])

@@ -40,7 +40,6 @@ pub(crate) struct SizesArgs {
     pub experiment: ExperimentArgs,
 }
 
-/// Runs the command.
 pub(crate) fn sizes(args: &SizesArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let plan = Plan::Sizes(Box::new(options_of(args)?));
     args.experiment.conduct(&plan, &args.target, stop)

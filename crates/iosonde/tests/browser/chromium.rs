@@ -18,7 +18,7 @@ const HANGS: Duration = Duration::from_secs(60);
 /// How often a page is asked whether something has happened in it.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Chromium's descriptors 3 and 4 are what it is told and what it says; a shell can set them.
+/// Chromium's descriptors 3 and 4 carry commands to it and its answers; a shell can set them.
 const START: &str = "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null";
 const CHROMIUM: [&str; 16] = [
     "chromium",

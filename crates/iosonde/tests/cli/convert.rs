@@ -135,7 +135,7 @@ fn what_is_no_workload_is_said() {
     let place = place();
     let file = |name: &str, text: &str| fs::write(place.path().join(name), text).unwrap();
     file("x", "hello\n");
-    fails(&convert(place.path(), &["x"]), 2, "it is none of");
+    fails(&convert(place.path(), &["x"]), 2, "it is not one of");
     file("x.toml", "seconds = 3\ncolour = 1\n");
     fails(&convert(place.path(), &["x.toml"]), 2, "line 2");
     file("x.xml", "<Profile>\n");

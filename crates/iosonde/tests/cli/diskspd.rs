@@ -346,7 +346,7 @@ fn events_are_files() {
     fs::write(dir.path().join("go"), "").unwrap();
     let line = "-b8K -W0 -d600 -c4M -ysstarted -yfended -yrgo -ypstarted io.dat";
     let output = diskspd(dir.path(), line, &[]);
-    // It is told to end as soon as it has begun, and that is no interruption.
+    // The event ends it as soon as it has begun, and that does not count as an interruption.
     succeeds(&output);
     assert!(stdout(&output).contains("actual test time:\t"), "{}", stdout(&output));
     assert_eq!(names(dir.path()), ["ended", "go", "io.dat", "started"]);

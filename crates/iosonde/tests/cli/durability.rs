@@ -155,7 +155,7 @@ fn a_signal_ends_it_in_order_and_it_is_checked() {
     assert_eq!(names(&place.data()), [""; 0]);
 }
 
-/// The machine is gone, as far as the program can tell; what is found later is told apart.
+/// The machine is gone, as far as the program can tell; what is found later is distinguished.
 #[test]
 fn what_a_crash_has_left_is_checked_later() {
     for spoiled in [false, true] {
@@ -245,7 +245,7 @@ fn a_check_is_a_result_like_others() {
     let hidden = String::from_utf8(place.reported("hidden.html", &["--redact"])).unwrap();
     assert!(!hidden.contains(place.data().to_str().unwrap()) && hidden.contains("KEPT: all "));
 
-    // Whoever checks twice has two results more, of the same run.
+    // Each further check adds a result, all of the same run.
     for _ in 0..2 {
         succeeds(&place.verify(&[&history[..], &["--keep"]].concat()));
         let again = place.latest();
@@ -267,7 +267,7 @@ fn a_check_is_a_result_like_others() {
     fails(&command(&args).output().unwrap(), 1, "is a check after a crash");
 }
 
-/// A writer that could not continue was told of as one that was killed.
+/// A writer that could not continue was reported as killed.
 #[test]
 fn a_writer_without_its_witness_is_not_told_of_as_killed() {
     let place = Place::new();

@@ -159,7 +159,7 @@ fn a_sweep_is_resumed_by_one_process_at_a_time() {
     running.signal("KILL");
     let output = running.end();
     assert_eq!(output.status.code(), None, "killed: {}", stderr(&output));
-    // Whoever held it is dead.
+    // The process that held it is dead.
     let mut running = Running::of(place.command(&["sweep", "--resume"]));
     running.wait_for("[5/20]");
     fails(&place.run(&["sweep", "--resume"]), 1, "is being worked on");

@@ -1,5 +1,5 @@
-//! `iosonde validate` that is killed: it goes on with its ledger, or what it left is removed, and
-//! nothing else is.
+//! `iosonde validate` that is killed: its ledger allows to resume it, or the files that it left are
+//! removed, and no others.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -102,7 +102,7 @@ fn another_run_is_not_gone_on_with() {
     running.signal("KILL");
     drop(running.end());
     fails(&command(&args).output().unwrap(), 1, "exists; if it is a ledger");
-    // The name that the program has for the flag inside was told.
+    // The message showed the program's internal name of the flag.
     let more = [&resume[..], &["--continue"]].concat();
     fails(&command(&more).output().unwrap(), 2, "leave out `--continue`");
     let more = [&resume[..], &["--size", "8M"]].concat();

@@ -53,7 +53,7 @@ fn a_run_is_seen_while_it_goes_on_and_found_under_its_name_afterwards() {
     assert!(history.live_runs().unwrap().is_empty());
     let shown = place.json(&["history", "show", &run.id]);
     assert_eq!((&shown["id"], &shown["status"]), (&run.id.into(), &"interrupted".into()));
-    // Points come twenty times a second, and are told five times a second.
+    // Points come twenty times a second; the events hold five of them.
     let times: Vec<f64> = seen.iter().filter_map(|e| e["point"]["t"].as_f64()).collect();
     let lasted = shown["seconds"].as_f64().unwrap();
     assert!((times.len() as f64) < 6.0 * lasted + 2.0, "{} in {lasted} s", times.len());

@@ -20,7 +20,7 @@ const HANGS: Duration = Duration::from_secs(60);
 /// A run that is short, and small where a test file is made.
 pub(crate) const SHORT: [&str; 6] = ["--seconds", "0.2", "--warmup", "0", "--size", "16M"];
 
-/// Where tests that do not look at the history leave theirs. No test touches that of whoever runs
+/// The history of tests that do not look at it. No test touches the history of the person who runs
 /// it.
 pub(crate) fn common_history() -> &'static Path {
     static HISTORY: OnceLock<PathBuf> = OnceLock::new();

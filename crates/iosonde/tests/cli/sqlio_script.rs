@@ -1,4 +1,4 @@
-//! What a batch file of SQLIO calls may write over, and how its failures are told.
+//! What a batch file of SQLIO calls may write over, and how its failures are reported.
 
 use std::fs;
 use std::path::Path;

@@ -30,7 +30,7 @@ fn a_kept_file_carries_its_mark_and_is_used_again() {
     let before = fs::metadata(&path).unwrap();
     assert_eq!((before.len(), before.mode() & 0o777), ((16 << 20) + 4096, 0o600));
     let first = fs::read(&path).unwrap();
-    // Without `--keep`: the wish of whoever made it is kept, too.
+    // Without `--keep`: the file was made with `--keep`, and that still holds.
     let output = run_small(dir.path(), &["--json"]);
     succeeds(&output);
     assert_eq!(measurement(&output).file_bytes, 16 << 20);

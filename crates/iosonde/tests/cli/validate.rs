@@ -115,8 +115,8 @@ fn what_cannot_be_checked_is_refused_before_anything_is_made() {
     assert_eq!(names(dir.path()), [""; 0]);
 }
 
-/// Whoever mistyped a TARGET was asked for the log, and errors named fields of the plan that nobody
-/// had typed.
+/// After a mistyped TARGET the message asked for the log, and errors named fields of the plan that
+/// the user had not typed.
 #[test]
 fn a_refusal_names_what_was_typed() {
     let dir = tempfile::tempdir().unwrap();

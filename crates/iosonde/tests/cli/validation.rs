@@ -210,7 +210,7 @@ fn a_plan_comes_from_a_file_and_flags_win() {
     };
     refused("threads = 2\n[random]\nusres = 5\n", "line 3, column 1", "no key `usres`");
     refused("depth = true\n", "line 1, column 9", "depth");
-    // What breaks a rule was told without the file and the line.
+    // The message on a broken rule lacked the file and the line.
     refused("depth = 2\n", "plan.toml`, line 1: depth is 2: ", "at least 4");
     refused("\n[random]\nusers = 70000\n", "plan.toml`, line 3: random.users is 70000", "65536");
     refused("threads = 5000\n", "plan.toml`, line 1: threads is 5000", "1 to 2048");

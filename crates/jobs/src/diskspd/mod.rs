@@ -17,7 +17,7 @@ use crate::conduct::JobError;
 use crate::files::first_bytes;
 use crate::places::Places;
 
-/// More than any profile has.
+/// A longer file is not a profile.
 const PROFILE_BYTES_MAX: u64 = 16 << 20;
 
 /// The profile that `-X` names.

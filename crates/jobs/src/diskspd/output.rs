@@ -18,20 +18,20 @@ use crate::tool::{Terminal, to_json};
 /// A second place for the result.
 #[derive(Debug, Clone)]
 pub struct Also {
-    /// How it is written there.
+    /// The form of the result there.
     pub form: Form,
-    /// The place.
+    /// The file that it goes to.
     pub file: PathBuf,
 }
 
-/// How a result is written.
+/// The form of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// DiskSpd's text.
+    /// The text that DiskSpd prints.
     Text,
-    /// DiskSpd's XML.
+    /// The XML that DiskSpd prints.
     Xml,
-    /// The measurements.
+    /// The measurements as JSON.
     Json,
 }
 
@@ -53,7 +53,7 @@ impl FromStr for Also {
     }
 }
 
-/// What there is to write.
+/// Everything that a result is written from.
 pub(super) struct Output<'a> {
     pub profile: &'a Profile,
     pub result: &'a RunResult,
@@ -61,7 +61,7 @@ pub(super) struct Output<'a> {
 }
 
 impl Output<'_> {
-    /// Writes the result everywhere.
+    /// Writes the result to stdout and to each file.
     pub(super) fn write(
         &self,
         settings: &ProfileSettings,
@@ -124,7 +124,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Only what is not there yet, is empty, or is named by `--destroy` is written to.
+/// Writes only to a file that is new, is empty, or is named by `--destroy`.
 fn may_write(file: &Path, settings: &ProfileSettings) -> io::Result<()> {
     let place = [Target { path: file.to_owned(), size_bytes: None }];
     match fs::metadata(file) {

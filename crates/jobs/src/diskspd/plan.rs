@@ -19,16 +19,16 @@ use crate::job::{Description, Job as _};
 use crate::places::Places;
 use crate::tool::ToolSession;
 
-/// What is said besides the profile.
+/// Options of iosonde next to the profile.
 #[derive(Debug, Default)]
 pub struct ProfileSettings {
-    /// On what.
+    /// The places of the targets.
     pub places: Places,
     /// Length of every measured window instead of `-d`.
     pub seconds: Option<f64>,
     /// Warm-up before every window, instead of `-W`.
     pub warmup_seconds: Option<f64>,
-    /// Where the result goes, too.
+    /// Files that the result also goes to.
     pub also: Vec<Also>,
     /// The measurements are printed as JSON instead of DiskSpd's text or XML.
     pub json: bool,
@@ -141,7 +141,7 @@ fn precreated_places(profile: &Profile, settings: &ProfileSettings) -> Vec<Targe
     profile.precreated().into_iter().filter_map(target).collect()
 }
 
-/// Everything that is used must be there, or be made by somebody.
+/// Every target must exist, or a time span must make it.
 fn check_places(planned: &[SpanPlan], precreated: &[Target], wrong: &mut Vec<String>) {
     let mut said = HashSet::new();
     let mut made: HashSet<&Path> = precreated.iter().map(|t| t.path.as_path()).collect();
@@ -166,8 +166,8 @@ fn check_places(planned: &[SpanPlan], precreated: &[Target], wrong: &mut Vec<Str
 }
 
 impl SpanPlan {
-    /// Makes what is missing known to the engine, and ends the used parts within the targets. The
-    /// files begun for that are empty.
+    /// Tells the engine which files to make, and ends the used parts within the targets. The files
+    /// that it begins for that are empty.
     pub(super) fn settle(&mut self) -> Result<BegunFiles, JobError> {
         let workload = &self.job.workload;
         let begun = if workload.engine.is_artificial() {

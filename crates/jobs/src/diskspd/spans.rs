@@ -104,7 +104,7 @@ impl<'a> Spans<'a> {
         let output = Output { profile: &profile, result, measurements };
         output.write(settings, run.session.terminal).map_err(JobError::Companion)?;
         match status {
-            // It ended as it was told to.
+            // The event that the command line names ended it: it counts as complete.
             Ok(Status::Interrupted) if asked => Ok(Status::Complete),
             status => status,
         }
@@ -208,7 +208,7 @@ impl RunView for SpanView<'_> {
     }
 }
 
-/// Who sees what happens while a time span runs.
+/// The sink of events while a time span runs.
 struct Witness<'a> {
     events: &'a Events,
     /// A dot after so many completions; 0: none.

@@ -17,7 +17,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Looks at the machine.
+    /// Describes the machine, as DiskSpd does.
     pub(super) fn look(now: Timestamp) -> Self {
         let inspector = Inspector::new();
         let found = inspector.processors();

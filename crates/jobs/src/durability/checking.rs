@@ -17,7 +17,7 @@ use crate::conduct::{JobError, Relay};
 const LAST_IOS: Duration = Duration::from_secs(30);
 /// Lengths are cut to a multiple of this, which every alignment divides.
 const WHOLE_BYTES: u64 = 4096;
-/// So often it is said how far the check is.
+/// Time between two reports on the progress of the check.
 const SAID_EVERY: Duration = Duration::from_secs(10);
 
 /// Checks a run; `written` is how often the writer was let continue, and how it ended. Files are
@@ -36,7 +36,7 @@ pub(super) fn check(
         available.push(target.size_bytes);
     }
     relay.notice("reading everything that was written".to_owned());
-    // Who interrupts the writer wants to know all the same; a second signal ends the program.
+    // A user who interrupts the writer still wants the result; a second signal ends the program.
     let interrupted = stop.load(Ordering::Relaxed);
     let stops = || !interrupted && stop.load(Ordering::Relaxed);
     let workload = workload_of(&there, engine, false);

@@ -1,4 +1,4 @@
-//! From a plan to what is written where, and the files and queues for it.
+//! Turns a plan into places, files and queues.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ const SECONDS_MAX: f64 = 31.0 * 86_400.0;
 /// How files begin that are made in a directory.
 const NAME: &str = "iosonde-durability-";
 
-/// What a run writes to.
+/// The targets of a run, and their parts.
 pub(super) struct Layout {
     /// The targets have the sizes that they will have.
     pub(super) header: Header,
@@ -151,7 +151,7 @@ fn in_directory(path: &Path, seed: u64, what: &str) -> PathBuf {
 fn with_sizes(mut header: Header, plans: &[TargetPlan]) -> Result<Header, JobError> {
     for (target, plan) in header.targets.iter_mut().zip(plans) {
         target.size_bytes = plan.size_bytes;
-        // What was there before is not removed.
+        // Files that existed before are not removed.
         if plan.action != Action::Make && !header.foreign.contains(&target.path) {
             header.foreign.push(target.path.clone());
         }

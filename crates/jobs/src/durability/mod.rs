@@ -1,5 +1,5 @@
-//! What was acknowledged as durable must survive a crash. This process lets another one write and a
-//! third one witness what is promised, and checks when the writer is gone.
+//! What was acknowledged as durable must survive a crash. This process starts one process that
+//! writes and one that witnesses the promises, and checks when the writer is gone.
 //!
 //! The other two are this program, too: `validate --serve-witness FILE` calls
 //! [`integrity::durability::serve`], and `validate --write-durably JSON` calls [`write_durably`].
@@ -33,7 +33,7 @@ use witness::Source;
 use writing::Assignment;
 pub use writing::write_durably;
 
-/// What is written, how it is made durable, and who remembers that.
+/// The files, the call that makes writes durable, and the witness.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DurabilityPlan {
@@ -41,30 +41,30 @@ pub struct DurabilityPlan {
     pub seconds: f64,
     /// The writer kills itself after this time of writing: a crash of a process.
     pub kill_after_seconds: Option<f64>,
-    /// How often the writer writes and what is there is checked.
+    /// How often the writer writes and the result is checked.
     pub rounds: u32,
-    /// The I/O engine.
+    /// The engine that does the I/O.
     pub engine: EngineChoice,
     /// Past the cache of the operating system, or through it.
     pub mode: Mode,
     /// Where every choice starts, what pages are recognised by, and the names of files. Without
     /// one, each run draws its own.
     pub seed: Option<u64>,
-    /// Size of a page.
+    /// Size of a page in bytes.
     pub page_bytes: u32,
     /// Threads, each with pages of its own.
     pub threads: u32,
     /// Operations of a thread that are in flight together and made durable together.
     pub depth: u32,
-    /// What makes a write durable.
+    /// The call or flag that makes a write durable.
     pub sync: SyncMode,
     /// Order in which writes become durable.
     pub order: Order,
-    /// Another host that keeps what was promised, by ssh: `HOST` or `HOST:FILE`.
+    /// Another host that keeps the promises, by ssh: `HOST` or `HOST:FILE`.
     pub witness: Option<String>,
     /// Where this host keeps that; without it, a file in the current directory.
     pub witness_file: Option<PathBuf>,
-    /// Size of each target.
+    /// Size of each target in bytes.
     pub size_bytes: Bytes,
     /// Directories, files or block devices that pages are written to.
     pub targets: Vec<PathBuf>,
@@ -81,7 +81,7 @@ pub struct VerifyRequest<'a> {
     pub witness: &'a str,
     /// Where its targets are now; `None` if they were.
     pub targets: &'a [PathBuf],
-    /// The I/O engine.
+    /// The engine that does the I/O.
     pub engine: EngineChoice,
 }
 
@@ -115,8 +115,7 @@ impl Job for DurabilityPlan {
         let title = Durability::phrase(self.sync, self.order, self.page_bytes);
         let on = (&*targets, self.engine);
         let subject = Subject::new("validate", Durability::SCHEMA, title, on, self)?;
-        // Signs of life for those who watch flush a disk, and that may be the one whose caches are
-        // tested.
+        // Live events flush a disk, and that may be the disk whose caches are tested.
         Ok(Subject { watched: false, ..subject })
     }
 
@@ -142,8 +141,7 @@ impl Job for DurabilityPlan {
         Ok(Description { notes: vec![self.about(&header)], ..Description::of(targets) })
     }
 
-    /// Writes, and checks what is there when the writer is gone; again and again where that is
-    /// wanted.
+    /// Writes, and checks when the writer is gone; several times if the plan asks for rounds.
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
         let stop = session.stop;
         let Layout { header, permissions, .. } = self.lay_out(&session.permissions)?;
@@ -189,7 +187,7 @@ fn subject_of(header: &Header, engine: EngineChoice) -> Result<Subject, PlanErro
     Ok(Subject { watched: false, plan: "null".to_owned(), ..subject })
 }
 
-/// Rounds of writing and checking.
+/// Repeats writing and checking.
 struct Rounds<'a> {
     plan: &'a DurabilityPlan,
     header: &'a Header,
@@ -198,7 +196,7 @@ struct Rounds<'a> {
 }
 
 impl Rounds<'_> {
-    /// What was found in the last of them.
+    /// The result of the last check.
     fn write(&self, source: &Source, relay: &Relay<'_>) -> Result<Durability, JobError> {
         let count = self.plan.rounds;
         let mut round = 1;

@@ -21,7 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub(super) struct Processes {
     witness: Child,
     writer: Child,
-    /// What the writer says.
+    /// The events that the writer sends.
     events: Receiver<Event>,
 }
 
@@ -39,7 +39,7 @@ fn events_of(stderr: ChildStderr) -> Receiver<Event> {
     events
 }
 
-/// What a terminal sends to the program is not for its processes: the writer is told, and the
+/// Signals of a terminal must not reach its processes: this process tells the writer, and the
 /// witness stays.
 #[cfg(unix)]
 fn apart(command: &mut Command) {
@@ -65,7 +65,7 @@ fn is_killed(_: ExitStatus) -> bool {
 #[cfg(unix)]
 fn ask_to_end(child: &mut Child) {
     use rustix::process::{Pid, Signal, kill_process};
-    // Who has ended already cannot be asked.
+    // A process that has already ended cannot be asked.
     let _ = kill_process(Pid::from_child(child), Signal::TERM);
 }
 
@@ -75,7 +75,7 @@ fn ask_to_end(child: &mut Child) {
 }
 
 impl Processes {
-    /// Starts both.
+    /// Starts the witness and the writer.
     pub(super) fn start(source: &Source, assignment: &Assignment) -> Result<Self, JobError> {
         let mut witness = source.witness()?;
         let name = witness.get_program().to_string_lossy().into_owned();

@@ -29,7 +29,7 @@ impl PendingResult {
         Self { id, started }
     }
 
-    /// Delivers and keeps what was found, and removes what is not needed any more.
+    /// Delivers and stores the result, and removes files that are no longer needed.
     pub(super) fn finish(
         self,
         (header, source): (&Header, &Source),
@@ -80,7 +80,7 @@ impl PendingResult {
     }
 }
 
-/// What is to be known of a crash that was none of the machine.
+/// A warning if the crash was not one of the machine.
 fn warning(ending: WriterEnd) -> Option<&'static str> {
     match ending {
         WriterEnd::InOrder => Some(

@@ -1,4 +1,4 @@
-//! Where the witness keeps what was promised: a file here, or one on another host, by ssh.
+//! The place of the witness's file: here, or on another host by ssh.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use super::layout::absolute;
 use crate::conduct::{JobError, Relay};
 use crate::event::Event;
 
-/// A witness's file.
+/// The place of a witness's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Source {
     /// On this host. Whether its name was chosen here, and not by the user.
     Here(PathBuf, bool),
-    /// On another.
+    /// On another host, by ssh.
     There { host: String, file: String },
 }
 
@@ -158,7 +158,7 @@ impl Source {
         }
     }
 
-    /// What it holds now.
+    /// Reads the promises that it holds now.
     pub(super) fn read(&self) -> Result<(Header, State), JobError> {
         let cannot =
             |why: String| JobError::CannotRun(format!("cannot read `{}`: {why}", self.name()));

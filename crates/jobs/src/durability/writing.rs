@@ -21,7 +21,7 @@ use crate::event::{Event, Sink};
 
 /// How often it is looked whether the time is up.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-/// How often it is said how much is promised.
+/// Time between two reports on how much is promised.
 const SAID_EVERY: Duration = Duration::from_secs(10);
 
 /// Everything that a writer must know.
@@ -96,7 +96,7 @@ pub fn write_durably(
             .collect();
         watch(&assignment, &team, sink, || writers.iter().all(ScopedJoinHandle::is_finished));
         for writer in writers {
-            // A thread that panicked has said so.
+            // A thread that panicked has already reported it.
             let _ = writer.join();
         }
         promises.end();
@@ -109,7 +109,7 @@ pub fn write_durably(
     failure.map_or(Ok(()), |text| Err(JobError::CannotRun(text)))
 }
 
-/// How much is promised.
+/// How much is promised, as a sentence.
 fn promised(promises: &Promises, header: &Header) -> String {
     let (logged, written) = promises.held();
     let operations = logged.max(written) * u64::from(header.plan.batch);
@@ -189,14 +189,14 @@ fn end_with_parent() {
 #[cfg(not(target_os = "linux"))]
 fn end_with_parent() {}
 
-/// What the writing threads share.
+/// State that the writing threads share.
 struct Team<'a> {
     plan: &'a Plan,
     shape: &'a Shape,
     workload: &'a Workload,
     prepared: &'a Prepared,
     promises: &'a Promises,
-    /// The time is up, or one of them could not continue.
+    /// Set when the time is up, or when one of them could not continue.
     ends: AtomicBool,
     failure: Mutex<Option<String>>,
     stop: &'a AtomicBool,

@@ -34,12 +34,12 @@ pub struct CyclePlan {
     pub file: String,
     /// The configuration as an .icf file has it.
     pub configuration: String,
-    /// What stands for each drive, disk or share that it names.
+    /// The place for each drive, disk or share that it names.
     #[serde(default)]
     pub drives: Vec<Drive>,
     /// The targets of all runs, in the order in which the configuration names them first.
     pub targets: Vec<Target>,
-    /// I/O engine.
+    /// The engine that does the I/O.
     pub engine: EngineChoice,
     /// The simulated device of the engine `sim`.
     pub sim: Option<SimDevice>,
@@ -51,14 +51,14 @@ pub struct CyclePlan {
     pub warmup_seconds: Option<f64>,
     /// IOMeter's result file, to which the runs are appended.
     pub results: Option<PathBuf>,
-    /// What is not done as the file or IOMeter has it, a sentence each.
+    /// What differs from the file or from IOMeter, one sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
 }
 
 impl CyclePlan {
-    /// What is measured. Where its results go besides does not make it another measurement, and a
-    /// repetition leaves IOMeter's file alone.
+    /// The identity of the measurement. Another place for its results does not make it another
+    /// measurement, and a repetition does not write to IOMeter's file.
     fn measured(&self) -> Self {
         Self { results: None, ..self.clone() }
     }

@@ -14,21 +14,21 @@ use crate::conduct::JobError;
 use crate::files::first_bytes;
 use crate::places::Places;
 
-/// More than any configuration has.
+/// A longer file is not a configuration.
 const CONFIG_BYTES_MAX: u64 = 64 << 20;
-/// Smaller files are not targets.
+/// Smaller files cannot be targets.
 const TARGET_BYTES_MIN: u64 = 4096;
 
 /// What a call of IOMeter asks for.
 #[derive(Debug)]
 pub struct CycleCall<'a> {
-    /// The configuration, an .icf file.
+    /// The path of the configuration, an .icf file.
     pub config: &'a Path,
-    /// IOMeter's result file.
+    /// The path of IOMeter's result file.
     pub results: Option<&'a Path>,
     /// The call says how long to wait for managers on other hosts.
     pub has_timeout: bool,
-    /// On what.
+    /// The places of the targets.
     pub places: &'a Places,
     /// Size of the test file on a disk that the configuration fills.
     pub size: Option<Bytes>,
@@ -135,7 +135,7 @@ fn place(path: &Path) -> Option<PathBuf> {
     Some(parent.canonicalize().ok()?.join(path.file_name()?))
 }
 
-/// The table of drives. Where no real target is touched, what stands for nothing stands for itself.
+/// The table of drives. If no real target is touched, unmapped names stand for themselves.
 fn drives(config: &Config, places: &Places) -> Result<Vec<dialects::drives::Drive>, String> {
     let mut table = places.drives.clone();
     let unknown = config.unknown_drives(&places.drives());
@@ -167,7 +167,7 @@ struct Sizes<'a> {
     notes: &'a mut Vec<String>,
     /// Files of the usual size on disks that IOMeter fills.
     filled: Vec<String>,
-    /// Directories that stand for a whole disk, with a file of the usual size.
+    /// Directories that stand for a whole disk get a file of the default size.
     inside: Vec<String>,
 }
 
@@ -196,7 +196,7 @@ impl Sizes<'_> {
         match (self.call.size, found) {
             // A directory is not a target of its own: the test file in it has the size.
             (_, Some(_)) if is_directory => {}
-            // What is there is used as large as it is; only a file can have another size.
+            // An existing target is used as large as it is; only a file can have another size.
             (Some(_), Some(_)) if !is_file => {
                 self.notes.push(format!(
                     "`--size` has no effect on {shown}: it is a device, and used as large as it is"

@@ -1,4 +1,4 @@
-//! IOMeter's result file, written run by run after what is in it.
+//! IOMeter's result file: appends run by run to what is already in it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -14,7 +14,7 @@ use crate::files::claim;
 /// So much of a file tells whether it is a result file.
 const HEAD_BYTES: u64 = 1 << 20;
 
-/// A result file that grows.
+/// A result file that grows with every run.
 pub(super) struct Results {
     path: PathBuf,
     session: Session,
@@ -60,7 +60,7 @@ impl Results {
         Ok(Self { path: path.to_owned(), session, begun: false, specs_of: None })
     }
 
-    /// Adds a run.
+    /// Appends a run to the file.
     pub(super) fn add(
         &mut self,
         config: &Config,
@@ -94,7 +94,7 @@ impl Results {
         Ok(Some(self.path))
     }
 
-    /// What cannot be written, as it is said.
+    /// The error for a file that cannot be written.
     fn failure(&self, error: &io::Error) -> String {
         format!("cannot write `{}`: {error}", self.path.display())
     }

@@ -12,17 +12,17 @@ use crate::conduct::JobError;
 use crate::ends::ends;
 use crate::job::Steps;
 
-/// Until somebody stops it: the longest that a run may be.
+/// The longest run, for runs that continue until the user stops them.
 const ENDLESS_S: f64 = 31.0 * 86_400.0;
 /// Distance of the points of such a run, so that they are not too many.
 const ENDLESS_INTERVAL: Nanoseconds = Nanoseconds(5_000_000_000);
 
-/// What a plan asks for.
+/// The runs that a plan asks for.
 pub(super) struct Runs {
     pub config: Config,
     pub cycle: CycleWorkload,
     pub options: CycleOptions,
-    /// Whether its runs continue until somebody stops them.
+    /// Whether its runs continue until the user stops them.
     endless: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a tool measured next to what was recorded meanwhile.
+//! The measurement of a tool, next to what was recorded during it.
 
 use analysis::agreement::DEFAULT_TOLERANCE_PERCENT;
 use counters::{BlockKind, DiskWindow, Window};
@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use monitor::crop::{self, Run};
 use results::{Document, Experiment, FoundBy, Measurement, RecordedRun, Recording};
 
-/// Sets each measurement next to the part of the recording in which it was made. What cannot be set
-/// next to it is told.
+/// Puts each measurement next to the part of the recording in which it was made, and reports those
+/// that cannot be placed.
 ///
-/// The beginning is known of a measurement that says when it ran; those of other tools are
-/// distinguished by `has_time`.
+/// The beginning is known for a measurement that records when it ran; `has_time` distinguishes
+/// those of other tools.
 pub(super) fn set_beside(
     document: &mut Experiment<Recording>,
     measurements: Vec<Measurement>,
@@ -113,7 +113,7 @@ fn devices(document: &Experiment<Recording>, m: &Measurement) -> Vec<String> {
         reads + if m.write.ios > 0 { tally.writes } else { 0 }
     };
     let whole = recording.devices.iter().filter(|device| device.kind != BlockKind::Partition);
-    // The uppermost of equals: what lies below has the I/O of others, too.
+    // The uppermost of equals: devices below have the I/O of others, too.
     let best = whole.map(|device| (ios(&device.name), &device.name)).filter(|(ios, _)| *ios > 0);
     let best = best.reduce(|best, next| if next.0 > best.0 { next } else { best });
     best.map(|(_, name)| name.clone()).into_iter().collect()

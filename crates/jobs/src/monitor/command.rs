@@ -16,10 +16,10 @@ use super::WatchError;
 
 /// The beginning of its output that is kept to be read; results of these tools are shorter.
 const KEPT_BYTES: usize = 64 << 20;
-/// The longest that is waited for output of what the command has left behind.
+/// The longest wait for output of processes that the command left running.
 const REST: Duration = Duration::from_secs(2);
 
-/// A command that runs.
+/// A command that runs during the recording.
 pub(super) struct Running {
     line: Vec<String>,
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are no signals to pass on"))]
@@ -28,13 +28,13 @@ pub(super) struct Running {
     waiting: JoinHandle<io::Result<ExitStatus>>,
     output: JoinHandle<()>,
     kept: Arc<Mutex<Vec<u8>>>,
-    /// A signal was passed on.
+    /// Whether a signal was passed on.
     told: AtomicBool,
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are no signals to pass on"))]
     terminated: Arc<AtomicBool>,
 }
 
-/// What became of it.
+/// How the command ended.
 pub(super) struct CommandEnd {
     pub command: RecordedCommand,
     /// What it measured, and whether it says when.
@@ -44,7 +44,7 @@ pub(super) struct CommandEnd {
 }
 
 impl Running {
-    /// Starts it; what it prints goes to `to`. `None` if there is no command.
+    /// Starts the command; its output goes to `to`. `None` without a command.
     pub(super) fn start(
         line: &[PathBuf],
         to: Box<dyn Write + Send>,
@@ -79,7 +79,7 @@ impl Running {
         Ok(Some(Self { line, id, ended, waiting, output, kept, told, terminated }))
     }
 
-    /// Whether it has ended.
+    /// Whether the command has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
     }
@@ -159,7 +159,7 @@ fn with_call(line: &[String], output: Vec<u8>) -> Vec<u8> {
     [line.join(" ").as_bytes(), b"\n", &output].concat()
 }
 
-/// What was measured, as far as the output is known; whether it says when.
+/// The measurements in the output, as far as it is known, and whether they record when they ran.
 fn read(output: &[u8]) -> (Vec<Measurement>, bool, Vec<String>) {
     let own = std::str::from_utf8(output).ok().and_then(|text| Document::parse(text).ok());
     if let Some(document) = own {

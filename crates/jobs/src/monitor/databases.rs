@@ -22,19 +22,19 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Part of the interval that an answer is waited for.
 const SHARE: u32 = 2;
 
-/// Answers that were not there in time, until that is said.
+/// The number of late answers after which the user receives a message.
 const LATE: u32 = 3;
 
-/// Databases that are connected.
+/// Connections to the watched databases.
 pub(super) struct Databases(Vec<Watching>);
 
 /// A database, and the thread that asks it.
 struct Watching {
-    /// The URL for eyes.
+    /// The URL without its password.
     source: String,
     asks: Sender<()>,
     answers: Receiver<Result<DatabaseSample, DatabaseError>>,
-    /// Where its data is, where that is on this host.
+    /// The directory of its data, if that is on this host.
     data_directory: Option<String>,
     /// What it is, for the notes.
     title: String,
@@ -42,7 +42,7 @@ struct Watching {
     state: State,
 }
 
-/// What is known of the samples until now.
+/// The state of the samples so far.
 #[derive(Debug, Default)]
 struct State {
     last: Option<DatabaseSample>,
@@ -50,14 +50,14 @@ struct State {
     waiting: bool,
     /// Windows in a row without an answer.
     late: u32,
-    /// What was said already.
+    /// Messages that were already sent.
     said: Vec<String>,
     /// The last question had no answer but an error.
     failing: bool,
 }
 
 impl Databases {
-    /// Connects to all of them.
+    /// Connects to all databases.
     pub(super) fn connect(urls: &[DatabaseUrl], interval: Duration) -> Result<Self, WatchError> {
         let connect = |url: &DatabaseUrl| Ok(Watching::begin(Watched::connect(url)?, interval));
         urls.iter().map(connect).collect::<Result<_, _>>().map(Self)
@@ -147,7 +147,7 @@ impl Extra for Watching {
 }
 
 impl State {
-    /// The window that an answer ends, and what is to be said.
+    /// The window that an answer ends, and messages for the user.
     fn take(
         &mut self,
         source: &str,
@@ -194,7 +194,7 @@ impl State {
     }
 }
 
-/// What happened to the counters besides counting.
+/// Events that changed the counters, other than counting.
 fn turns(source: &str, window: &DatabaseWindow) -> Vec<String> {
     let mut turns = Vec::new();
     if window.other_instance {
@@ -213,8 +213,7 @@ fn turns(source: &str, window: &DatabaseWindow) -> Vec<String> {
     turns
 }
 
-/// The sum of all rows with what is counted for the whole database, and each object that did
-/// something.
+/// The sum of all rows with the counters of the whole database, and each object that did something.
 fn rows_of(source: &str, window: &DatabaseWindow) -> Vec<RecordedRow> {
     let Some(total) = DatabaseRow::total(&window.rows) else { return Vec::new() };
     let mut total = recorded(source, &total);

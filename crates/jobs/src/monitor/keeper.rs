@@ -11,7 +11,7 @@ use results::RecordedPoint;
 
 /// The last point is written at most this often.
 const EVERY: Duration = Duration::from_secs(1);
-/// What waits to be written.
+/// At most so many points wait to be written.
 const WAITING: usize = 64;
 
 enum Work {
@@ -71,7 +71,7 @@ impl Keeper {
         match sender.try_send(work) {
             Ok(()) => true,
             Err(TrySendError::Full(_)) => false,
-            // The thread has given up; its reason is told at the end.
+            // The thread has given up; its reason is reported at the end.
             Err(TrySendError::Disconnected(_)) => {
                 self.sender = None;
                 true
@@ -79,7 +79,7 @@ impl Keeper {
         }
     }
 
-    /// Waits for what is still to be written. Why something is not, where it is not.
+    /// Waits until everything is written. Returns why something is not.
     pub(super) fn end(mut self) -> Result<(), HistoryError> {
         self.sender = None;
         match self.thread.take().map(JoinHandle::join) {

@@ -40,9 +40,9 @@ pub struct MonitorPlan {
     pub all: bool,
     /// Time between two samples, 0.1 to 60.
     pub interval_seconds: f64,
-    /// Ends after this time.
+    /// Seconds after which the recording ends.
     pub seconds: Option<f64>,
-    /// Ends after so many samples.
+    /// Samples after which the recording ends.
     pub count: Option<u64>,
     /// Name of the recording, by which it is also found as `@NAME`.
     pub name: Option<String>,
@@ -78,13 +78,13 @@ impl Default for MonitorPlan {
 /// Why something cannot be watched.
 #[derive(Debug, Error)]
 pub enum WatchError {
-    /// A target is not there.
+    /// A target cannot be found.
     #[error(
         "`{}` does not exist; name a file, a directory or a device, or nothing for all devices",
         target.display()
     )]
     Missing {
-        /// The target.
+        /// The target that was named.
         target: PathBuf,
     },
     /// No device is under a target.
@@ -94,7 +94,7 @@ pub enum WatchError {
         target.display()
     )]
     NoDevice {
-        /// The target.
+        /// The target that was named.
         target: PathBuf,
         /// Its file system in parentheses; empty where it has none.
         file_system: String,
@@ -102,18 +102,18 @@ pub enum WatchError {
     /// A target cannot be looked at.
     #[error(transparent)]
     Inspect(#[from] InspectError),
-    /// A database does not answer.
+    /// A database cannot be reached or read.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// The counters cannot be read.
+    /// The counters of the system cannot be read.
     #[error(transparent)]
     Monitor(#[from] MonitorError),
     /// The command cannot be started.
     #[error("`{program}` cannot be started: {source}")]
     Command {
-        /// The program.
+        /// The program of the command.
         program: String,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
     /// Nobody knows how the command ended.
@@ -198,7 +198,7 @@ impl Job for MonitorPlan {
         Ok(subject(title.title(), &self.targets, serde_json::to_string(self)?))
     }
 
-    /// It makes no I/O.
+    /// No targets: a recording does no I/O.
     fn targets(&self) -> Vec<&Path> {
         Vec::new()
     }
@@ -207,7 +207,7 @@ impl Job for MonitorPlan {
         false
     }
 
-    /// A recording is not repeated.
+    /// Nothing to fix: a recording is not repeated.
     fn pin(&mut self, _: &Document) {}
 
     fn describe(&self, _: &Permissions) -> Result<Description, JobError> {

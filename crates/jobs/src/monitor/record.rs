@@ -65,7 +65,7 @@ pub(super) fn record(plan: &MonitorPlan, session: &mut Session<'_>) -> Result<Co
     Ok(record.finish(plan, watched.err(), ended))
 }
 
-/// What becomes the document.
+/// The state of a recording, which becomes the document.
 struct Record<'r, 's> {
     document: Experiment<Recording>,
     series: Series,
@@ -172,7 +172,7 @@ impl Record<'_, '_> {
         }
     }
 
-    /// Ends the recording.
+    /// Ends the recording and makes the document.
     fn finish(
         mut self,
         plan: &MonitorPlan,
@@ -210,7 +210,7 @@ pub(super) fn is_fio(line: &[String]) -> bool {
     line.first().is_some_and(|word| matches!(name(word).as_str(), "fio" | "fio.exe"))
 }
 
-/// What is said where nothing that a command printed is a result.
+/// The message if a command printed no result.
 fn not_understood(is_fio: bool) -> &'static str {
     if is_fio {
         "what fio printed is neither its usual text nor its JSON: nothing is compared. Call it \

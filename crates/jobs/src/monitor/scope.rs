@@ -9,7 +9,7 @@ use results::Environment;
 
 use super::{MonitorPlan, WatchError};
 
-/// What is watched, and where.
+/// The devices to watch, and their root.
 pub(super) struct Scope {
     pub watched: Watched,
     pub chains: Vec<Chain>,
@@ -18,8 +18,8 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// Looks at the targets. Without any, these directories of databases are watched where they
-    /// lie on devices.
+    /// Finds the devices of the targets. Without targets, the devices of these directories of
+    /// databases are watched.
     pub(super) fn of<'a>(
         plan: &MonitorPlan,
         directories: impl Iterator<Item = &'a str>,
@@ -31,8 +31,8 @@ impl Scope {
             found.push(look(target, &inspector, &known)?);
         }
         if plan.targets.is_empty() && !plan.all {
-            // One that this user may not look into is no reason to stop: then all devices are
-            // watched.
+            // If this user may not look into one of them, that is no reason to stop: then all
+            // devices are watched.
             found.extend(directories.filter_map(|d| look(Path::new(d), &inspector, &known).ok()));
         }
         let (storage, chains): (Vec<_>, Vec<_>) = found.into_iter().unzip();

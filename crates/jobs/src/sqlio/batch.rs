@@ -17,20 +17,20 @@ use crate::files::claim;
 use crate::places::Places;
 use crate::sweep::Companion;
 
-/// The files of a batch.
+/// The files that a batch uses.
 #[derive(Debug, Default)]
 pub struct BatchTargets {
-    /// Where they are.
+    /// The targets, one per drive.
     pub targets: Vec<Target>,
-    /// What SQLIO's text calls them.
+    /// The name of each in SQLIO's text.
     pub names: Vec<String>,
 }
 
 impl BatchTargets {
-    /// A file on each drive.
+    /// One file per drive.
     ///
     /// # Errors
-    /// Nothing stands for a drive, or one is named twice.
+    /// A drive is not mapped, or is named twice.
     pub fn of(drives: &[String], file: &str, places: &Places) -> Result<Self, JobError> {
         let (mut found, mut wrong) = (Self::default(), Vec::new());
         let targets = &mut found.targets;
@@ -86,7 +86,7 @@ impl BatchTexts {
         Self { buffering, names, path, anywhere: Drives::new(letters.collect()) }
     }
 
-    /// The file.
+    /// The path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

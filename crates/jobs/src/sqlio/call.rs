@@ -19,13 +19,13 @@ use crate::places::Places;
 use crate::plan::Plan;
 use crate::tool::{RunView, Terminal, ToolSession, to_json};
 
-/// The size of what is not a real file.
+/// The size of a target that is not a real file.
 const ARTIFICIAL_BYTES: u64 = 64 << 30;
 
-/// What is said besides SQLIO's options.
+/// Options of iosonde next to SQLIO's.
 #[derive(Debug, Clone, Default)]
 pub struct CallSettings {
-    /// On what.
+    /// The places of the targets.
     pub places: Places,
     /// Size of files that neither exist nor have a size in a parameter file.
     pub size: Option<Bytes>,
@@ -55,7 +55,7 @@ pub struct ReadyCall<'a> {
 pub(super) type Out<'o> = dyn FnMut(&mut dyn Terminal, &str) -> Result<(), String> + 'o;
 
 impl Call {
-    /// Reads a call; `None` if it asks for the usage. `place` precedes each line of what is wrong.
+    /// Reads a call; `None` if it asks for the usage. `place` precedes each line of an error.
     ///
     /// # Errors
     /// What is wrong, line by line.
@@ -113,14 +113,13 @@ impl Call {
         Ok(ReadyCall { call: self, job, permissions, json: settings.json })
     }
 
-    /// Seconds it takes.
+    /// How many seconds the call takes.
     pub(super) fn seconds(&self, settings: &CallSettings) -> f64 {
         settings.seconds.unwrap_or(f64::from(self.command.seconds))
     }
 }
 
-/// Usable bytes of what is there; `None` if nothing is. A file that iosonde began is there without
-/// any.
+/// Usable bytes of an existing file; `None` without a file. A file that iosonde began has none.
 fn current(path: &Path) -> Option<u64> {
     fs::metadata(path).ok()?;
     let target = Target { path: path.to_owned(), size_bytes: None };
@@ -131,7 +130,7 @@ fn current(path: &Path) -> Option<u64> {
 }
 
 impl ReadyCall<'_> {
-    /// The files it works on.
+    /// The files that the call works on.
     #[must_use]
     pub fn targets(&self) -> &[Target] {
         &self.job.workload.targets
@@ -143,7 +142,7 @@ impl ReadyCall<'_> {
         Plan::Run(Box::new(self.job.workload.clone()))
     }
 
-    /// Says what is not done as SQLIO does it.
+    /// Reports what differs from SQLIO.
     pub fn say_notes(&self, terminal: &mut dyn Terminal) {
         for note in self.call.notes.iter().chain(&self.job.notes) {
             terminal.message(&format!("note: {note}"));

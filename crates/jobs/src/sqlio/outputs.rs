@@ -57,10 +57,10 @@ impl Outputs {
         if append || replaceable { Ok(()) } else { Err(kept(path)) }
     }
 
-    /// Makes the file ready for what a step prints: empty, or with what is in it.
+    /// Prepares the file for the output of a step: empty, or with its earlier content.
     ///
-    /// It stays open until [`Self::close`], so that what this script wrote is told from what
-    /// somebody else put there meanwhile.
+    /// It stays open until [`Self::close`], so that output of this script can be distinguished from
+    /// what another program writes meanwhile.
     pub(super) fn begin(&mut self, path: &Path, append: bool) -> io::Result<()> {
         let key = same(path);
         if !self.known.contains_key(&key) {
@@ -84,19 +84,18 @@ impl Outputs {
         }
     }
 
-    /// Writes after what is in a file that was begun.
+    /// Appends to a file that was begun.
     pub(super) fn write(&mut self, path: &Path, text: &str) -> io::Result<()> {
         let file = self.known.get_mut(&same(path)).and_then(|out| out.file.as_mut());
         file.ok_or_else(|| io::Error::other("it is not open"))?.write_all(text.as_bytes())
     }
 
-    /// No later step writes there.
+    /// Closes a file that no later step writes to.
     pub(super) fn close(&mut self, path: &Path) {
         self.known.remove(&same(path));
     }
 
-    /// Whether what is in a file may be replaced; an error where not even something may be written
-    /// after it.
+    /// Whether the content of a file may be replaced; an error if even appending is not allowed.
     fn judged(&self, key: &PathBuf, file: File) -> io::Result<bool> {
         let metadata = file.metadata()?;
         if !metadata.is_file() {

@@ -41,18 +41,18 @@ enum Destination {
     File { path: PathBuf, append: bool },
 }
 
-/// A batch file of calls, each of which can be made.
+/// A batch file of calls, each of which can be run.
 pub struct Script {
-    /// What is not done as a shell does it, a sentence each.
+    /// What differs from a shell, one sentence each.
     pub notes: Vec<String>,
     steps: Vec<ReadyStep>,
     settings: CallSettings,
 }
 
 impl Script {
-    /// Reads a batch file or, where its name ends in `.ps1`, a PowerShell script; `arguments` are
-    /// the words after its name. Everything that can be known to be wrong is, before anything is
-    /// done; a rehearsal does not even try to write.
+    /// Reads a batch file, or a PowerShell script if its name ends in `.ps1`; `arguments` are the
+    /// words after its name. All errors that can be known are reported before anything runs; a
+    /// rehearsal does not even test whether it could write.
     ///
     /// # Errors
     /// What is wrong, line by line.
@@ -209,7 +209,7 @@ struct Reader<'a> {
     settings: &'a CallSettings,
     is_rehearsal: bool,
     outputs: Outputs,
-    /// What `--destroy` may name: what is measured and what is printed to.
+    /// The names that `--destroy` may have: targets and output files.
     named: Vec<Target>,
     wrong: Vec<String>,
 }
@@ -290,7 +290,7 @@ fn cannot_write(path: &Path, error: &io::Error) -> String {
     format!("cannot write `{}`: {error}", path.display())
 }
 
-/// The text with what is known only now.
+/// The text with values that are known only now.
 fn late(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();

@@ -13,7 +13,7 @@ use crate::files::{begins_with, claim, write_whole};
 pub struct ResultTable {
     /// One row per run, with a cell for each of SQLIO's columns.
     pub rows: Vec<[String; COLUMNS.len()]>,
-    /// What is missing or left out, a sentence each.
+    /// What is missing or left out, one sentence each.
     pub notes: Vec<String>,
 }
 

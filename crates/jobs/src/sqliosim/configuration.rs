@@ -11,7 +11,7 @@ use dialects::text::decode;
 use crate::conduct::JobError;
 use crate::files::{claim, write_whole};
 
-/// More than any configuration has.
+/// A longer file is not a configuration.
 const BYTES_MAX: u64 = 4 << 20;
 /// The file that SQLIOSim takes where none is named.
 const USUAL: &str = "sqliosim.cfg.ini";
@@ -63,7 +63,7 @@ fn text_of(file: File) -> io::Result<String> {
 /// The place that a name stands for.
 ///
 /// # Errors
-/// It is on a drive that nobody named.
+/// It is on a drive that is not mapped.
 pub fn path_of(drives: &Drives, name: &str) -> Result<PathBuf, JobError> {
     drives.path(name).map_err(|error| JobError::Usage(error.to_string()))
 }

@@ -11,7 +11,7 @@ use jiff::Zoned;
 use crate::conduct::JobError;
 use crate::files::claim;
 
-/// A log.
+/// The log of a run, in SQLIOSim's format.
 pub struct Log {
     file: File,
     failed: Option<io::Error>,
@@ -30,7 +30,7 @@ impl Log {
         Ok(Self { file, failed: None })
     }
 
-    /// Writes an entry.
+    /// Writes an entry to the log.
     pub fn say(&mut self, error: bool, text: &str) {
         let (kind, user) =
             if error { (Kind::Error, "Validation") } else { (Kind::Info, "Monitor") };

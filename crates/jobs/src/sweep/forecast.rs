@@ -75,7 +75,7 @@ fn in_rounds(plan: &Plan, rounds: &Rounds, kept: usize) -> String {
     parts.join("; ")
 }
 
-/// `1 cell`, `2 cells`.
+/// A count as `1 cell` or `2 cells`.
 #[must_use]
 pub fn counted(cells: u64) -> String {
     format!("{cells} cell{}", if cells == 1 { "" } else { "s" })

@@ -27,7 +27,7 @@ pub fn sweep_precision(
 /// A sweep that can be run.
 #[derive(Debug)]
 pub struct PreparedSweep {
-    /// What it measures.
+    /// The plan of the sweep.
     pub plan: SweepPlan,
     /// What there is of it; `None` if it is new.
     begun: Option<Box<Experiment>>,
@@ -36,13 +36,13 @@ pub struct PreparedSweep {
 }
 
 impl PreparedSweep {
-    /// From its first cell.
+    /// A new sweep, from its first cell.
     #[must_use]
     pub fn new(plan: SweepPlan) -> Self {
         Self { plan, begun: None, kept: Vec::new() }
     }
 
-    /// An unfinished sweep of a history: that of this plan, or the newest.
+    /// An unfinished sweep of a history: the one with this plan, or the newest.
     ///
     /// # Errors
     /// There is none, or it cannot be resumed.
@@ -57,7 +57,7 @@ impl PreparedSweep {
             ))
         };
         let history = match History::open_existing(place) {
-            // What is not there has nothing to resume, and is not made for that.
+            // A history that does not exist has nothing to resume, and is not made for that.
             Err(HistoryError::NotThere { .. }) => return Err(nothing("")),
             opened => opened?,
         };
@@ -85,7 +85,7 @@ impl PreparedSweep {
         Ok(Self { plan, begun: Some(Box::new(experiment)), kept })
     }
 
-    /// What is still to be done.
+    /// The cells that are still missing.
     ///
     /// # Errors
     /// The plan breaks a rule, or a target cannot be used.
@@ -99,7 +99,7 @@ impl PreparedSweep {
         forecast::duration(&self.plan, &self.kept)
     }
 
-    /// Measures what is missing.
+    /// Measures the cells that are missing.
     ///
     /// # Errors
     /// Nothing was measured, and why.

@@ -8,7 +8,7 @@ use workload::{Bytes, plural, show_duration};
 
 use super::{Forecast, LedgerPlace, ValidatePlan};
 
-/// What is going to happen, in a line.
+/// What is going to happen, in one line.
 pub(super) fn about(plan: &ValidatePlan, forecast: &Forecast) -> String {
     let Forecast { pages, memory, .. } = forecast;
     if plan.configuration.is_some() {
@@ -43,7 +43,7 @@ fn of_sqliosim(plan: &ValidatePlan) -> String {
     )
 }
 
-/// What is unusual about the files.
+/// Unusual properties of the files.
 fn shapes(plan: &ValidatePlan) -> &'static str {
     let sparse = plan.files.iter().any(|file| file.sparse);
     let resize = plan.files.iter().any(|file| file.resize.is_some());
@@ -55,7 +55,7 @@ fn shapes(plan: &ValidatePlan) -> &'static str {
     }
 }
 
-/// Who works.
+/// The users that work, in words.
 fn users(plan: &Plan) -> String {
     let PageUsers { users, write_percent, pages, order } = plan.pages;
     if users == 0 || plan.random.users > 0 || plan.tables.users > 0 {
@@ -69,7 +69,7 @@ fn users(plan: &Plan) -> String {
     format!("{users} I/Os of {block} at a time {place}, {write_percent} % of them writes,")
 }
 
-/// What an end at once leaves behind, and what to do about it.
+/// What remains if the program is killed, and what to do about it.
 pub(super) fn left_behind(
     plan: &ValidatePlan,
     permissions: &Permissions,

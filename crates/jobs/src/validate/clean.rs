@@ -11,10 +11,11 @@ use workload::Bytes;
 use super::keeping::files_of;
 use crate::conduct::JobError;
 
-/// What was removed, and what could not be.
+/// The files that were removed, and those that could not be.
 #[derive(Debug, Default)]
 pub struct CleanReport {
-    /// What was removed or would be, and what stays because it was to be kept; a line each.
+    /// The files that were removed or would be, and those that stay because the user kept them; one
+    /// line each.
     pub lines: String,
     /// What could not be removed, and why.
     pub failures: Vec<String>,
@@ -59,7 +60,7 @@ impl CleanReport {
         let kept = KeptLedger::look(path)?;
         let before = self.failures.len();
         for file in files_of(path, &kept)? {
-            // A device stays as it is; and of what is gone already, nothing is left.
+            // A device is not changed; and files that are already gone leave nothing.
             if fs::symlink_metadata(&file).is_ok_and(|m| m.is_file()) {
                 self.file(&file, false);
             }

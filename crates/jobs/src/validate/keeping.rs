@@ -14,7 +14,7 @@ use crate::conduct::JobError;
 /// Where a run keeps what it knows.
 #[derive(Debug)]
 pub enum LedgerPlace {
-    /// In memory.
+    /// In memory only.
     InMemory,
     /// In a file that is made for it.
     New(PathBuf),
@@ -117,8 +117,8 @@ impl LedgerPlace {
         Ok(())
     }
 
-    /// Makes a ledger of about the size that it will have, and removes it: where that is not
-    /// possible, nothing else is made.
+    /// Makes a ledger of about the final size, and removes it. If that is not possible, nothing
+    /// else is made.
     pub(super) fn try_out(
         &self,
         plan: &ValidatePlan,
@@ -160,7 +160,7 @@ impl LedgerPlace {
         Ok(Some(Arc::new(KeptLedger::create(file, &plan.database, places, &about)?)))
     }
 
-    /// The run could begin and has ended: what is left of it, and what can be done about that.
+    /// The run could begin and has ended: which files remain, and what the user can do with them.
     pub(super) fn end(
         &self,
         kept: Option<&KeptLedger>,
@@ -194,7 +194,7 @@ impl LedgerPlace {
         if let Self::New(file) = self
             && KeptLedger::is_one(file)
         {
-            // The failure is reported; another one says nothing.
+            // The first failure is reported; another one adds nothing.
             let _ = fs::remove_file(file);
         }
     }

@@ -16,18 +16,18 @@ const LOG_FILE: &str = "iosonde.ldx";
 const LOG_BYTES_MAX: u64 = 50 << 20;
 const LOG_BYTES_MIN: u64 = 8 << 20;
 
-/// What was named for the files.
+/// The options for the files.
 #[derive(Debug, Clone, Copy)]
 pub struct ValidateTargets<'a> {
     /// Where data files are: directories, files or block devices.
     pub data: &'a [PathBuf],
-    /// Their size.
+    /// The size of the data files.
     pub size: Option<Bytes>,
-    /// Whether there is a log.
+    /// Whether the database has a log.
     pub has_log: bool,
     /// Where the log is; `None` if the first directory is.
     pub log: Option<&'a Path>,
-    /// Its size.
+    /// The size of the log.
     pub log_size: Option<Bytes>,
 }
 
@@ -59,7 +59,7 @@ impl ValidateTargets<'_> {
         Ok(files)
     }
 
-    /// What is to be made must have a directory to be in.
+    /// A file that is to be made needs a directory.
     fn check_directories(&self) -> Result<(), JobError> {
         let targets = self.data.iter().map(|target| ("TARGET", target.as_path()));
         for (name, path) in targets.chain(self.log.map(|log| ("--log", log))) {

@@ -1,4 +1,4 @@
-//! How a validation checks what it reads, and what is to be known of its result: sentences for its
+//! How a validation checks what it reads, and what to know about its result: sentences for its
 //! document.
 
 use integrity::{Hardening, Plan};

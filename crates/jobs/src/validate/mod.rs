@@ -49,15 +49,15 @@ const NOT_OURS: &str =
 pub struct ValidatePlan {
     /// How long users work in each cycle.
     pub seconds: f64,
-    /// The I/O engine.
+    /// The engine that does the I/O.
     pub engine: EngineChoice,
     /// Past the cache of the operating system, or through it.
     pub mode: Mode,
     /// The configuration of SQLIOSim that the plan was made from.
     pub configuration: Option<String>,
-    /// Who works on the pages, and how.
+    /// The users that work on the pages.
     pub database: Plan,
-    /// What is worked on.
+    /// The files of the database.
     pub files: Vec<FilePlan>,
 }
 
@@ -65,11 +65,11 @@ pub struct ValidatePlan {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FilePlan {
-    /// Where it is.
+    /// The path of the file or device.
     pub path: PathBuf,
-    /// Its size, or the used part of it; the engine's rules choose where there is none.
+    /// Its size, or the used part of it; without a size, the engine's rules choose.
     pub size_bytes: Option<Bytes>,
-    /// What it holds.
+    /// Whether it holds data or the log.
     pub role: Role,
     /// It begins as a hole: nothing is written before users come.
     #[serde(default)]
@@ -82,9 +82,9 @@ pub struct FilePlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResizePlan {
-    /// What it begins with.
+    /// The size that it begins with, in bytes.
     pub begin_bytes: u64,
-    /// What it changes by.
+    /// The steps by which it changes, in bytes.
     pub step_bytes: u64,
 }
 
@@ -100,7 +100,7 @@ impl FilePlan {
     }
 }
 
-/// What is known before anything is touched.
+/// Everything that is known before a file is touched.
 struct Forecast {
     targets: Vec<TargetPlan>,
     pages: u64,
@@ -145,7 +145,7 @@ impl ValidatePlan {
         Ok(self)
     }
 
-    /// The same plan, wherever it is read.
+    /// The same plan with whole paths, valid in any directory.
     ///
     /// # Errors
     /// There is no current directory.
@@ -164,7 +164,7 @@ impl ValidatePlan {
         Duration::try_from_secs_f64(self.seconds).unwrap_or_default()
     }
 
-    /// Refuses what cannot be.
+    /// Refuses a plan that cannot work.
     fn forecast(&self, permissions: &Permissions) -> Result<Forecast, JobError> {
         check_engine(self.engine)?;
         let wrong = self.violations();
@@ -211,8 +211,8 @@ impl ValidatePlan {
     }
 }
 
-/// Refuses engines that keep no data, so that nothing can be checked, and those that make one I/O
-/// at a time, which is not what a database does.
+/// Refuses engines that keep no data, which leave nothing to check, and engines that do one I/O at
+/// a time, as no database does.
 ///
 /// # Errors
 /// It is one of them.

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use integrity::{Notice, NoticeKind};
 use workload::show_number;
 
-/// Wrong pages, and wrong blocks of the log, that are told of one by one.
+/// Wrong pages, and wrong blocks of the log, that are reported one by one.
 const WRONG_MAX: u64 = 20;
-/// After those, how many there are is told no sooner than this.
+/// After those, their number is reported no more often than this.
 const COUNT_PERIOD: Duration = Duration::from_secs(10);
 
 /// What people hear of notices: of wrong pages and blocks the first ones, and how many there are

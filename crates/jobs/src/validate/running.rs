@@ -32,7 +32,7 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Makes the files ready, works on them, and leaves of them what is to stay.
+    /// Prepares the files, runs the users on them, and keeps or removes them at the end.
     pub(super) fn carry_out(&self, relay: &Relay<'_>) -> Result<(Report, Vec<Place>), JobError> {
         let Self { plan, workload, permissions, keeping, stop } = self;
         let fillings: Vec<Filling> = plan.files.iter().map(|file| keeping.filling(file)).collect();
@@ -83,7 +83,7 @@ impl Run<'_> {
         let ran = thread::scope(|scope| {
             let run = scope.spawn(move || {
                 let hear = |event: &integrity::Event| {
-                    // Whoever hears it is there until the run has ended.
+                    // The receiver lives until the run has ended.
                     let _ = sender.send(event.clone());
                 };
                 let time = plan.time();
@@ -135,7 +135,7 @@ impl Run<'_> {
         targets.map(place).collect()
     }
 
-    /// The whole result.
+    /// The complete result document.
     pub(super) fn experiment(
         &self,
         site: &Site,

@@ -12,7 +12,7 @@ use workload::{Bytes, EngineChoice, Mode};
 use super::{FilePlan, ResizePlan, ValidatePlan};
 use crate::conduct::JobError;
 
-/// Memory for pages and buffers where the configuration says nothing, in MiB.
+/// Memory for pages and buffers if the configuration sets nothing, in MiB.
 const MEMORY_MB: u64 = 512;
 /// More threads than this only cost.
 const THREADS_MAX: u64 = 16;
@@ -24,29 +24,29 @@ const DIRTY_PAGES_USUAL: u64 = 4096;
 /// Pages of 8 KiB in a MiB.
 const PAGES_PER_MIB: u64 = 128;
 
-/// What a configuration leaves open.
+/// Everything that a configuration does not say.
 #[derive(Debug, Clone)]
 pub struct SqliosimPlace {
-    /// What the configuration is called.
+    /// The name of the configuration.
     pub name: String,
     /// Where its files are, in its order.
     pub paths: Vec<PathBuf>,
-    /// The I/O engine.
+    /// The engine that does the I/O.
     pub engine: EngineChoice,
-    /// Seed of every random choice.
+    /// Seed of every random choice in the run.
     pub seed: u64,
 }
 
 /// A configuration as the simulated database takes it.
 #[derive(Debug)]
 pub struct MappedConfiguration {
-    /// What is done.
+    /// The plan that a configuration describes.
     pub plan: ValidatePlan,
     /// What the configuration says and is not done so.
     pub notes: Vec<String>,
 }
 
-/// What a configuration means.
+/// Turns a configuration into a plan of iosonde.
 #[must_use]
 pub fn of_sqliosim(config: &Configuration, place: SqliosimPlace) -> MappedConfiguration {
     let general = &config.general;
@@ -146,7 +146,7 @@ fn most_bytes(file: &DataFile) -> u64 {
     whole(most).saturating_mul(1 << 20)
 }
 
-/// Who makes files shorter and longer; nobody where all keep their size.
+/// The user that makes files shorter and longer; `None` if all keep their size.
 fn resizing(config: &Configuration) -> Option<Resizing> {
     let shrink = &config.shrink;
     config.files.iter().any(resizes).then(|| Resizing {
@@ -315,7 +315,7 @@ fn u32_of(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// From 1/100 %.
+/// Turns 1/100 % into percent.
 fn percent(hundredths: i64) -> f64 {
     hundredths as f64 / 100.0
 }

@@ -2,7 +2,7 @@
 
 use counters::{Amount, CpuTally, DiskTally, Unreported};
 
-/// The largest amount that is taken; what is above is damage.
+/// The largest amount that is taken; a larger one means a damaged file.
 const AMOUNT_MAX: f64 = 9e18;
 const SECTOR: f64 = 512.0;
 const KIB: f64 = 1024.0;
@@ -21,13 +21,14 @@ pub(super) fn number(text: &str) -> Option<f64> {
     read.ok().filter(|number: &f64| plain && number.is_finite() && *number < AMOUNT_MAX)
 }
 
-/// A whole amount.
+/// An amount as a whole number.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
 pub(super) fn whole(amount: f64) -> u64 {
     amount.clamp(0.0, AMOUNT_MAX).round() as u64
 }
 
-/// Rates of a device in one interval, with latencies in nanoseconds. None is what is not reported.
+/// Rates of a device in one interval, with latencies in nanoseconds; `None` for what the tool does
+/// not report.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Rates {
     pub(super) reads: Option<f64>,
@@ -53,7 +54,7 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    /// The amounts of an interval.
+    /// The amounts of an interval of this length.
     pub(super) fn tally(&self, seconds: f64) -> DiskTally {
         let amount = |rate: Option<f64>| rate.map(|rate| whole(rate * seconds));
         let ms = |ns: Option<f64>, events: Option<u64>| {

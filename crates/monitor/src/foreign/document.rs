@@ -14,10 +14,10 @@ use crate::series::Series;
 /// What to say about times without a zone.
 const LOCAL: &str =
     "Its times name no time zone: they are taken as those of the zone of this system.";
-/// Devices that stand for the targets, at most.
+/// At most so many devices are named as targets.
 const TARGETS_MAX: usize = 8;
 
-/// A recording of another tool.
+/// The content of another tool's recording.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Found {
     /// The tool, in its own words: `iostat`.
@@ -30,17 +30,17 @@ pub(super) struct Found {
     pub(super) interval_seconds: f64,
     /// Every interval, in rising order of time.
     pub(super) windows: Vec<Window>,
-    /// Its times name no zone.
+    /// Whether its times are local, without a zone.
     pub(super) is_local: bool,
     /// Figures without a place in a recording.
     pub(super) attached: Vec<AttachedSeries>,
-    /// How it was recorded, in sentences, besides what holds of every such recording.
+    /// How it was recorded: sentences that do not hold for every such recording.
     pub(super) method: Vec<String>,
     /// What a reader of the figures must know.
     pub(super) warnings: Vec<String>,
 }
 
-/// An interval.
+/// An interval of the recording.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Window {
     /// Its end, in seconds from the start of the recording.
@@ -51,8 +51,8 @@ pub(super) struct Window {
 }
 
 impl Found {
-    /// The document. `text` is the part of the file that tells of it: its name is made from it, so
-    /// that a file that is read twice gives the same recording. `kind` says what a device is.
+    /// The document. `text` is the part of the file about it. Its name is made from that text, so
+    /// that a file that is read twice gives the same recording. `kind` is the kind of a device.
     pub(super) fn document(
         self,
         text: &str,
@@ -130,7 +130,7 @@ fn id_of(tool: &'static str) -> &'static str {
     if tool == "Performance Monitor" { "perfmon" } else { tool }
 }
 
-/// FNV-1a of 64 bits.
+/// The hash FNV-1a of 64 bits.
 fn fnv_1a(text: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step)

@@ -12,7 +12,7 @@ use super::document::{Found, Window, linux_kind, usual};
 use super::moments::{clock, day, in_zone, iso};
 use super::{ForeignError, ForeignRecordings, Reading};
 
-/// A day, in seconds.
+/// Seconds of a day.
 const DAY: f64 = 86_400.0;
 /// Columns of which a table of devices has one.
 const COLUMNS: [&str; 4] = ["r/s", "tps", "r_await", "rkB/s"];
@@ -28,7 +28,7 @@ pub(super) fn is_in(text: &str) -> bool {
     text.lines().any(is_heading)
 }
 
-/// One report.
+/// One report of iostat.
 #[derive(Debug, Default)]
 struct Report {
     /// When, in seconds since 1970, where it says so.

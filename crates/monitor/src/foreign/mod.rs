@@ -17,12 +17,12 @@ use jiff::tz::TimeZone;
 use results::{Experiment, Recording};
 use thiserror::Error;
 
-/// How a file is read.
+/// The facts that reading a file needs.
 #[derive(Debug, Clone)]
 pub struct Reading<'a> {
-    /// Its name, without its directory.
+    /// The file's name, without its directory.
     pub file: &'a str,
-    /// The moment, UTC and RFC 3339, that stands for the start of a recording without a date.
+    /// The moment (UTC, RFC 3339) to use as the start of a recording without a date.
     pub read: &'a str,
     /// The time zone of times that name none.
     pub zone: TimeZone,
@@ -30,12 +30,12 @@ pub struct Reading<'a> {
     pub interval_seconds: Option<f64>,
 }
 
-/// What was found in a file.
+/// The recording in a file, with notes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ForeignRecordings {
     /// Every recording, in the order of the file.
     pub documents: Vec<Experiment<Recording>>,
-    /// What was left out.
+    /// Lines and columns that were left out.
     pub notes: Vec<String>,
 }
 
@@ -45,18 +45,18 @@ pub enum ForeignError {
     /// A line is not as the tool writes it.
     #[error("line {line}: {what}")]
     Line {
-        /// From 1.
+        /// The line, counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// What is wrong with the line.
         what: String,
     },
-    /// Reports without times.
+    /// The reports have no times.
     #[error(
         "its reports have no times. Give the interval that iostat had, as in `--interval 5`, or \
          record with `iostat -xt 5`"
     )]
     NoTimes,
-    /// No counter of a disk.
+    /// The file has no counter of a disk.
     #[error(
         "no column is a counter of PhysicalDisk or LogicalDisk; the first one is `{first}`. \
          Windows names counters in its own language, and iosonde knows the English and the German \
@@ -64,7 +64,7 @@ pub enum ForeignError {
          `\\PhysicalDisk(*)\\*` again"
     )]
     NoDisk {
-        /// The first column.
+        /// The name of the first column.
         first: String,
     },
 }

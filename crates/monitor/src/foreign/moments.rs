@@ -71,7 +71,7 @@ pub(super) fn in_zone(at: DateTime, zone: &TimeZone) -> Option<f64> {
     Some(unix(zone.to_timestamp(at).ok()?))
 }
 
-/// `2026-11-25T02:10:52+0000`, as `S_TIME_FORMAT=ISO` has it.
+/// Reads `2026-11-25T02:10:52+0000`, as `S_TIME_FORMAT=ISO` writes it.
 pub(super) fn iso(text: &str) -> Option<f64> {
     let moment =
         text.parse::<Timestamp>().or_else(|_| Timestamp::strptime("%Y-%m-%dT%H:%M:%S%z", text));

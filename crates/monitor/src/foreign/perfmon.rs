@@ -33,10 +33,10 @@ pub(super) fn is_in(text: &str) -> bool {
     heading(text).is_some()
 }
 
-/// A column.
+/// A column of the file.
 #[derive(Debug)]
 struct Column {
-    /// Its name without the host.
+    /// The counter's name, without the host.
     name: String,
     host: String,
     /// Set where it is a counter of a disk.
@@ -44,7 +44,7 @@ struct Column {
 }
 
 impl Column {
-    /// Of `\\HOST\PhysicalDisk(0 C:)\Disk Reads/sec`.
+    /// Reads `\\HOST\PhysicalDisk(0 C:)\Disk Reads/sec`.
     fn of(path: &str) -> Self {
         let (host, rest) = match path.strip_prefix(r"\\").and_then(|rest| rest.split_once('\\')) {
             Some((host, rest)) => (host, rest),
@@ -54,7 +54,7 @@ impl Column {
     }
 }
 
-/// A row with a time.
+/// A row of the file, with its time.
 struct Row {
     at: f64,
     cells: Vec<Option<f64>>,
@@ -114,8 +114,8 @@ fn kind(name: &str) -> BlockKind {
     if is_disk { BlockKind::Disk } else { BlockKind::Partition }
 }
 
-/// What is between the fields: it follows the first field where that has quotes. A spreadsheet
-/// leaves the quotes out, and writes what is usual in its country.
+/// The separator of fields: the sign after the first field if that has quotes. A spreadsheet leaves
+/// the quotes out, and writes the separator of its country.
 fn separator(line: &str) -> char {
     const KNOWN: [char; 3] = [',', '\t', ';'];
     let quoted = line.strip_prefix('"').and_then(|rest| rest.split_once('"'));

@@ -3,10 +3,10 @@
 //! Windows writes names in its own language. A name is here where a Windows of that language is
 //! known to write it; a counter with another name is attached to the recording as it is.
 
-/// A counter of a disk.
+/// A counter of a disk, by its column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Disk {
-    /// The disk.
+    /// The instance: the disk's name.
     pub(super) instance: String,
     /// The English name in small letters; that of the file where it is not known.
     pub(super) counter: String,
@@ -14,9 +14,9 @@ pub(super) struct Disk {
     pub(super) is_known: bool,
 }
 
-/// The words of one language.
+/// The names of counters in one language.
 struct Language {
-    /// `PhysicalDisk` and `LogicalDisk`.
+    /// The names of `PhysicalDisk` and `LogicalDisk`.
     objects: [&'static str; 2],
     /// The counters, each with its English name in small letters.
     counters: &'static [(&'static str, &'static str)],

@@ -14,10 +14,10 @@ use super::iostat::host_line;
 use super::moments::{clock, in_zone};
 use super::{ForeignError, ForeignRecordings, Reading};
 
-/// A day, in seconds.
+/// Seconds of a day.
 const DAY: f64 = 86_400.0;
 
-/// What a table is of.
+/// The subject of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     Devices,
@@ -57,7 +57,7 @@ struct Clock {
     base: f64,
 }
 
-/// The current table.
+/// The table that is being read.
 struct Table<'a> {
     kind: Kind,
     place: usize,

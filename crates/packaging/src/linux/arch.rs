@@ -5,16 +5,16 @@ use clap::ValueEnum;
 /// A processor that packages are made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Arch {
-    /// x86-64
+    /// The processor x86-64.
     #[value(name = "x86_64", alias = "amd64")]
     X86,
-    /// 64-bit ARM
+    /// The processor 64-bit ARM.
     #[value(name = "aarch64", alias = "arm64")]
     Arm,
 }
 
 impl Arch {
-    /// The processor of this machine, if it is one of ours.
+    /// The processor of this machine, if packages are made for it.
     pub(crate) fn of_this_machine() -> Option<Self> {
         match std::env::consts::ARCH {
             "x86_64" => Some(Self::X86),

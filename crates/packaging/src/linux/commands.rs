@@ -152,7 +152,7 @@ fn is_small_enough(compiler: &Compiler, arch: Arch, built: &Compiled) -> Result<
     Ok(())
 }
 
-/// What is linked into the program besides crates.
+/// Parts of the program that are not crates.
 fn runtime(compiler: &Compiler) -> Result<[Runtime; 3], Failure> {
     let rustc = text(Command::new("rustc").current_dir(&compiler.root).arg("--version"))?;
     let version = rustc.split(' ').nth(1).unwrap_or_default().to_owned();
@@ -220,7 +220,7 @@ fn files(directory: &Path) -> Result<Vec<Named>, Failure> {
     Ok(found)
 }
 
-/// Everything for one processor.
+/// Makes all packages for one processor.
 fn pack(
     dist: &mut Dist,
     about: &About,

@@ -12,25 +12,25 @@ use std::process::Command;
 use crate::linux::arch::Arch;
 use crate::linux::failure::{Failure, at, because, read, text, watch, write};
 
-/// How to compile.
+/// The directories and tools of a build.
 #[derive(Debug)]
 pub(crate) struct Compiler {
-    /// The workspace
+    /// The root of the workspace.
     pub root: PathBuf,
-    /// Where cargo builds
+    /// The directory in which cargo builds.
     pub target: PathBuf,
-    /// The program `zig`
+    /// The path of the program `zig`.
     pub zig: PathBuf,
-    /// The profile of `Cargo.toml`
+    /// The name of a profile in `Cargo.toml`.
     pub profile: String,
     /// The parts of the program; all of them if not given
     pub features: Option<String>,
 }
 
-/// A program that was compiled.
+/// A program as the compiler made it.
 #[derive(Debug)]
 pub(crate) struct Compiled {
-    /// Without debug information
+    /// The program without debug information.
     pub program: Vec<u8>,
     /// The debug information, where the profile makes any
     pub debug: Option<Vec<u8>>,
@@ -97,8 +97,8 @@ impl Compiler {
         Ok(flags)
     }
 
-    /// Directories of this machine, and what stands for them in the program. The last one that fits
-    /// counts, and the directory of the build is often in the workspace.
+    /// Directories of this machine, with their replacements in the program. The last one that
+    /// matches counts, and the directory of the build is often in the workspace.
     fn renamed(&self) -> Result<[(PathBuf, &'static str); 3], Failure> {
         Ok([
             (self.root.clone(), "/iosonde"),

@@ -1,5 +1,5 @@
-//! What is in a package besides the program, and where: for a system's package manager, and for
-//! people who unpack a tarball somewhere.
+//! The files of a package besides the program, and their places: for a system's package manager,
+//! and for people who unpack a tarball somewhere.
 
 use crate::linux::failure::Failure;
 use crate::linux::tree::{Tree, gzip};
@@ -13,15 +13,15 @@ pub(crate) const LINKS: [&str; 4] = ["diskspd", "iometer", "sqlio", "sqliosim"];
 /// What every package says about itself.
 #[derive(Debug, Clone)]
 pub(crate) struct About {
-    /// As in `Cargo.toml`
+    /// The version in `Cargo.toml`.
     pub version: String,
     /// Of every file, in seconds since 1970
     pub date: u64,
-    /// Name and address of who made the package
+    /// Name and address of the person who made the package.
     pub maintainer: String,
 }
 
-/// A file with its name.
+/// A file's name and content.
 pub(crate) type Named = (String, Vec<u8>);
 
 /// What goes with the program, the same for every processor.
@@ -31,11 +31,11 @@ pub(crate) struct Papers {
     pub manual: Vec<Named>,
     /// Scripts for shells, by the name of the shell
     pub completions: Vec<Named>,
-    /// Units of systemd
+    /// Units of systemd, by their names.
     pub units: Vec<Named>,
-    /// `README.md`
+    /// The content of `README.md`.
     pub readme: Vec<u8>,
-    /// `CHANGELOG.md`
+    /// The content of `CHANGELOG.md`.
     pub changelog: Vec<u8>,
     /// `LICENSE` and its kind, by name
     pub own_licences: Vec<Named>,
@@ -46,9 +46,9 @@ pub(crate) struct Papers {
 /// Which system's habits decide where files are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Script {
-    /// Debian and its kind
+    /// Debian and systems like it.
     Debian,
-    /// Fedora, RHEL, SUSE
+    /// Fedora, RHEL, SUSE and systems like them.
     Rpm,
 }
 

@@ -8,7 +8,7 @@ use crate::linux::contents::{About, SUMMARY, Script, description, scripts};
 use crate::linux::failure::{Failure, packing};
 use crate::linux::tree::{Node, Tree, gzip};
 
-/// The package as one file.
+/// Makes the package as one file.
 pub(crate) fn build(about: &About, arch: Arch, files: &Tree) -> Result<Vec<u8>, Failure> {
     let mut control = Tree::default();
     control.file("control", paragraph(about, arch, files));

@@ -1,4 +1,4 @@
-//! The directory with the finished packages: what is written there is in `SHA256SUMS`.
+//! The directory with the finished packages: every file written there is listed in `SHA256SUMS`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,7 +39,7 @@ impl Dist {
         Ok(())
     }
 
-    /// The digests of what is there so far.
+    /// The digests of the files so far.
     pub(crate) fn sums(&self) -> &BTreeMap<String, String> {
         &self.sums
     }

@@ -7,30 +7,30 @@ use std::process::{Command, Output};
 /// Why a package could not be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// A file or directory
+    /// A file or directory could not be used.
     #[error("cannot {what} {}: {source}", path.display())]
     File {
-        /// What was tried, a verb
+        /// The attempted action, a verb.
         what: &'static str,
-        /// With which file
+        /// The path of the file.
         path: PathBuf,
-        /// What the system says
+        /// The error of the system.
         source: io::Error,
     },
     /// A program that could not be started
     #[error("cannot start {program}: {source}. Install it, or call ./x package, which does")]
     Start {
-        /// Its name
+        /// The name of the program.
         program: String,
-        /// What the system says
+        /// The error of the system.
         source: io::Error,
     },
-    /// A program that failed
+    /// A program ran and failed.
     #[error("{program} failed:\n{said}")]
     Failed {
-        /// Its name and arguments
+        /// Its name and its arguments.
         program: String,
-        /// What it wrote
+        /// The text that it wrote.
         said: String,
     },
     /// A package that cannot be put together
@@ -61,12 +61,12 @@ pub(crate) fn packing(error: io::Error) -> Failure {
     because(format!("cannot write an archive: {error}"))
 }
 
-/// Reads a whole file.
+/// Reads a file as a whole.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).map_err(at("read", path))
 }
 
-/// Writes a whole file.
+/// Writes a file as a whole.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     std::fs::write(path, bytes).map_err(at("write", path))
 }
@@ -87,7 +87,7 @@ pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>, Failure> {
     Err(Failure::Failed { program: shown(command), said })
 }
 
-/// As [`output`], as text.
+/// Runs a command as [`output`] does, and returns text.
 pub(crate) fn text(command: &mut Command) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&output(command)?).into_owned())
 }

@@ -12,10 +12,10 @@ use crate::linux::tree::{Tree, gzip};
 /// The user that the program runs as, by the number that images without a shell commonly use.
 const USER: u64 = 65532;
 
-/// Where a history is kept.
+/// The directory of the history in the image.
 const HOME: &str = "/var/lib/iosonde";
 
-/// The files of the image.
+/// The files that the image contains.
 fn files(program: &[u8]) -> Tree {
     let mut tree = Tree::default();
     tree.program("usr/bin/iosonde", program);
@@ -33,7 +33,7 @@ fn files(program: &[u8]) -> Tree {
     tree
 }
 
-/// The image as one tar.
+/// Makes the image as one tar.
 pub(crate) fn build(
     about: &About,
     date: &str,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::linux::failure::{Failure, at};
 use crate::linux::packages::Package;
 
-/// A part of the program besides crates.
+/// A part of the program that is not a crate.
 #[derive(Debug, Clone)]
 pub(crate) struct Runtime {
     /// What it is, with its version where it is known
@@ -22,7 +22,7 @@ pub(crate) struct Runtime {
 
 const RULE: &str = "------------------------------------------------------------------------";
 
-/// The whole text.
+/// The text with all licences.
 pub(crate) fn collect(packages: &[Package], runtime: &[Runtime]) -> Result<String, Failure> {
     let mut text = "The program iosonde contains the following parts. The texts of their licences \
         follow the list.\n\n"

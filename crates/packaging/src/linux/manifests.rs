@@ -10,13 +10,13 @@ use crate::linux::failure::{Failure, at, because};
 /// A template that was filled in, or why not.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Filled {
-    /// The whole text
+    /// The text as it is.
     Text(String),
     /// It needs the digest of a file that is not made
     Without(String),
 }
 
-/// Fills in one template.
+/// Fills in the placeholders of a template.
 pub(crate) fn fill(
     template: &str,
     version: &str,

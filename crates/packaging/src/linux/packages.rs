@@ -1,5 +1,5 @@
-//! What is linked into the program: the crates that cargo names, with their licences, their
-//! checksums and what each needs.
+//! The crates that are linked into the program, as cargo names them, with their licences, their
+//! checksums and their dependencies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use crate::linux::arch::Arch;
 use crate::linux::compile::Compiler;
 use crate::linux::failure::{Failure, because, output, text};
 
-/// A crate in the program.
+/// A crate that is linked into the program.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Package {
-    /// Its name
+    /// The name of the crate.
     pub name: String,
-    /// Its version
+    /// The version of the crate.
     pub version: String,
     /// The SPDX expression that it states
     pub licence: Option<String>,
@@ -29,7 +29,7 @@ pub(crate) struct Package {
 }
 
 impl Package {
-    /// Name and version.
+    /// Name and version, which identify a crate.
     pub(crate) fn key(&self) -> (String, String) {
         (self.name.clone(), self.version.clone())
     }
@@ -87,7 +87,7 @@ fn tree(compiler: &Compiler, arch: Arch) -> Result<BTreeSet<(String, String)>, F
     Ok(text(&mut cargo)?.lines().filter_map(tree_line).collect())
 }
 
-/// `serde v1.0.229 (*)`
+/// Reads `serde v1.0.229 (*)`.
 fn tree_line(line: &str) -> Option<(String, String)> {
     if line.contains("(proc-macro)") {
         return None;
@@ -98,7 +98,7 @@ fn tree_line(line: &str) -> Option<(String, String)> {
     Some((name.to_owned(), version.to_owned()))
 }
 
-/// The checksums in `Cargo.lock`.
+/// Reads the checksums in `Cargo.lock`.
 fn checksums(root: &Path) -> Result<BTreeMap<(String, String), String>, Failure> {
     let file = root.join("Cargo.lock");
     let text = std::fs::read_to_string(&file).map_err(crate::linux::failure::at("read", &file))?;
@@ -180,8 +180,8 @@ mod tests {
         }
     }
 
-    /// Features of other members of the workspace made `cargo metadata` name what no program has:
-    /// what is linked is what `cargo tree` says, and the rest is left out.
+    /// Because of features of other members of the workspace, `cargo metadata` named crates that no
+    /// program has. The crates that `cargo tree` names are linked; the rest is left out.
     #[test]
     fn only_what_is_linked_is_described() {
         let package = |name: &str| {

@@ -7,7 +7,7 @@ use crate::linux::contents::{About, SUMMARY, Script, description, scripts};
 use crate::linux::failure::{Failure, because};
 use crate::linux::tree::{Node, Tree};
 
-/// The package as one file.
+/// Makes the package as one file.
 pub(crate) fn build(about: &About, arch: Arch, files: &Tree) -> Result<Vec<u8>, Failure> {
     let date = u32::try_from(about.date)
         .map_err(|_| because(format!("RPM cannot store the date {}", about.date)))?;

@@ -1,4 +1,4 @@
-//! The bill of materials: what is in the program, in the JSON of CycloneDX 1.5.
+//! The bill of materials: the parts of the program, in the JSON of CycloneDX 1.5.
 
 use serde_json::{Value, json};
 

@@ -9,21 +9,21 @@ use tar::{EntryType, Header};
 
 use crate::linux::failure::{Failure, packing};
 
-/// What is at a path.
+/// The thing at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Node {
     /// A directory, with its mode and who owns it
     Directory {
-        /// Permissions
+        /// The permission bits.
         mode: u16,
-        /// User and group, as numbers
+        /// User and group, as numbers.
         owner: u64,
     },
-    /// A file
+    /// A file with its content.
     File {
-        /// Its bytes
+        /// The content of the file.
         bytes: Vec<u8>,
-        /// Permissions
+        /// The permission bits.
         mode: u16,
     },
     /// A symbolic link, and where it leads
@@ -32,7 +32,7 @@ pub(crate) enum Node {
 
 const PLAIN: Node = Node::Directory { mode: 0o755, owner: 0 };
 
-/// Paths without a leading slash. A directory comes before what is in it.
+/// Paths without a leading slash. A directory comes before its content.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Tree {
     nodes: BTreeMap<String, Node>,
@@ -56,17 +56,17 @@ impl Tree {
         self.add(path, Node::File { bytes: bytes.into(), mode: 0o755 });
     }
 
-    /// Adds a symbolic link.
+    /// Adds a symbolic link to a path.
     pub(crate) fn link(&mut self, path: &str, to: &str) {
         self.add(path, Node::Link(to.to_owned()));
     }
 
-    /// Adds an empty directory.
+    /// Adds a directory without content.
     pub(crate) fn directory(&mut self, path: &str, mode: u16, owner: u64) {
         self.add(path, Node::Directory { mode, owner });
     }
 
-    /// Everything, in order.
+    /// All paths with their nodes, in order.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = (&str, &Node)> {
         self.nodes.iter().map(|(path, node)| (path.as_str(), node))
     }

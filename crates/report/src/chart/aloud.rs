@@ -4,7 +4,7 @@ use super::figure;
 use super::ruler;
 use crate::model::{Axis, Chart, Point, Scale, Series};
 
-/// Series with more points are told by their ends and extremes.
+/// For series with more points, only the ends and extremes are read out.
 const POINTS_MAX: usize = 10;
 const SERIES_MAX: usize = 12;
 const MARKS_MAX: usize = 6;

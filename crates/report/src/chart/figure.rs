@@ -61,7 +61,7 @@ fn significant(value: f64) -> String {
     text.trim_end_matches('0').to_owned()
 }
 
-/// A size.
+/// A size with its unit.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -93,9 +93,9 @@ pub(crate) fn moment(seconds: f64, format: &str) -> String {
 pub(crate) struct Measure {
     /// What one step of the axis' own unit is, in the unit of the figures.
     pub(crate) divisor: f64,
-    /// What stands after each figure: `K`.
+    /// The text after each figure: `K`.
     pub(crate) suffix: &'static str,
-    /// What is in the title of the axis: `ms`.
+    /// The unit in the title of the axis: `ms`.
     pub(crate) word: &'static str,
 }
 

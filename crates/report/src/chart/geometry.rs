@@ -1,4 +1,4 @@
-//! Where everything of a chart lies: the plot, its axes, and the words around it.
+//! The places of everything in a chart: the plot, its axes, and the words around it.
 
 use super::layout::{self, FONT, LINE};
 use super::ruler::{self, Ruler, Vertical};
@@ -10,14 +10,14 @@ const MARK_ROWS: usize = 6;
 /// Lines of a name under its place, at most.
 const NAME_LINES: usize = 3;
 
-/// The slope of words that are too long to lie, in radians: 55 degrees.
+/// The slope of words that are too long to be horizontal, in radians: 55 degrees.
 const STEEP: f64 = 0.96;
 /// Distance of words on a slope.
 const SLANTED_APART: f64 = 17.5;
 
 /// How the words under the horizontal axis are written.
 pub(crate) enum Under {
-    /// In lines below each other.
+    /// Horizontal, in lines below each other.
     Upright(Vec<(f64, Vec<String>)>),
     /// On a slope, ending at their places.
     Slanted(Vec<(f64, String)>),
@@ -30,7 +30,7 @@ pub(crate) struct Flag<'a> {
     pub(crate) label: Option<Label>,
 }
 
-/// A label above the plot.
+/// A label above the plot, such as `alert`.
 pub(crate) struct Label {
     pub(crate) text: String,
     pub(crate) x: f64,
@@ -144,18 +144,18 @@ impl<'a> Geometry<'a> {
         Self { left, top, width, height, needed, x, x_ticks, under, verticals, flags }
     }
 
-    /// Where a figure of the horizontal axis lies.
+    /// The place of a figure on the horizontal axis.
     pub(crate) fn x(&self, value: f64) -> Option<f64> {
         self.x.share(value).map(|share| self.left + share * self.width)
     }
 
-    /// Where a figure of a side lies.
+    /// The place of a figure on a vertical axis.
     pub(crate) fn y(&self, side: usize, value: f64) -> Option<f64> {
         let share = self.verticals.get(side)?.ruler.share(value)?;
         Some(self.top + (1.0 - share) * self.height)
     }
 
-    /// Where columns begin.
+    /// The height from which columns rise.
     pub(crate) fn floor(&self, side: usize) -> f64 {
         let log = self.verticals.get(side).is_none_or(|v| v.ruler.log);
         let zero = if log { None } else { self.y(side, 0.0) };

@@ -10,19 +10,19 @@ use crate::model::{Chart, Scale, Shape};
 const STOPS: [[f64; 3]; 3] = [[255.0, 246.0, 222.0], [242.0, 142.0, 43.0], [125.0, 22.0, 32.0]];
 /// From this share of the way on, words in a cell are white.
 const DARK: f64 = 0.66;
-/// Room between words and cells.
+/// Room between words and cells, in pixels.
 const GAP: f64 = 8.0;
 const ROW_MAX: f64 = 52.0;
 
 /// A heat map in a picture.
 pub(super) struct Heat {
-    /// The shapes.
+    /// The cells and words as SVG.
     pub(super) shapes: String,
-    /// The height that they take.
+    /// The height that they take, in pixels.
     pub(super) needed: f64,
     /// Left, top, width and height of the cells.
     pub(super) plot: [f64; 4],
-    /// Columns.
+    /// How many columns the map has.
     pub(super) columns: usize,
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn is_heat(chart: &Chart) -> bool {
     chart.series.iter().any(|s| s.shape == Shape::Cells)
 }
 
-/// Draws a heat map.
+/// Draws a heat map as SVG.
 pub(super) fn heat(chart: &Chart, wide: f64, high: f64) -> Heat {
     let names: &[String] = if let Scale::Names(names) = &chart.x.scale { names } else { &[] };
     let (rows, columns) = (chart.series.len().max(1), names.len().max(1));

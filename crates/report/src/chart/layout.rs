@@ -1,7 +1,7 @@
 //! Room for words: how wide a text is, where a long one is cut, and which labels have room next to
 //! each other.
 
-/// Letters are so high.
+/// The height of letters, in pixels.
 pub(crate) const FONT: f64 = 12.0;
 /// The height of a line of text.
 pub(crate) const LINE: f64 = 16.0;
@@ -50,7 +50,7 @@ pub(crate) fn wrapped(text: &str, room: f64, size: f64) -> Vec<String> {
     lines
 }
 
-/// Puts labels into rows so that none lies over another: for each the row, or `None` if no row has
+/// Puts labels into rows so that none covers another: the row of each, or `None` if no row has
 /// room.
 ///
 /// A label is given by its beginning and its end.

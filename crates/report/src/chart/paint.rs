@@ -9,18 +9,18 @@ use crate::model::{Chart, Point, Series, Shape};
 const DOT_ROOM: f64 = 9.0;
 /// More intervals are a band instead of whiskers.
 const DOTS_MAX: usize = 80;
-/// Columns are not wider.
+/// The widest column of a chart, in pixels.
 const COLUMN_MAX: f64 = 56.0;
 
-/// The colour of what is hardly known, on a light page.
+/// The colour of uncertain figures, on a light page.
 const UNSURE: &str = "#9aa0a8";
 
-/// How a series looks.
+/// The looks of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Look {
-    /// Its colour and sign.
+    /// Which of the colours and signs it has.
     pub(crate) kind: usize,
-    /// Its dashes; none for an unbroken line.
+    /// Its dashes; `None` for an unbroken line.
     pub(crate) dashes: Option<&'static str>,
     /// Which of the series with columns it is; `None` if it has none.
     pub(crate) column: Option<usize>,
@@ -53,7 +53,7 @@ pub(crate) fn looks(chart: &Chart) -> Vec<Look> {
     chart.series.iter().map(look).collect()
 }
 
-/// A point with its place.
+/// A point, and its place in the picture.
 #[derive(Clone, Copy)]
 struct Spot {
     x: f64,
@@ -206,7 +206,7 @@ fn intervals(runs: &[Vec<Spot>], count: usize) -> String {
     for spot in runs.iter().flatten() {
         let Some(ends) = spot.interval else { continue };
         let (x, low, high) = (px(spot.x), px(ends.low), px(ends.high));
-        // An arrow head instead of a bar: the interval is longer than what is drawn of it.
+        // An arrow head instead of a bar: the interval is longer than the part that is drawn.
         let above = if ends.high_leaves { "m-4 7l4 -7l4 7" } else { "m-4 0h8" };
         let below = if ends.low_leaves { "m-4 -7l4 7l4 -7" } else { "m-4 0h8" };
         path += &format!("M{x} {low}V{high}{above}M{x} {low}{below}");

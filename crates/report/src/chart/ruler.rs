@@ -4,14 +4,14 @@ use super::figure::{self, LARGEST, Measure, SMALLEST};
 use super::ticks::{self, Tick};
 use crate::model::{Axis, Scale, Unit};
 
-/// An axis with its ends: says how far along it a figure lies.
+/// An axis with its ends, which finds the place of a figure along it.
 #[derive(Debug, Clone)]
 pub(crate) struct Ruler {
     /// Whether each factor takes the same room.
     pub(crate) log: bool,
-    /// The figure at the beginning.
+    /// The figure at its beginning.
     pub(crate) from: f64,
-    /// The figure at the end.
+    /// The figure at its end.
     pub(crate) to: f64,
 }
 
@@ -60,8 +60,8 @@ pub(crate) struct Vertical {
     pub(crate) word: &'static str,
 }
 
-/// Axes for the figures of the left and of the right side, whose marks lie at the same heights
-/// where that can be.
+/// Axes for the figures of the left and of the right side. Their marks are at the same heights if
+/// possible.
 pub(crate) fn verticals(sides: &[Side<'_>]) -> Vec<Vertical> {
     let plain = |(axis, ends): &Side<'_>| {
         !is_log(&axis.scale) && ends.is_none_or(|(low, high)| low >= 0.0 && high > SMALLEST)
@@ -73,7 +73,7 @@ pub(crate) fn verticals(sides: &[Side<'_>]) -> Vec<Vertical> {
 }
 
 fn even_verticals(sides: &[Side<'_>]) -> Vec<Vertical> {
-    // Lines of the right side get some air above, so that even ones of both sides do not lie on
+    // Lines of the right side get some air above, so that level lines of both sides do not cover
     // each other.
     let airy = |(side, (_, ends)): (usize, &Side<'_>)| {
         ends.map_or(1.0, |(_, high)| high * if side == 0 { 1.0 } else { 1.2 })
@@ -134,7 +134,7 @@ fn round_down(value: f64) -> f64 {
     parts.into_iter().find(|v| *v <= value * 1.000_001).unwrap_or(power)
 }
 
-/// The same upwards.
+/// Rounds up to a round figure.
 fn round_up(value: f64) -> f64 {
     let power = 10f64.powf(value.log10().floor());
     let parts = [1.0, 2.0, 5.0, 10.0].into_iter().map(|p| p * power);

@@ -10,9 +10,9 @@ use crate::model::Unit;
 /// A place on an axis with a word to it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
-    /// The figure.
+    /// The figure that is marked.
     pub(crate) at: f64,
-    /// How it is written.
+    /// The label of the mark.
     pub(crate) label: String,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn from_zero(largest: &[f64], divisors: &[f64]) -> (u32, Vec<f64>) {
     best.map_or((1, largest.to_vec()), |(_, parts, steps)| (parts, steps))
 }
 
-/// Decimals that a step needs.
+/// How many decimals a step needs.
 fn decimals(step: f64) -> usize {
     let whole = |d: &i32| {
         let scaled = step * 10f64.powi(*d);
@@ -121,7 +121,7 @@ pub(crate) fn powers(from: f64, to: f64, base: f64, about: u32, unit: Unit) -> V
     inside.map(|at| Tick { at, label: figure::short(unit, at) }).collect()
 }
 
-/// Round moments between two.
+/// Round moments of the clock between two moments.
 fn moments(from: f64, to: f64, about: u32) -> Vec<Tick> {
     let wanted = (to - from) / f64::from(about.max(1));
     let clock = [

@@ -7,14 +7,14 @@ use crate::model::{Chart, Scale, Series, Unit};
 
 /// More points of a series are not read out one by one.
 const POINTS_MAX: usize = 1500;
-/// Names under a small chart.
+/// The most names under a small chart.
 const NAMES_MAX: usize = 8;
 const WIDE: (f64, f64) = (900.0, 400.0);
 const NARROW: (f64, f64) = (360.0, 330.0);
 const HALF: (f64, f64) = (560.0, 330.0);
 const SMALL: (f64, f64) = (360.0, 260.0);
 
-/// A chart of its own.
+/// A chart with a heading, in full width.
 pub(super) fn whole(chart: &Chart, level: u8) -> String {
     let pictures =
         picture(chart, "wide", WIDE.0, WIDE.1) + &picture(chart, "narrow", NARROW.0, NARROW.1);
@@ -111,7 +111,7 @@ fn thinned(series: &Series) -> Vec<Figures> {
     series.points.iter().step_by(stride).map(of).collect()
 }
 
-/// One of the figures of each point, in a row; what is not a figure is a dash.
+/// One of the figures of each point, in a row; a dash for a value that is not a figure.
 fn figures(points: &[Figures], index: usize) -> String {
     let one = |p: &Figures| if p[index].is_finite() { brief(p[index]) } else { "-".to_owned() };
     points.iter().map(one).collect::<Vec<_>>().join(" ")

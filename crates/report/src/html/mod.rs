@@ -50,7 +50,8 @@ pub fn script() -> &'static str {
     include_str!("../../templates/script.js")
 }
 
-/// What a page of ours holds and no other file: a file without it is somebody else's.
+/// A text that every page of iosonde contains and no other file. iosonde overwrites no file without
+/// it.
 const SIGN: &str = "id=\"iosonde-report\"";
 /// The same in pages of version 0.1.
 const EARLIER_SIGN: &str = "id=\"iosonde-assessment\"";
@@ -147,7 +148,7 @@ struct Overview<'a> {
     cards: Vec<&'a Card>,
 }
 
-/// A document inside the page.
+/// A document in the page, packed.
 struct Raw {
     id: String,
     name: String,
@@ -225,7 +226,7 @@ fn blocks_at(blocks: &[Block], level: u8) -> Result<String, ReportError> {
     Ok(Blocks { pieces: pieces(blocks), level }.render()?)
 }
 
-/// The class of a judgement.
+/// The CSS class of a judgement.
 fn tone(judgement: Judgement) -> &'static str {
     match judgement {
         Judgement::Good => "good",
@@ -244,7 +245,7 @@ fn termed(heading: &str) -> String {
     }
 }
 
-/// The sign of a judgement, for those who do not see its colour.
+/// The sign of a judgement, for readers who do not see its colour.
 fn symbol(judgement: Judgement) -> &'static str {
     match judgement {
         Judgement::Good => "✓",

@@ -12,16 +12,16 @@ use serde_json::Value;
 
 use crate::ReportError;
 
-/// A document in a page.
+/// A document, packed for a page.
 pub(super) struct Packed {
-    /// Gzip in base64.
+    /// The document as gzip in base64.
     pub(super) text: String,
-    /// What is not in it, so that the page stays small.
+    /// The parts that are left out, so that the page stays small.
     pub(super) left_out: Option<&'static str>,
 }
 
-/// What goes first where a document is too large: what it is called, under which names it lies, and
-/// its own names.
+/// What to leave out first if a document is too large: its name in words, the keys it is under, and
+/// its own keys.
 const STEPS: [(&str, &[&str], &[&str]); 3] = [
     ("histograms of single threads", &["threads_detail"], &["histogram"]),
     (
@@ -36,8 +36,7 @@ const STEPS: [(&str, &[&str], &[&str]); 3] = [
     ),
 ];
 
-/// The document as gzip in base64, in so many bytes if it can be: with less of what is next to the
-/// point where it cannot.
+/// The document as gzip in base64, in so many bytes if possible. If not, with fewer details.
 pub(super) fn packed(document: &Document, room: usize) -> Result<Packed, ReportError> {
     if let Some(text) = written(document, room)? {
         return Ok(Packed { text, left_out: None });
@@ -55,7 +54,7 @@ pub(super) fn packed(document: &Document, room: usize) -> Result<Packed, ReportE
     Ok(Packed { text, left_out })
 }
 
-/// Makes texts and lists of these names empty, where they lie under one of some other names.
+/// Empties texts and lists of these names that are under certain other names.
 fn empty(value: &mut Value, inside: &[&str], names: &[&str], within: bool) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|v| empty(v, inside, names, within)),

@@ -1,10 +1,10 @@
-//! The languages that a report is written in, and the messages that it is made of.
+//! The languages of a report, and the messages that it is made of.
 //!
-//! What a report says is a message of a Fluent file in `crates/report/language`, asked for by its
-//! id with `say!` and filled with parameters. [`speak`] sets the language for all that is
-//! built and rendered inside it, on this thread. A message that a language lacks is said in
-//! English. Figures look the same in every language: a figure of a report is quoted in tickets, and
-//! the same digits must be found there.
+//! A report consists of messages in Fluent files in `crates/report/language`. `say!` takes the id
+//! of a message and fills in its parameters. [`speak`] sets the language for everything that is
+//! built and rendered inside it, on this thread. A message that a language lacks is in English.
+//! Figures look the same in every language: people quote a report's figures in tickets, and search
+//! for the same digits there.
 //!
 //! Sentences that a document holds are not messages: they are English, and stay so.
 
@@ -17,7 +17,7 @@ use unic_langid::LanguageIdentifier;
 
 use crate::words;
 
-/// A language.
+/// A language that a report can be in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
     /// English, in which every message is there.
@@ -50,7 +50,7 @@ impl Language {
         }
     }
 
-    /// Its name in itself.
+    /// Its name in the language itself.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl Language {
         }
     }
 
-    /// What HTML calls it.
+    /// Its tag in HTML, such as `zh-Hans`.
     #[must_use]
     pub fn tag(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl Language {
         }
     }
 
-    /// The language with this code.
+    /// The language with this code, if there is one.
     #[must_use]
     pub fn of_code(code: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|language| language.code() == code)
@@ -83,7 +83,7 @@ impl Language {
         self != Self::Chinese
     }
 
-    /// The files with its messages.
+    /// The Fluent files with its messages.
     fn files(self) -> &'static [&'static str] {
         match self {
             Self::English => &[
@@ -102,7 +102,7 @@ thread_local! {
     static SPOKEN: Cell<Language> = const { Cell::new(Language::English) };
 }
 
-/// Puts the language of before back, also where what was done inside panicked.
+/// Restores the previous language, even if the code inside panicked.
 struct Before(Language);
 
 impl Drop for Before {
@@ -125,7 +125,7 @@ pub fn spoken() -> Language {
     SPOKEN.get()
 }
 
-/// A parameter of a message.
+/// The value of a parameter of a message.
 #[derive(Debug)]
 pub(crate) enum Parameter {
     /// Words, or a figure that is ready to be shown.
@@ -140,7 +140,7 @@ impl<T: AsRef<str>> From<T> for Parameter {
     }
 }
 
-/// A count as a parameter.
+/// A count, by which a message chooses its plural form.
 pub(crate) fn count(count: impl TryInto<u64>) -> Parameter {
     Parameter::Count(count.try_into().unwrap_or(u64::MAX))
 }
@@ -169,7 +169,7 @@ pub(crate) fn message(id: &str, parameters: Vec<(&'static str, Parameter)>) -> S
     said.unwrap_or_else(|| id.to_owned())
 }
 
-/// A heading as it stands inside a sentence: most languages write its first letter small.
+/// A heading for use inside a sentence: most languages write its first letter small.
 pub(crate) fn in_sentence(heading: &str) -> String {
     if spoken() == Language::German {
         return heading.to_owned();

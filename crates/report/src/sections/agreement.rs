@@ -1,4 +1,4 @@
-//! What the kernel counted next to what was measured.
+//! The kernel's counts, next to the measurement.
 
 use results::Measurement;
 use results::agreement::{AgreementRow, Figure};
@@ -18,10 +18,10 @@ const MIB: f64 = 1_048_576.0;
 /// Cases of a chart that can still be read.
 const CASES: usize = 24;
 
-/// A load by its name.
+/// A load, with its name in the report.
 type Load<'a> = (String, &'a Measurement);
 
-/// One direction of one load.
+/// One direction of one load, as a row.
 struct Row<'a> {
     name: &'a str,
     in_flight: u64,
@@ -59,7 +59,7 @@ pub(super) fn of_each(loads: &[Load<'_>]) -> Option<Section> {
     if is_compared { section } else { full_section(section) }
 }
 
-/// The section; the blocks stand on a terminal instead of chart and table.
+/// The section. On a terminal, these blocks replace chart and table.
 fn of_all(loads: &[Load<'_>], instead: Vec<Block>) -> Option<Section> {
     let all: Vec<Row<'_>> = loads.iter().flat_map(|(name, m)| rows(name, m)).collect();
     let mut blocks = Vec::new();
@@ -82,7 +82,7 @@ fn of_all(loads: &[Load<'_>], instead: Vec<Block>) -> Option<Section> {
     section("agreement", say!("heading-agreement-with-the-kernel"), blocks)
 }
 
-/// A load figure by figure.
+/// The comparison of one load, figure by figure.
 fn by_figure((name, m): &Load<'_>) -> Option<Table> {
     let kernel = m.kernel.as_ref()?;
     let row = |row: &AgreementRow| {

@@ -59,7 +59,7 @@ fn answer(a: &Assessment) -> Vec<Block> {
     }
     let unseen: Vec<String> = a.unseen.iter().map(|text| words::clean(text)).collect();
     blocks.push(brief(borrowed(a).map(Block::Paragraph)));
-    // A terminal has room for what there is, and none for what to do about it.
+    // A terminal has room for the findings, but not for the advice.
     let short = unseen.iter().map(|text| first_sentence(text)).collect();
     blocks.push(brief([Block::Warnings(short)]));
     blocks.push(full((!unseen.is_empty()).then_some(Block::Warnings(unseen))));
@@ -91,7 +91,7 @@ fn borrowed(a: &Assessment) -> Option<String> {
     Some(if own.is_empty() { sentence } else { format!("{}: {sentence}", roles.join(", ")) })
 }
 
-/// What was found about durable writes and alignment.
+/// The findings about durable writes and alignment.
 fn probes(
     a: &Assessment,
     honest: impl Fn(&Honesty) -> bool,
@@ -173,7 +173,7 @@ fn counters(a: &Assessment) -> Option<Fact> {
 
 /// Where a screen has room for a single warning: the first, and how many there are.
 fn first_warning(a: &Assessment) -> Option<String> {
-    // What could not be seen stands under the verdicts already.
+    // What could not be seen is already under the verdicts.
     let others = a.warnings.iter().filter(|w| a.unseen.as_ref() != Some(*w));
     let all: Vec<String> = others.map(|w| words::clean(w)).collect();
     let first = first_sentence(all.first()?);
@@ -276,7 +276,7 @@ fn ramp_blocks(one: &Ramp, environment: &Environment) -> Vec<Block> {
     if let Some(knee) = &one.knee {
         let measured = one.points.first();
         let unit = ramp::unit(one);
-        // The curve is in I/Os a second, whatever its throughput is said in.
+        // The curve is in I/Os a second, whatever the unit of its throughput.
         let per_io = measured.filter(|_| unit != "IOPS").map_or(1.0, mib_per_io);
         let mut facts = vec![
             fact(say!("label-operating-point"), ramp::operating_point(one, knee)),

@@ -1,5 +1,5 @@
-//! What was measured next to something else in an assessment: commits during a checkpoint, users
-//! during a backup, reads next to writes.
+//! Loads that an assessment measured next to another: commits during a checkpoint, users during a
+//! backup, reads next to writes.
 
 use results::{Assessment, BesideLoad, Statistics, StreamResult};
 

@@ -1,5 +1,5 @@
-//! What stands under a chart or a table: file size, block size, pattern, depth, cache. Without them
-//! a figure means nothing.
+//! The line under a chart or a table: file size, block size, pattern, depth, cache. A figure means
+//! nothing without them.
 
 use results::{Measurement, SweptCell};
 use workload::{Bytes, Mode, PatternKind, Stream};
@@ -47,7 +47,7 @@ fn mode(mode: Mode) -> String {
     }
 }
 
-/// The pattern of a stream.
+/// The words for a stream's pattern.
 fn pattern(kind: PatternKind) -> String {
     match kind {
         PatternKind::Random => say!("caption-random"),
@@ -57,12 +57,12 @@ fn pattern(kind: PatternKind) -> String {
 }
 
 impl Caption {
-    /// Of these measurements.
+    /// The caption of these measurements.
     pub(crate) fn of<'a>(measurements: impl IntoIterator<Item = &'a Measurement>) -> Self {
         measurements.into_iter().fold(Self::default(), Self::measurement)
     }
 
-    /// A measurement more.
+    /// Adds a measurement to the caption.
     pub(super) fn measurement(mut self, m: &Measurement) -> Self {
         self = self.load(m.file_bytes, &m.workload.title(), m.threads, m.depth, m.in_flight);
         add(&mut self.used, m.used_bytes());
@@ -99,7 +99,7 @@ impl Caption {
         self
     }
 
-    /// A cell of a sweep.
+    /// Adds a cell of a sweep to the caption.
     pub(super) fn cell(mut self, file_bytes: u64, how: Mode, cell: &SweptCell) -> Self {
         let c = &cell.cell;
         let targets = c.targets.len().max(1) as u64;
@@ -118,7 +118,7 @@ impl Caption {
         add(&mut self.directions, direction(stream.write_percent));
     }
 
-    /// The caption in one line.
+    /// The caption as one line.
     pub(super) fn text(&self) -> String {
         let mut parts = vec![self.file(), self.loads()];
         let in_flight = range(&self.in_flight);
@@ -146,7 +146,7 @@ impl Caption {
         parts.join(" · ")
     }
 
-    /// The size of the file, and the part of it that was used where that is not all.
+    /// The size of the file, and the part of it that was used if that is not all of it.
     fn file(&self) -> String {
         if self.files.iter().all(|bytes| *bytes == 0) {
             return say!("caption-file-not-known");
@@ -186,7 +186,7 @@ fn sizes(values: &[u64]) -> String {
     }
 }
 
-/// `8`, or `1–32`.
+/// A range as `8`, or `1–32`.
 fn range(values: &[u64]) -> String {
     match (values.iter().min(), values.iter().max()) {
         (Some(low), Some(high)) if low == high => words::count(*low),
@@ -195,7 +195,7 @@ fn range(values: &[u64]) -> String {
     }
 }
 
-/// The caption of these measurements.
+/// The caption of these measurements, as a line.
 pub(crate) fn of<'a>(measurements: impl IntoIterator<Item = &'a Measurement>) -> String {
     Caption::of(measurements).text()
 }

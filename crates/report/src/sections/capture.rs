@@ -19,7 +19,7 @@ const MIB: f64 = 1_048_576.0;
 /// Columns of the heat map; more points are joined.
 const HEAT_COLUMNS: usize = 24;
 
-/// Everything that a trace says.
+/// All sections on a trace.
 pub(super) fn sections(e: &Experiment<Capture>) -> Vec<Section> {
     let c = &e.conclusion;
     let mix = kinds(c).into_iter().map(Block::Table).chain([full(devices(c).map(Block::Table))]);
@@ -42,7 +42,7 @@ pub(super) fn sections(e: &Experiment<Capture>) -> Vec<Section> {
     sections.into_iter().flatten().collect()
 }
 
-/// Captions name the whole.
+/// Captions name the length of the whole trace.
 fn caption(e: &Experiment<Capture>) -> String {
     let c = &e.conclusion;
     say!("capture-caption", ios = words::count(c.ios), time = show_duration(c.seconds))
@@ -239,7 +239,7 @@ fn heat(e: &Experiment<Capture>) -> Option<Chart> {
     )
 }
 
-/// Bytes that are estimated.
+/// An estimated number of bytes.
 fn estimated(bytes: f64) -> String {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     words::size(bytes.round() as u64)

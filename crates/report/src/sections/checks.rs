@@ -1,5 +1,5 @@
-//! Whether the figures of one measurement fit together: what it cost, what was in flight, errors,
-//! long waits.
+//! Whether the figures of one measurement fit together: CPU cost, I/Os in flight, errors, long
+//! waits.
 
 use results::{Measurement, Statistics};
 use workload::{Nanoseconds, show_number};
@@ -9,7 +9,7 @@ use crate::language::{count, say};
 use crate::model::{Block, Cell, Column, Fact, Section, Table, Unit};
 use crate::words;
 
-/// The section.
+/// The section with the checks of one measurement.
 pub(super) fn of(m: &Measurement) -> Option<Section> {
     let mut facts = vec![fact(say!("label-in-flight"), in_flight(m))];
     facts.extend(words::cost(m).map(|cost| fact("CPU", cost)));

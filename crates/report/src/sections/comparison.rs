@@ -151,8 +151,8 @@ fn results_of(c: &Comparison) -> Option<Table> {
     )
 }
 
-/// Whether a difference is one of how the machine and its storage are set up, and not of what was
-/// measured with or where.
+/// Whether a difference is one of how the machine and its storage are set up, not of the tool or
+/// the place.
 fn is_setup(difference: &SideDifference) -> bool {
     !["version of iosonde", "tool", "host", "target"].contains(&difference.difference.name.as_str())
 }
@@ -202,7 +202,7 @@ fn differences(c: &Comparison) -> Option<Table> {
     )
 }
 
-/// The loads side by side.
+/// Columns for the loads of both sides, side by side.
 fn columns_of(c: &Comparison, figure: Figure) -> Option<Chart> {
     let found: Vec<(String, &ComparedFigure)> = c
         .loads
@@ -259,8 +259,8 @@ fn by_change(figure: &ComparedFigure) -> Option<(f64, f64)> {
     (interval.0.is_finite() && interval.1.is_finite()).then_some(interval)
 }
 
-/// An axis of loads. Under columns there is room for a few letters: what all loads have in common
-/// is said once, and threads and depth, in which they differ most, stay short.
+/// An axis of loads. There is room for a few letters under columns: the common part of all loads is
+/// in the title, and threads and depth, in which they differ most, are short.
 fn load_axis(titles: Vec<&str>) -> Axis {
     let parts: Vec<(&str, &str)> =
         titles.iter().map(|title| title.rsplit_once(", ").unwrap_or((title, ""))).collect();
@@ -336,7 +336,7 @@ fn name(figure: &ComparedFigure) -> String {
     }
 }
 
-/// A figure in its unit.
+/// A figure with its unit, for a table.
 pub(super) fn figure_value(figure: Figure, value: f64) -> String {
     match figure.unit() {
         FigureUnit::Nanoseconds => show_ns(value),
@@ -365,7 +365,7 @@ pub(super) fn signed(percent: f64) -> String {
     }
 }
 
-/// The word for a verdict.
+/// The word for a verdict, in the report's language.
 fn verdict_word(change: Change) -> String {
     match change {
         Change::Better => say!("comparison-better"),

@@ -13,7 +13,7 @@ use crate::language::say;
 use crate::model::{Block, Cell, Chart, Column, Section, Shape, Side, Table, Unit};
 use crate::words;
 
-/// IOMeter shows both.
+/// How many MB (10^6 bytes) make a MiB; IOMeter shows both.
 const MB_PER_MIB: f64 = 1.048_576;
 
 /// Charts and tables of the runs.
@@ -148,12 +148,12 @@ fn runs(e: &Experiment<Cycle>) -> Option<Table> {
     )
 }
 
-/// What is shown of a run besides its total.
+/// How much of a run to show besides its total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CycleDetail {
-    /// Nothing.
+    /// Only the total.
     Total,
-    /// Each worker.
+    /// Also each worker.
     Workers,
     /// Each worker, and each of its targets.
     Targets,

@@ -12,43 +12,61 @@ use crate::language::say;
 use crate::model::{Block, Cell, Chart, Column, Section, Series, Shape, Side, Table, Unit};
 use crate::words;
 
-/// Objects that a terminal has room for, besides the sums.
+/// The most objects in a terminal's table, besides the sums.
 const OBJECTS: usize = 12;
 const MIB: f64 = 1_048_576.0;
 
-/// A column: its key, the figure of a database, that of a device, the heading, and what the figure
-/// is divided by.
-const COLUMNS: [(&str, &str, &str, &str, Unit, f64); 8] = [
-    ("reads_per_s", "reads_per_s", "reads_per_s", "Reads", Unit::Iops, 1.0),
-    ("writes_per_s", "writes_per_s", "writes_per_s", "Writes", Unit::Iops, 1.0),
-    ("read_mib_per_s", "read_bytes_per_s", "read_bytes_per_s", "Read", Unit::MibPerS, MIB),
-    ("write_mib_per_s", "write_bytes_per_s", "write_bytes_per_s", "Written", Unit::MibPerS, MIB),
-    (
-        "read_latency_ns",
-        "read_latency_ns",
-        "read_latency_ns",
-        "Read latency",
-        Unit::Nanoseconds,
-        1.0,
+/// A column of databases and devices.
+struct Figure {
+    key: &'static str,
+    /// The figure's name at a database.
+    database: &'static str,
+    /// The figure's name at a device.
+    device: &'static str,
+    title: fn() -> String,
+    unit: Unit,
+    /// What the figure is divided by before it is shown.
+    divisor: f64,
+}
+
+const fn figure(
+    key: &'static str,
+    [database, device]: [&'static str; 2],
+    title: fn() -> String,
+    unit: Unit,
+) -> Figure {
+    let divisor = if matches!(unit, Unit::MibPerS) { MIB } else { 1.0 };
+    Figure { key, database, device, title, unit, divisor }
+}
+
+const COLUMNS: [Figure; 8] = [
+    figure("reads_per_s", ["reads_per_s"; 2], || say!("label-reads"), Unit::Iops),
+    figure("writes_per_s", ["writes_per_s"; 2], || say!("label-writes"), Unit::Iops),
+    figure("read_mib_per_s", ["read_bytes_per_s"; 2], || say!("label-read"), Unit::MibPerS),
+    figure("write_mib_per_s", ["write_bytes_per_s"; 2], || say!("label-written"), Unit::MibPerS),
+    figure("read_latency_ns", ["read_latency_ns"; 2], read_latency, Unit::Nanoseconds),
+    figure("write_latency_ns", ["write_latency_ns"; 2], write_latency, Unit::Nanoseconds),
+    figure(
+        "syncs_per_s",
+        ["syncs_per_s", "flushes_per_s"],
+        || say!("databases-syncs"),
+        Unit::Number,
     ),
-    (
-        "write_latency_ns",
-        "write_latency_ns",
-        "write_latency_ns",
-        "Write latency",
-        Unit::Nanoseconds,
-        1.0,
-    ),
-    ("syncs_per_s", "syncs_per_s", "flushes_per_s", "Syncs or flushes", Unit::Number, 1.0),
-    (
+    figure(
         "sync_latency_ns",
-        "sync_latency_ns",
-        "flush_latency_ns",
-        "Sync latency",
+        ["sync_latency_ns", "flush_latency_ns"],
+        || say!("databases-sync-latency"),
         Unit::Nanoseconds,
-        1.0,
     ),
 ];
+
+fn read_latency() -> String {
+    say!("databases-read-latency")
+}
+
+fn write_latency() -> String {
+    say!("databases-write-latency")
+}
 
 /// Both sides, what their difference means, each object, and the counters; `None` if no database
 /// was watched.
@@ -66,18 +84,16 @@ pub(super) fn of(r: &Recording, shown: &[RecordedPoint]) -> Option<Section> {
     section("databases", say!("heading-databases-beside-devices"), blocks)
 }
 
-fn columns(first: &[(&'static str, &str)]) -> Vec<Column> {
-    let mut columns: Vec<Column> =
-        first.iter().map(|(key, name)| column(key, *name, Unit::Text)).collect();
-    columns.extend(COLUMNS.iter().map(|(key, _, _, title, unit, _)| column(key, *title, *unit)));
-    columns
+fn columns(first: impl IntoIterator<Item = (&'static str, String)>) -> Vec<Column> {
+    let first = first.into_iter().map(|(key, name)| column(key, name, Unit::Text));
+    first.chain(COLUMNS.iter().map(|c| column(c.key, (c.title)(), c.unit))).collect()
 }
 
 fn figures(row: &RecordedRow) -> impl Iterator<Item = Cell> {
     let known = row.figures();
-    COLUMNS.iter().map(move |(_, name, _, _, _, unit)| {
-        let figure = known.iter().find(|(known, _)| known == name);
-        number(figure.and_then(|(_, figure)| *figure).map(|figure| figure / unit))
+    COLUMNS.iter().map(move |column| {
+        let figure = known.iter().find(|(name, _)| *name == column.database);
+        number(figure.and_then(|(_, figure)| *figure).map(|figure| figure / column.divisor))
     })
 }
 
@@ -87,38 +103,34 @@ fn sides(r: &Recording) -> Option<Table> {
         .map(|row| std::iter::once(text(label(row, &r.totals.rows))).chain(figures(row)).collect())
         .collect();
     for (name, total) in lowest(r) {
-        let cells = COLUMNS.iter().map(|(_, _, name, _, _, unit)| {
-            number(total.figures.get(*name).copied().flatten().map(|figure| figure / unit))
+        let cells = COLUMNS.iter().map(|column| {
+            let figure = total.figures.get(column.device).copied().flatten();
+            number(figure.map(|figure| figure / column.divisor))
         });
         lines.push(std::iter::once(text(name)).chain(cells).collect());
     }
-    let caption = "over the whole time; latency weighs each operation alike";
     table(
         "sides",
         say!("heading-databases-and-devices"),
-        caption,
-        columns(&[("who", "Who")]),
+        &say!("databases-sides-caption"),
+        columns([("who", say!("databases-counted-by"))]),
         lines,
     )
 }
 
-/// Each object of each database.
+/// A table with each object of each database.
 fn objects(rows: &[&RecordedRow]) -> Option<Table> {
     let line = |row: &RecordedRow| {
         [text(&row.source), text(&row.object)].into_iter().chain(figures(row)).collect()
     };
     let lines = rows.iter().map(|row| line(row)).collect();
-    let columns = columns(&[("source", "Database"), ("object", "Object")]);
-    table(
-        "rows",
-        say!("heading-objects"),
-        "as the database counts them, over the whole time",
-        columns,
-        lines,
-    )
+    let columns =
+        columns([("source", say!("label-database")), ("object", say!("databases-object"))]);
+    let caption = say!("databases-objects-caption");
+    table("rows", say!("heading-objects"), &caption, columns, lines)
 }
 
-/// What is counted for a database as a whole.
+/// A table of counters for databases as a whole.
 fn counters(r: &Recording) -> Option<Table> {
     let columns = vec![
         column("source", say!("label-database"), Unit::Text),
@@ -137,7 +149,7 @@ fn counters(r: &Recording) -> Option<Table> {
     table(
         "counted",
         say!("heading-counters-of-the-database"),
-        "over the whole time",
+        &say!("recording-whole-time"),
         columns,
         lines.collect(),
     )
@@ -145,7 +157,7 @@ fn counters(r: &Recording) -> Option<Table> {
 
 /// I/Os and latency of each database and of the devices over time.
 fn charts(r: &Recording, shown: &[RecordedPoint]) -> Vec<Chart> {
-    let drawn = |name: &'static str, title: &str, unit| {
+    let drawn = |name: &'static str, title: String, unit| {
         let mut lines: Vec<Series> = Vec::new();
         for total in totals(&r.totals.rows) {
             let figure = |point: &RecordedPoint| {
@@ -168,10 +180,14 @@ fn charts(r: &Recording, shown: &[RecordedPoint]) -> Vec<Chart> {
             lines.push(series(device, Shape::Dashed, Side::Left, all));
         }
         chart(
-            &Named { key: &format!("databases-{name}"), title, caption: "database and device" },
+            &Named {
+                key: &format!("databases-{name}"),
+                title: &title,
+                caption: &say!("databases-chart-caption"),
+            },
             Drawn {
                 x: linear(say!("label-time"), Unit::Seconds),
-                left: linear(title, unit),
+                left: linear(&title, unit),
                 right: None,
                 series: lines,
                 marks: Vec::new(),
@@ -179,10 +195,10 @@ fn charts(r: &Recording, shown: &[RecordedPoint]) -> Vec<Chart> {
         )
     };
     let all = [
-        drawn("reads_per_s", "Reads", Unit::Iops),
-        drawn("writes_per_s", "Writes", Unit::Iops),
-        drawn("read_latency_ns", "Read latency", Unit::Nanoseconds),
-        drawn("write_latency_ns", "Write latency", Unit::Nanoseconds),
+        drawn("reads_per_s", say!("label-reads"), Unit::Iops),
+        drawn("writes_per_s", say!("label-writes"), Unit::Iops),
+        drawn("read_latency_ns", read_latency(), Unit::Nanoseconds),
+        drawn("write_latency_ns", write_latency(), Unit::Nanoseconds),
     ];
     all.into_iter().flatten().collect()
 }

@@ -1,5 +1,5 @@
-//! Whether everything is there that was acknowledged as durable: the verdict, what it looks like,
-//! what was lost, what was read and how.
+//! Whether everything is there that was acknowledged as durable: the verdict, what the losses look
+//! like, what was lost, what was read and how.
 
 use results::{
     BrokenPromise, CheckedArea, Durability, DurabilityVerdict, DurableOrder, Experiment, Loss,
@@ -8,7 +8,7 @@ use results::{
 use workload::Mode;
 
 use super::make::{brief, cleaned, column, fact, full, number, section, table, text, whole};
-use crate::language::say;
+use crate::language::{count, say};
 use crate::model::{Block, Card, Cell, Fact, Judgement, Section, Table, Unit};
 use crate::words;
 
@@ -44,22 +44,14 @@ fn cards(d: &Durability) -> Vec<Card> {
     };
     let mut evidence = vec![d.sentence.clone(), d.ending.sentence().to_owned()];
     if let Some(seconds) = d.oldest_loss_seconds {
-        evidence.push(format!(
-            "The oldest of what is lost was promised about {} before the last promise.",
-            words::seconds(seconds)
-        ));
+        evidence.push(say!("durability-oldest-loss", time = words::seconds(seconds)));
     }
     if d.verdict == DurabilityVerdict::Kept {
-        evidence.push(
-            "A cache that is empty at the moment of a crash loses nothing, so one crash says \
-             little."
-                .to_owned(),
-        );
+        evidence.push(say!("durability-one-crash"));
     }
-    let heading = "Does what was acknowledged as durable survive a crash?".to_owned();
     let answer = d.verdict.words().to_lowercase();
     vec![Card {
-        heading,
+        heading: say!("durability-question"),
         judgement,
         answer,
         evidence: cleaned(&evidence),
@@ -75,24 +67,23 @@ fn tested(e: &Experiment<Durability>) -> Vec<Fact> {
         fact(say!("label-file"), format!("{} ({}, {size})", words::path(&f.path), f.role.word()))
     });
     let order = match d.order {
-        DurableOrder::Page => "pages in place, made durable",
-        DurableOrder::LogThenPage => {
-            "a record in the log, made durable; then its page, made durable by a checkpoint"
-        }
+        DurableOrder::Page => say!("durability-order-page"),
+        DurableOrder::LogThenPage => say!("durability-order-log-then-page"),
     };
     let cache = match d.mode {
-        Mode::Direct => "direct (no OS cache)",
-        _ => "buffered (through the OS cache)",
+        Mode::Direct => say!("mode-direct"),
+        _ => say!("mode-buffered"),
     };
     let (from, to) = (words::moment(&e.started), words::moment(&e.finished));
-    let (threads, depth) = (words::count(d.threads.into()), words::count(d.depth.into()));
+    let in_flight =
+        say!("durability-in-flight", operations = count(d.depth), threads = count(d.threads));
     let mut facts =
         vec![fact(say!("label-durable-by"), d.sync.name()), fact(say!("label-order"), order)];
     facts.extend(files);
     facts.extend([
         fact(say!("label-page"), words::size(d.page_bytes.into())),
         fact(say!("label-cache"), cache),
-        fact(say!("label-in-flight"), format!("{depth} operations of each of {threads} threads")),
+        fact(say!("label-in-flight"), in_flight),
         fact(say!("label-written-by"), words::clean(&d.host)),
         fact(say!("label-run"), words::clean(&d.run_id)),
         fact(say!("label-writing-began"), words::moment(&d.run_started)),
@@ -100,45 +91,24 @@ fn tested(e: &Experiment<Durability>) -> Vec<Fact> {
         fact(say!("label-promised-operations"), words::count(d.promised_operations)),
     ]);
     facts.extend(d.rounds.map(|rounds| fact(say!("label-rounds"), words::count(rounds.into()))));
-    let checked = if d.ending == WriterEnd::Unseen { "Checked" } else { "Done" };
-    facts.push(fact(checked, format!("{from} to {to}")));
+    let checked =
+        if d.ending == WriterEnd::Unseen { say!("durability-checked") } else { say!("label-done") };
+    facts.push(fact(checked, [from, to].join(&say!("list-to"))));
     facts
 }
 
 /// What a loss means for a database.
-fn meaning(loss: Loss) -> &'static str {
+fn meaning(loss: Loss) -> String {
     match loss {
-        Loss::Older => {
-            "A committed change is gone, and the page that is there is whole: no checksum in it \
-             tells."
-        }
-        Loss::Torn => {
-            "A page is partly of before and partly of after a commit. A log with full pages, a \
-             doublewrite area or a checksum finds it."
-        }
-        Loss::Zeroed => {
-            "The page is empty. A database may take it for a new one, and loses what was in it."
-        }
-        Loss::Misplaced => {
-            "What belongs to another place is there: both are wrong, and a database that checks \
-             page numbers reports it."
-        }
-        Loss::Foreign => {
-            "Bytes of somebody else, or of before the run: the page cannot be read as what it was."
-        }
-        Loss::Unreadable => {
-            "The read fails. A database stops, or continues without what was committed there."
-        }
-        Loss::Missing => {
-            "The file has become shorter: everything that was committed past its end is gone."
-        }
-        Loss::AheadOfLog => {
-            "A write has passed a flush. A change without its log record cannot be taken back, and \
-             recovery may damage more."
-        }
-        Loss::Unknown => {
-            "It is newer than the witness's file: an old copy of that file, or that of another run."
-        }
+        Loss::Older => say!("durability-means-older"),
+        Loss::Torn => say!("durability-means-torn"),
+        Loss::Zeroed => say!("durability-means-zeroed"),
+        Loss::Misplaced => say!("durability-means-misplaced"),
+        Loss::Foreign => say!("durability-means-foreign"),
+        Loss::Unreadable => say!("durability-means-unreadable"),
+        Loss::Missing => say!("durability-means-missing"),
+        Loss::AheadOfLog => say!("durability-means-ahead-of-log"),
+        Loss::Unknown => say!("durability-means-unknown"),
     }
 }
 
@@ -171,13 +141,14 @@ fn findings(d: &Durability, most: usize) -> Option<Table> {
     let more = d.loss_count().saturating_sub(rows.len() as u64);
     let caption = match more {
         0 => String::new(),
-        more => format!("{} more were counted.", words::count(more)),
+        more => say!("validation-more-counted", more = count(more)),
     };
     table("losses", say!("heading-place-by-place"), &caption, columns, rows.collect())
 }
 
 fn row(i: u64, finding: &BrokenPromise) -> Vec<Cell> {
-    let sectors = format!("{} of {}", finding.right_sectors, finding.bytes / 512);
+    let (right, all) = (finding.right_sectors.to_string(), (finding.bytes / 512).to_string());
+    let sectors = say!("durability-right-sectors", right = right, all = all);
     vec![
         whole(i),
         text(finding.loss.words()),
@@ -210,9 +181,8 @@ fn areas(d: &Durability) -> Option<Table> {
             [checked, promised, right, in_doubt.old, in_doubt.new, in_doubt.torn, unused, lost];
         std::iter::once(text(name)).chain(counts.map(whole)).collect::<Vec<Cell>>()
     };
-    let log = d.log.as_ref().map(|log| row("log records", log));
-    let rows = std::iter::once(row("pages", &d.data)).chain(log).collect();
-    let caption =
-        "What is in doubt may have been written at the moment of the crash, and is all right.";
-    table("areas", say!("heading-pages-and-log-records"), caption, columns, rows)
+    let log = d.log.as_ref().map(|log| row(&say!("durability-log-records"), log));
+    let rows = std::iter::once(row(&say!("durability-pages"), &d.data)).chain(log).collect();
+    let caption = say!("durability-areas-caption");
+    table("areas", say!("heading-pages-and-log-records"), &caption, columns, rows)
 }

@@ -25,7 +25,7 @@ pub(super) fn section_of(environment: &Environment) -> Vec<Block> {
     blocks
 }
 
-/// The host, the storage and what was found about its set-up.
+/// The host, the storage and the findings about its set-up.
 pub(super) fn section(environment: &Environment) -> Option<Section> {
     super::make::section("environment", say!("heading-environment"), section_of(environment))
 }

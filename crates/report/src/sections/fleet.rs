@@ -74,7 +74,7 @@ fn answer(e: &Experiment<Fleet>) -> Vec<Block> {
     vec![Block::Cards(vec![card])]
 }
 
-/// How well they started together.
+/// How close together the hosts started.
 fn start(fleet: &Fleet) -> Vec<Fact> {
     let skew = fleet.start_skew_ns.map(|ns| fact(say!("fleet-start-skew"), show_ns(ns as f64)));
     let clocks = fleet.clock_bound_ns.map(|ns| fact(say!("fleet-clocks"), show_ns(ns as f64)));
@@ -82,7 +82,7 @@ fn start(fleet: &Fleet) -> Vec<Fact> {
     [Some(transport), skew, clocks].into_iter().flatten().collect()
 }
 
-/// What every host did.
+/// A table with the figures of every host.
 fn hosts(e: &Experiment<Fleet>) -> Option<Table> {
     let columns = vec![
         column("host", say!("label-host"), Unit::Text),
@@ -154,7 +154,7 @@ fn together(e: &Experiment<Fleet>) -> Option<Table> {
     table("merged", title, &caption::of(&e.measurements), columns, rows.collect())
 }
 
-/// The share of each host.
+/// A chart with the share of each host.
 fn drawn(e: &Experiment<Fleet>) -> Option<Block> {
     let hosts = &e.conclusion.hosts;
     let labels = hosts.iter().map(|host| words::clean(&host.name)).collect();

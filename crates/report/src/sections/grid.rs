@@ -74,7 +74,7 @@ fn rows(cells: &[SweptCell]) -> Vec<Row<'_>> {
     rows
 }
 
-/// `RND4K Q32T1`.
+/// CrystalDiskMark's name for a cell: `RND4K Q32T1`.
 fn name(swept: &SweptCell) -> String {
     let cell = &swept.cell;
     let order = if cell.is_sequential() { "SEQ" } else { "RND" };

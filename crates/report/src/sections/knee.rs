@@ -169,7 +169,7 @@ fn charts(e: &Experiment<Saturation>) -> Vec<Chart> {
         charts.extend(curve(true, link).whole("bandwidth"));
     }
     charts.extend(iops.queue());
-    // Other splits over threads, where they were measured: do they lie on the curve?
+    // Other splits over threads, if they were measured, show whether they are on the curve.
     let same: Vec<&CurveLoad> =
         c.curve.iter().chain(c.controls.iter().filter(|l| l.purpose == Purpose::Split)).collect();
     let caption = of(&same).text();

@@ -19,7 +19,7 @@ const LINES: usize = 8;
 /// Buckets of a histogram: more than can be read are joined.
 const BUCKETS: usize = 40;
 
-/// A load by its name.
+/// A load, with its name in the report.
 pub(super) type Load<'a> = (String, &'a Measurement);
 
 /// Reads, writes and flushes of a load, as far as there were any.
@@ -73,7 +73,7 @@ fn percentiles(loads: &[Load<'_>]) -> Option<Chart> {
         };
         kinds.into_iter().map(move |(kind, _, latency)| (name(kind), latency))
     });
-    // Of minimum and maximum alone there is no line.
+    // A minimum and a maximum alone make no line.
     let known = |l: &Latency| l.percentiles().iter().any(|(_, value)| value.is_some());
     let lines: Vec<Series> = all.filter(|(_, l)| known(l)).take(LINES).map(line).collect();
     let caption = caption::of(loads.iter().map(|(_, m)| *m));
@@ -200,7 +200,7 @@ fn line(load: &Load<'_>, kind: &str, ios: u64, l: &Latency) -> Vec<Cell> {
         whole(Some(ios).filter(|ios| *ios > 0)),
         whole(words::least(m, l)),
         number(l.mean),
-        // A tool that tells no distribution has none.
+        // A tool that reports no distribution has none.
         number(Some(l.stddev).filter(|s| *s > 0.0 || m.origin.is_none())),
     ];
     row.extend(l.percentiles().iter().map(|(_, value)| whole(*value)));
@@ -208,7 +208,7 @@ fn line(load: &Load<'_>, kind: &str, ios: u64, l: &Latency) -> Vec<Cell> {
     row
 }
 
-/// Reads and writes together; none in an open loop, whose parts are told of each direction.
+/// Reads and writes together; `None` in an open loop, which reports each direction by itself.
 fn total(m: &Measurement) -> Option<Latency> {
     // Of an unknown load nobody knows which I/Os were reads.
     let is_mixed = m.read.latency_ns.is_some() == m.write.latency_ns.is_some();

@@ -10,8 +10,7 @@ use crate::language::say;
 use crate::model::{Block, Cell, Column, Table, Unit};
 use crate::words;
 
-/// Columns that are of no use to a reader where all rows hold the same: what was tested says it
-/// already.
+/// Columns that are left out if all rows hold the same: the section on what was tested has it.
 const COMMON: [&str; 17] = [
     "cell",
     "host",
@@ -149,14 +148,14 @@ pub(super) struct Shown<'a> {
     /// Name and heading of the table.
     pub(super) key: &'a str,
     pub(super) title: &'a str,
-    /// Which measurements of the document.
+    /// The place of its measurements in the document.
     pub(super) range: Range<usize>,
     /// A column of words in front.
     pub(super) lead: Option<Lead<'a>>,
 }
 
 impl Shown<'_> {
-    /// The table without what is the same everywhere.
+    /// The table without columns that are the same everywhere.
     pub(super) fn table(self, document: &Document) -> Option<Table> {
         let measurements = document.measurements();
         let measurements: Vec<(u32, &Measurement)> = (0..)
@@ -194,7 +193,7 @@ pub(super) fn shown(document: &Document) -> Option<Table> {
         .table(document)
 }
 
-/// What was measured of an experiment that did not come to its end.
+/// The measurements of an experiment that did not come to its end.
 pub(crate) fn kept(measurements: &[Measurement]) -> Vec<Block> {
     const KEYS: [&str; 7] = [
         "load",

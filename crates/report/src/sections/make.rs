@@ -12,9 +12,9 @@ use crate::model::{
 };
 use crate::words;
 
-/// Larger figures than this are no measurements.
+/// Larger figures than this are not measurements.
 const PLAUSIBLE: f64 = 1e18;
-/// Longest key, in characters.
+/// The longest key, in characters.
 const KEY: usize = 60;
 
 /// A figure that can be shown.
@@ -82,7 +82,7 @@ pub(super) fn throughput(bandwidth: bool) -> Axis {
     linear(say!("label-throughput"), if bandwidth { Unit::MibPerS } else { Unit::Iops })
 }
 
-/// A point, and between which figures the true one is thought to lie.
+/// A point, with the interval that the true figure is thought to be in.
 pub(super) fn point(x: f64, y: f64, half_width_percent: Option<f64>) -> Point {
     let known = half_width_percent.filter(|h| h.is_finite() && *h >= 0.0);
     let interval = known.map(|h| ((y * (1.0 - h / 100.0)).max(0.0), y * (1.0 + h / 100.0)));
@@ -115,7 +115,7 @@ pub(super) struct Named<'a> {
     pub(super) caption: &'a str,
 }
 
-/// What is drawn, and where.
+/// The axes and series of a chart.
 pub(super) struct Drawn {
     pub(super) x: Axis,
     pub(super) left: Axis,
@@ -181,7 +181,7 @@ pub(super) fn key(text: &str) -> String {
     if key.is_empty() { "chart".to_owned() } else { key.to_owned() }
 }
 
-/// Blocks of charts that are read side by side; nothing where there are none.
+/// Blocks of charts side by side; `None` without charts.
 pub(super) fn beside(charts: Vec<Chart>) -> Option<Block> {
     (!charts.is_empty()).then_some(Block::Charts(charts))
 }
@@ -208,7 +208,7 @@ pub(super) fn full(blocks: impl IntoIterator<Item = Block>) -> Block {
     Block::Only(Detail::Full, blocks.into_iter().collect())
 }
 
-/// Blocks that stand on a terminal instead of longer ones.
+/// Blocks that a terminal shows instead of longer ones.
 pub(super) fn brief(blocks: impl IntoIterator<Item = Block>) -> Block {
     Block::Only(Detail::Brief, blocks.into_iter().collect())
 }
@@ -287,8 +287,8 @@ fn greyed_rows(columns: &[Column], rows: Vec<Vec<Cell>>) -> Vec<Vec<Cell>> {
     rows.into_iter().map(row).collect()
 }
 
-/// The table without the columns that hold nothing in any row; `None` if there is no row. Figures
-/// that are hardly known, as a column of their interval says, are grey.
+/// The table without columns that are empty in every row; `None` without rows. Uncertain figures,
+/// by the column of their interval, are grey.
 pub(super) fn table(
     key: &str,
     title: impl AsRef<str>,

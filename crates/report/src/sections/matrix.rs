@@ -17,7 +17,7 @@ use crate::model::{
 };
 use crate::words;
 
-/// A latency of a cell.
+/// How to take a latency from a cell.
 type Latency = fn(&MatrixCell) -> Option<u64>;
 
 /// Answer, heat maps and tables of a matrix.
@@ -35,14 +35,14 @@ pub(super) fn sections(e: &Experiment<ReadWriteMatrix>) -> Vec<Section> {
     sections.into_iter().flatten().collect()
 }
 
-/// A grid and what was measured of it.
+/// A grid, and its measurements.
 pub(super) struct Grid<'a> {
     pub(super) matrix: &'a ReadWriteMatrix,
     pub(super) measurements: &'a [Measurement],
 }
 
 impl Grid<'_> {
-    /// The grid itself.
+    /// The blocks about the grid.
     pub(super) fn blocks(&self) -> Vec<Block> {
         let mut blocks: Vec<Block> = vec![brief(compact(self).map(Block::Table))];
         blocks.push(full(heat_maps(self).into_iter().map(Block::Chart)));

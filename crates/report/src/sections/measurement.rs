@@ -74,7 +74,7 @@ pub(super) fn headline(m: &Measurement) -> String {
     )
 }
 
-/// Whether anything speaks against the figures.
+/// Whether there is a reason to doubt the figures.
 fn card(m: &Measurement) -> Card {
     let errors: u64 = m.errors.iter().map(|e| e.count).fold(0, u64::saturating_add);
     let warnings = cleaned(&m.checks.warnings);
@@ -102,7 +102,7 @@ fn card(m: &Measurement) -> Card {
     if let Some(agreement) = m.kernel.as_ref().and_then(|k| k.agreement.as_ref()) {
         evidence.push(words::clean(&agreement.explanation));
     }
-    // The kernel's verdict may be among the warnings as well; each reason stands there once.
+    // The kernel's verdict may be among the warnings as well; each reason is listed once.
     evidence.retain(|e| !warnings.contains(e));
     evidence.extend(warnings);
     evidence.retain(|e| !e.is_empty());

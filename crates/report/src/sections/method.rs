@@ -87,7 +87,7 @@ fn promises() -> Vec<Fact> {
     ]
 }
 
-/// What a figure holds for.
+/// A reminder that figures hold for one file size.
 fn file_size() -> Fact {
     fact(say!("label-file-size"), say!("method-file-size"))
 }
@@ -107,7 +107,7 @@ fn rule(document: &Document) -> Vec<Block> {
     vec![full([lead, Block::List(rules)]), brief([Block::Paragraph(place)])]
 }
 
-/// The first rule as it is, and of each other what it says besides, with its loads.
+/// The first rule in full, and of each other the part that differs, with its loads.
 fn said_once(rules: &[Rule]) -> Vec<String> {
     let Some(((first, _), others)) = rules.split_first() else { return Vec::new() };
     let known: Vec<&str> = sentences(first);

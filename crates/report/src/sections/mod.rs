@@ -1,8 +1,8 @@
-//! From documents to a report: what it says, section by section, before any format writes it down.
+//! Turns documents into a report, section by section, for every format.
 //!
 //! The order is that in which people read: the answer, what was tested, charts, tables,
-//! environment, method, warnings. A chart is there where it has something to show: two points at
-//! least. A sweep of hundreds of cells gets a few dozen charts, not hundreds.
+//! environment, method, warnings. A chart needs at least two points. A sweep of hundreds of cells
+//! gets a few dozen charts, not hundreds.
 
 mod agreement;
 mod assessment;

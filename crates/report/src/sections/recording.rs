@@ -9,19 +9,19 @@ use super::make::{
     number, points, section, series, table, text,
 };
 use super::{agreement, databases};
-use crate::language::say;
+use crate::language::{count, say};
 use crate::model::{Block, Cell, Chart, Mark, Section, Series, Shape, Side, Table, Unit};
 use crate::words;
 
 /// Points of a line; more are joined.
 const POINTS: usize = 400;
-/// Devices with their own chart.
+/// The most devices with their own chart.
 const CHARTS: usize = 6;
 /// Lines in a chart of attached figures.
 const LINES: usize = 6;
 const MIB: f64 = 1_048_576.0;
 
-/// The answer, charts, tables.
+/// All sections on a recording: answer, charts, tables.
 pub(super) fn sections(e: &Experiment<Recording>) -> Vec<Section> {
     let r = &e.conclusion;
     let shown = joined(&r.points);
@@ -66,36 +66,39 @@ fn facts(e: &Experiment<Recording>) -> Vec<crate::model::Fact> {
     }
     let layers: Vec<String> = r.devices.iter().map(|d| words::layer(&d.name, &r.devices)).collect();
     let few = layers.len() <= 12;
-    let devices = if few { layers.join("; ") } else { format!("{} devices", layers.len()) };
+    let devices = if few {
+        layers.join("; ")
+    } else {
+        say!("recording-devices", devices = count(layers.len()))
+    };
     facts.push(fact(say!("label-devices"), devices));
     if let Some(command) = &r.command {
         let line: Vec<String> = command.line.iter().map(|word| words::clean(word)).collect();
         let ended = match (command.exit_code, command.signal) {
             (Some(0), _) => String::new(),
-            (Some(code), _) => format!(" (exit code {code})"),
-            (None, Some(signal)) => format!(" (ended by signal {signal})"),
-            (None, None) => " (did not end)".to_owned(),
+            (Some(code), _) => say!("recording-exit-code", code = code.to_string()),
+            (None, Some(signal)) => say!("recording-signal", signal = signal.to_string()),
+            (None, None) => say!("recording-did-not-end"),
         };
         facts.push(fact(say!("label-during"), line.join(" ") + &ended));
     }
     facts.push(fact(
         say!("label-recorded"),
-        format!(
-            "{} in {}, {} to {}",
-            show_duration(r.seconds),
-            words::plural(r.windows, "window", "windows"),
-            words::moment(&e.started),
-            words::moment(&e.finished)
+        say!(
+            "recording-length",
+            time = show_duration(r.seconds),
+            windows = count(r.windows),
+            from = words::moment(&e.started),
+            to = words::moment(&e.finished),
         ),
     ));
     for run in &r.runs {
         if let Some((name, _)) = run_of(e, run) {
-            let found = match run.found {
-                FoundBy::Time => "by its time",
-                FoundBy::Activity => "by what the device did",
+            let (from, to) = (format!("{:.1}", run.from_s), format!("{:.1}", run.to_s));
+            let place = match run.found {
+                FoundBy::Time => say!("recording-run-by-time", from = from, to = to),
+                FoundBy::Activity => say!("recording-run-by-activity", from = from, to = to),
             };
-            let (from, to) = (run.from_s, run.to_s);
-            let place = format!("{from:.1} s to {to:.1} s of the recording, found {found}");
             facts.push(fact(name, place));
         }
     }
@@ -169,28 +172,29 @@ fn device_chart(e: &Experiment<Recording>, shown: &[RecordedPoint], name: &str) 
     };
     let mut lines: Vec<Series> = Vec::new();
     let mut highest_rate: f64 = 0.0;
-    for (count, rate, latency, what) in [
-        (total.tally.reads, "reads_per_s", "read_latency_ns", "read"),
-        (total.tally.writes, "writes_per_s", "write_latency_ns", "write"),
+    let (reads, read) = (say!("agreement-reads"), say!("agreement-read-latency"));
+    let (writes, write) = (say!("agreement-writes"), say!("agreement-write-latency"));
+    for (count, rate, latency, rate_name, latency_name) in [
+        (total.tally.reads, "reads_per_s", "read_latency_ns", reads, read),
+        (total.tally.writes, "writes_per_s", "write_latency_ns", writes, write),
     ] {
         if count == 0 {
             continue;
         }
         let (rates, latencies) = (figure(rate), figure(latency));
         highest_rate = highest_rate.max(highest(&rates));
-        let (rate, latency) = (format!("{what}s/s"), format!("{what} latency"));
-        lines.push(series(&rate, Shape::Line, Side::Left, points(rates)));
-        lines.push(series(&latency, Shape::Line, Side::Right, points(latencies)));
+        lines.push(series(rate_name, Shape::Line, Side::Left, points(rates)));
+        lines.push(series(latency_name, Shape::Line, Side::Right, points(latencies)));
     }
     // What another tool counted may not tell reads from writes, or not their times.
     if total.tally.transfers.is_some() {
         let rates = figure("transfers_per_s");
         highest_rate = highest_rate.max(highest(&rates));
-        lines.push(series("I/Os/s", Shape::Line, Side::Left, points(rates)));
+        lines.push(series(say!("recording-ios-per-s"), Shape::Line, Side::Left, points(rates)));
     }
     if total.tally.transfer_ns.is_some() {
         let latencies = points(figure("transfer_latency_ns"));
-        lines.push(series("I/O latency", Shape::Line, Side::Right, latencies));
+        lines.push(series(say!("recording-io-latency"), Shape::Line, Side::Right, latencies));
     }
     let queue = figure("average_queue");
     let scale = scale(highest(&queue), highest_rate);
@@ -200,13 +204,13 @@ fn device_chart(e: &Experiment<Recording>, shown: &[RecordedPoint], name: &str) 
     } else {
         format!(" × {}", show_number(scale))
     };
-    let queue_name = format!("average queue{times}");
+    let queue_name = say!("recording-average-queue") + &times;
     lines.push(series(&queue_name, Shape::Dashed, Side::Left, points(scaled)));
     let caption = words::layer(name, &e.conclusion.devices);
     chart(
         &Named {
             key: &format!("counters-{name}"),
-            title: &format!("{name}: I/Os, latency and queue"),
+            title: &say!("recording-chart-of-device", device = name),
             caption: &caption,
         },
         Drawn {
@@ -229,10 +233,11 @@ fn scale(of: f64, to: f64) -> f64 {
 fn marks(e: &Experiment<Recording>) -> Vec<Mark> {
     let mut marks = Vec::new();
     for run in &e.conclusion.runs {
-        marks.extend([mark(run.from_s, "run begins"), mark(run.to_s, "run ends")]);
+        marks.push(mark(run.from_s, say!("recording-run-begins")));
+        marks.push(mark(run.to_s, say!("recording-run-ends")));
     }
     let times = e.conclusion.alerts.iter().flat_map(|alert| &alert.times).take(5);
-    marks.extend(times.map(|time| mark(time.from_s, "alert")));
+    marks.extend(times.map(|time| mark(time.from_s, say!("recording-alert"))));
     marks
 }
 
@@ -313,13 +318,11 @@ fn devices(r: &Recording, few: usize) -> Option<Table> {
         Some(cells)
     };
     let lines: Vec<Vec<Cell>> = r.devices.iter().filter_map(line).collect();
-    let caption = "over the whole time; latency and size weigh each I/O alike";
-    let caption = match r.devices.len().saturating_sub(lines.len()) as u64 {
+    let caption = match r.devices.len().saturating_sub(lines.len()) {
         left_out if r.devices.len() > few && left_out > 0 => {
-            let devices = words::plural(left_out, "idle device is", "idle devices are");
-            format!("{caption}; {devices} not shown")
+            say!("recording-devices-caption-idle", devices = count(left_out))
         }
-        _ => caption.to_owned(),
+        _ => say!("recording-devices-caption"),
     };
     table("devices", say!("heading-devices"), &caption, columns, lines)
 }
@@ -330,7 +333,7 @@ fn alerts(r: &Recording) -> Vec<Block> {
     for alert in &r.alerts {
         let condition = words::clean(&alert.condition);
         if alert.times.is_empty() {
-            quiet.push(format!("{condition}: never"));
+            quiet.push(say!("recording-alert-never", condition = condition));
             continue;
         }
         let times = alert
@@ -340,10 +343,9 @@ fn alerts(r: &Recording) -> Vec<Block> {
             .map(|time| format!("{condition}: {}", alert_time(&alert.condition, time)));
         blocks.push(Block::Warnings(times.collect()));
         if alert.times.len() > 20 {
-            blocks.push(Block::Paragraph(format!(
-                "{condition}: {} times in all.",
-                alert.times.len()
-            )));
+            let times = count(alert.times.len());
+            let text = say!("recording-alert-times", condition = condition, times = times);
+            blocks.push(Block::Paragraph(text));
         }
     }
     if !quiet.is_empty() {
@@ -356,9 +358,15 @@ fn alerts(r: &Recording) -> Vec<Block> {
 fn alert_time(condition: &str, time: &AlertTime) -> String {
     let device = time.device.as_deref().map(words::clean);
     let device = device.map_or_else(String::new, |device| format!("{device}: "));
-    let until = time.to_s.map_or_else(|| "the end".to_owned(), |to| format!("{to:.1} s"));
-    let worst = show_figure(unit_of(condition), time.worst);
-    format!("{device}from {:.1} s to {until}, at worst {worst}", time.from_s)
+    let (from, worst) =
+        (format!("{:.1}", time.from_s), show_figure(unit_of(condition), time.worst));
+    device
+        + &match time.to_s {
+            Some(to) => {
+                say!("recording-alert-time", from = from, to = format!("{to:.1}"), worst = worst)
+            }
+            None => say!("recording-alert-to-the-end", from = from, worst = worst),
+        }
 }
 
 /// In what the figure of a condition is.
@@ -402,11 +410,11 @@ fn host(r: &Recording, shown: &[RecordedPoint]) -> Vec<Block> {
     let named = |key, title| Named { key, title, caption: "" };
     let charts = [
         chart(
-            &named("host-percent", "Processors and pressure"),
+            &named("host-percent", &say!("recording-processors")),
             drawn(linear(say!("label-share-of-the-time"), Unit::Percent), lines(&percent, 1.0)),
         ),
         chart(
-            &named("host-cache", "Page cache"),
+            &named("host-cache", &say!("recording-page-cache")),
             drawn(
                 linear(say!("label-bytes"), Unit::Bytes),
                 lines(&["dirty_bytes", "write_back_bytes"], 1.0),
@@ -441,10 +449,11 @@ fn cores(r: &Recording) -> Option<Table> {
         vec![number_of, share(cpu.busy_ticks), share(cpu.iowait_ticks), share(cpu.steal_ticks)]
     };
     let lines = r.totals.cores.iter().map(line).collect();
-    table("cores", say!("heading-processors"), "over the whole time", columns, lines)
+    let caption = say!("recording-whole-time");
+    table("cores", say!("heading-processors"), &caption, columns, lines)
 }
 
-/// What was attached, one chart per file.
+/// Attached figures, one chart per file.
 fn attached(e: &Experiment<Recording>) -> Vec<Block> {
     let mut files: Vec<&str> = Vec::new();
     for series in &e.conclusion.attached {
@@ -464,7 +473,7 @@ fn attached(e: &Experiment<Recording>) -> Vec<Block> {
             &Named {
                 key: &format!("attached-{file}"),
                 title: &file,
-                caption: "on the time axis of the recording",
+                caption: &say!("recording-attached"),
             },
             Drawn {
                 x: linear(say!("label-time"), Unit::Seconds),

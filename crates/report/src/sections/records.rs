@@ -75,7 +75,7 @@ const DURABILITY: [&str; 36] = [
     "oldest_loss_seconds",
 ];
 
-/// The records of a document.
+/// The table with the records of a document.
 pub(super) fn of(document: &Document) -> Table {
     let (columns, rows) = match document {
         Document::Validation(e) => (named(&VALIDATION), of_validation(e)),

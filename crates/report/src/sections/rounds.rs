@@ -70,7 +70,7 @@ fn card(rounds: &SweptRounds) -> Card {
     }
 }
 
-/// The cells that decide.
+/// A table of the cells that decide.
 fn tracked(rounds: &SweptRounds) -> Option<Table> {
     let columns = vec![
         column("load", say!("label-load"), Unit::Text),

@@ -100,7 +100,7 @@ fn run_by_run(measurements: &[Measurement]) -> Option<Table> {
             greyed(&columns, cells, m.is_unsure())
         })
         .collect();
-    // What was cut short is compared with nothing.
+    // A run that was cut short is not compared.
     let whole: Vec<&Measurement> =
         measurements.iter().filter(|m| m.status == Status::Complete).collect();
     if whole.len() > 1 {
@@ -115,7 +115,7 @@ fn run_by_run(measurements: &[Measurement]) -> Option<Table> {
     table("runs", say!("heading-runs"), &caption, columns, rows)
 }
 
-/// A figure of a run.
+/// How to take a figure from a run.
 type Figure = fn(&Measurement) -> Option<f64>;
 
 fn as_f64(ns: Option<u64>) -> Option<f64> {

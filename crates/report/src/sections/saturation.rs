@@ -12,7 +12,7 @@ use crate::words;
 /// Lines of one chart that can still be told apart.
 const LINES: usize = 8;
 
-/// A load and its figures.
+/// A load with its points and its knee.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Load {
     pub(super) threads: u64,
@@ -53,7 +53,7 @@ pub(super) struct Curve<'a> {
     pub(super) title: &'a str,
     pub(super) caption: &'a str,
     pub(super) loads: Vec<Load>,
-    /// Whether throughput is said in MiB/s.
+    /// Whether throughput is in MiB/s.
     pub(super) bandwidth: bool,
     pub(super) marks: Vec<Mark>,
     /// A throughput that the load cannot exceed, in the unit of the chart: of a link, for example.
@@ -220,8 +220,8 @@ impl Curve<'_> {
         charts.into_iter().flatten().collect()
     }
 
-    /// Throughput against all I/Os in flight, one line per number of threads: whether they lie on
-    /// one curve.
+    /// Throughput against all I/Os in flight, one line per number of threads, which shows whether
+    /// they are on one curve.
     pub(super) fn of_total(&self) -> Option<Chart> {
         let x = |l: &Load| l.in_flight as f64;
         let title = say!("chart-throughput-in-flight", load = self.title);
@@ -253,8 +253,8 @@ fn thinned<T>(groups: Vec<T>) -> Vec<T> {
     groups.into_iter().enumerate().filter(|(i, _)| kept.contains(i)).map(|(_, g)| g).collect()
 }
 
-/// Throughput against mean latency, one curve per load: one chart for loads whose throughput is
-/// said in IOPS, one for those of MiB/s.
+/// Throughput against mean latency, one curve per load: one chart for loads in IOPS, one for loads
+/// in MiB/s.
 pub(super) fn against_latency(curves: &[Curve<'_>], caption: &str) -> Vec<Chart> {
     let of_unit = |bandwidth: bool| {
         let of_unit = curves.iter().filter(|c| c.bandwidth == bandwidth);
@@ -276,7 +276,7 @@ pub(super) fn against_latency(curves: &[Curve<'_>], caption: &str) -> Vec<Chart>
     [false, true].into_iter().filter_map(of_unit).collect()
 }
 
-/// Marks of a saturation point.
+/// Vertical lines at a saturation point.
 pub(super) fn marks(knee: Option<&results::knee::Knee>) -> Vec<Mark> {
     let Some(knee) = knee else { return Vec::new() };
     let mut marks = vec![mark(knee.operating_point.in_flight, say!("chart-operating-point"))];

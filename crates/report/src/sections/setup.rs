@@ -1,4 +1,4 @@
-//! What was found about the set-up, next to the figures that it may explain.
+//! Findings about the set-up, next to the figures that they may explain.
 
 use inspect::{Device, Finding};
 use results::Environment;
@@ -8,10 +8,11 @@ use crate::language::{count, say};
 use crate::model::Block;
 use crate::words;
 
-/// How far from a queue's depth a saturation point may lie and still be said to be at it.
+/// A saturation point is called the end of a queue if it is no farther than this from the queue's
+/// depth.
 const NEAR: f64 = 0.15;
 
-/// What keeps throughput down.
+/// Findings that can limit throughput.
 const THROUGHPUT: [&str; 26] = [
     "alignment-offset",
     "cache-volume",

@@ -90,7 +90,7 @@ fn cache(edge: &Edge) -> String {
     )
 }
 
-/// The caption of all sizes; of a document without measurements, what is left to say.
+/// The caption of all sizes; of a document without measurements, what is known.
 fn caption(e: &Experiment<Sizes>) -> String {
     if e.measurements.is_empty() {
         return Caption::default()

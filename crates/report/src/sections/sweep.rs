@@ -252,7 +252,7 @@ fn source(source: Source) -> String {
     }
 }
 
-/// Every cell of the plan.
+/// A table with every cell of the plan.
 fn cells(e: &Experiment<Sweep>) -> Option<Table> {
     let source = column("source", say!("label-source"), Unit::Text);
     let is_measured = |c: &SweptCell| c.source == Source::Measured;

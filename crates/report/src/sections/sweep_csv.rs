@@ -2,7 +2,7 @@
 
 use results::{Experiment, Source, Sweep, SweptCell, csv_field};
 
-/// The first line of every CSV of a sweep; a file without it is somebody else's.
+/// The first line of every CSV of a sweep. iosonde overwrites no file without it.
 pub const SWEEP_CSV_HEAD: &str = "Kind,Threads,Seconds,Drive,Stripe,Outstanding,Size,IOs,MBs,\
                             Latency_min,Latency_avg,Latency_max,file_bytes,write_percent,\
                             block_bytes,in_flight,latency_p99_ns,error_percent,source,operation";

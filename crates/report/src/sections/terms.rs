@@ -19,7 +19,7 @@ pub(crate) fn cause(cause: Cause) -> String {
     }
 }
 
-/// The same in one word.
+/// The cause of a limit in one word.
 pub(super) fn cause_word(cause: Cause) -> String {
     match cause {
         Cause::Device => say!("cause-word-device"),
@@ -32,7 +32,7 @@ pub(super) fn cause_word(cause: Cause) -> String {
     }
 }
 
-/// A role as a heading.
+/// The name of a role, as a heading.
 pub(super) fn role(role: Role) -> String {
     match role {
         Role::Log => say!("verdict-role-log"),
@@ -62,7 +62,7 @@ pub(super) fn grade(grade: Grade) -> String {
     }
 }
 
-/// How sure a verdict is, as it stands after the word confidence.
+/// How sure a verdict is, as a word after "confidence".
 pub(super) fn sureness(sureness: Sureness) -> String {
     match sureness {
         Sureness::High => say!("verdict-confidence-high"),
@@ -71,7 +71,7 @@ pub(super) fn sureness(sureness: Sureness) -> String {
     }
 }
 
-/// Which latency is judged.
+/// The words for the latency that is judged.
 pub(super) fn statistic(statistic: Statistic) -> String {
     match statistic {
         Statistic::Mean => say!("verdict-statistic-mean"),
@@ -79,7 +79,7 @@ pub(super) fn statistic(statistic: Statistic) -> String {
     }
 }
 
-/// How what was expected came out.
+/// The words for the outcome of a claim.
 pub(super) fn outcome(outcome: Outcome) -> String {
     match outcome {
         Outcome::Met => say!("verdict-claim-met"),

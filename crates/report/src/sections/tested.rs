@@ -1,4 +1,4 @@
-//! What was tested, with what, and how long.
+//! What was measured, with which tool, and for how long.
 
 use results::{Document, Experiment, Measurement};
 use workload::{Content, Workload, show_number};
@@ -12,7 +12,7 @@ use crate::words;
 /// Targets that are named one by one in a title.
 const NAMED: usize = 3;
 
-/// The targets in a phrase.
+/// The targets as a phrase.
 pub(super) fn place(document: &Document) -> String {
     let targets = document.targets();
     match targets.as_slice() {
@@ -73,7 +73,7 @@ fn targets_of(workload: &Workload) -> String {
     workload.targets.iter().map(|t| words::path(&t.path)).collect::<Vec<_>>().join(", ")
 }
 
-/// Cache, content and engine: what is alike in all measurements of an experiment.
+/// Cache, content and engine, as far as all measurements of an experiment agree.
 pub(super) fn how(m: &Measurement) -> Vec<Fact> {
     let mut facts = vec![fact(say!("label-cache"), words::mode(&m.workload))];
     let mut contents: Vec<String> = Vec::new();

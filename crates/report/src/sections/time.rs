@@ -11,10 +11,10 @@ use crate::words;
 
 /// Points of a line; more are joined.
 const POINTS: usize = 400;
-/// Fewer intervals show no course.
+/// With fewer intervals there is no chart.
 const LEAST: usize = 5;
 
-/// Several intervals as one.
+/// Several intervals, joined to one.
 #[derive(Debug, Clone, Copy, Default)]
 struct Joined {
     t: f64,

@@ -77,7 +77,7 @@ pub fn drift_blocks(drift: &Drift) -> Vec<Block> {
     blocks
 }
 
-/// What is done now next to the most that was measured.
+/// What the device does now, next to the most that was measured.
 fn capacities(drift: &Drift) -> Option<Table> {
     let row = |load: &DriftLoad| {
         let most = load.capacity.as_ref();

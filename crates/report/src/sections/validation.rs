@@ -1,4 +1,4 @@
-//! Whether the storage returned what was written: the verdict, every fault and what it means, what
+//! Whether the storage returned what was written: the verdict, every fault and its meaning, what
 //! was checked and how.
 
 use results::{
@@ -6,7 +6,7 @@ use results::{
     Persistence, ResumedRun, Validation, ValidationVerdict,
 };
 use serde_json::Value;
-use workload::{Bytes, Mode, show_duration, show_ns};
+use workload::{Mode, show_duration, show_ns};
 
 use super::faults::{
     fault_details, fault_line, fault_sentence, log_fault_details, log_fault_line,
@@ -15,7 +15,7 @@ use super::faults::{
 use super::make::{
     brief, cleaned, column, fact, full, full_section, number, section, table, text, whole,
 };
-use crate::language::say;
+use crate::language::{count, say};
 use crate::model::{Block, Card, Cell, Fact, Judgement, Listing, Section, Table, Unit};
 use crate::words;
 
@@ -25,10 +25,7 @@ const SHOWN_IN_BRIEF: usize = 5;
 /// Faults that have a line each on a terminal, after those.
 const LINES: usize = 20;
 
-/// What a read without a page to read is where nothing is held in memory.
-const WAITED: &str = "reads found their pages in use by other I/Os";
-
-/// Everything that a validation says.
+/// All sections on a validation.
 pub(super) fn sections(e: &Experiment<Validation>) -> Vec<Section> {
     let v = &e.conclusion;
     let pages = pages(v).map(|table| full([Block::Table(table)]));
@@ -56,37 +53,32 @@ fn tables(table: Option<Table>) -> Vec<Block> {
 
 fn cards(v: &Validation) -> Vec<Card> {
     let (judgement, answer) = match v.verdict {
-        ValidationVerdict::Right => (Judgement::Good, "right"),
-        ValidationVerdict::WrongData => (Judgement::Bad, "wrong data"),
-        ValidationVerdict::IoFailed => (Judgement::Bad, "I/Os failed"),
-        ValidationVerdict::EndedEarly => (Judgement::Bad, "ended early"),
-        ValidationVerdict::Interrupted => (Judgement::Unknown, "interrupted"),
+        ValidationVerdict::Right => (Judgement::Good, say!("validation-is-right")),
+        ValidationVerdict::WrongData => (Judgement::Bad, say!("validation-is-wrong-data")),
+        ValidationVerdict::IoFailed => (Judgement::Bad, say!("validation-is-io-failed")),
+        ValidationVerdict::EndedEarly => (Judgement::Bad, say!("validation-is-ended-early")),
+        ValidationVerdict::Interrupted => (Judgement::Unknown, say!("validation-is-interrupted")),
     };
     let mut evidence = vec![v.sentence.clone()];
-    let checked =
-        words::plural(v.work.pages_checked, "page that was read was", "pages that were read were");
-    evidence.push(format!("{checked} compared with what they should hold."));
+    evidence.push(say!("validation-pages-compared", pages = count(v.work.pages_checked)));
     evidence.push(if v.audited {
-        format!("All of its {} pages were read once more at the end.", words::count(v.pages))
+        say!("validation-audited", pages = words::count(v.pages))
     } else {
-        "Not every page was read at the end.".to_owned()
+        say!("validation-not-audited")
     });
     if v.log_blocks_checked > 0 {
-        let blocks = words::count(v.log_blocks_checked);
-        evidence.push(format!("{blocks} acknowledged blocks of the log were read at the end."));
+        evidence.push(say!("validation-log-read", blocks = words::count(v.log_blocks_checked)));
     }
     if v.long_ios > 0 {
-        evidence
-            .push(format!("{} took longer than 15 s.", words::plural(v.long_ios, "I/O", "I/Os")));
+        evidence.push(say!("validation-long-ios", ios = count(v.long_ios)));
     }
     if v.mode != Mode::Direct {
-        evidence.push("What was read went through the cache of the operating system.".to_owned());
+        evidence.push(say!("validation-through-the-cache"));
     }
-    let heading = "Does the storage return what was written?".to_owned();
     vec![Card {
-        heading,
+        heading: say!("validation-question"),
         judgement,
-        answer: answer.to_owned(),
+        answer,
         evidence: cleaned(&evidence),
         original: Vec::new(),
         bullet: None,
@@ -96,15 +88,12 @@ fn cards(v: &Validation) -> Vec<Card> {
 fn tested(e: &Experiment<Validation>) -> Vec<Fact> {
     let v = &e.conclusion;
     let files = v.files.iter().map(|f| {
-        let size = Bytes(f.size_bytes);
-        fact(
-            say!("label-file"),
-            format!("{} ({}, {size})", words::path(&f.path), words::clean(&f.role)),
-        )
+        let (path, size) = (words::path(&f.path), words::size(f.size_bytes));
+        fact(say!("label-file"), format!("{path} ({}, {size})", words::clean(&f.role)))
     });
     let mode = match v.mode {
-        Mode::Direct => "direct (no OS cache)",
-        _ => "buffered (through the OS cache)",
+        Mode::Direct => say!("mode-direct"),
+        _ => say!("mode-buffered"),
     };
     let mut facts = vec![fact(say!("label-file-size"), words::size(e.file_bytes))];
     facts.extend(files);
@@ -113,11 +102,11 @@ fn tested(e: &Experiment<Validation>) -> Vec<Fact> {
         facts.push(fact(say!("label-configuration-of-sqliosim"), words::clean(name)));
     }
     let word = |phase: &str| match phase {
-        "load" => "every page written once",
-        "work" if is_database(v) => "users at work",
-        "work" => "reads and writes",
-        "audit" => "every page read",
-        _ => "the log read",
+        "load" => say!("validation-phase-load"),
+        "work" if is_database(v) => say!("validation-phase-users"),
+        "work" => say!("validation-phase-work"),
+        "audit" => say!("validation-phase-audit"),
+        _ => say!("validation-phase-log"),
     };
     let phases: Vec<String> =
         v.phases.iter().map(|p| format!("{} {}", word(&p.phase), phase_time(p.seconds))).collect();
@@ -127,84 +116,48 @@ fn tested(e: &Experiment<Validation>) -> Vec<Fact> {
         facts.push(fact(say!("label-resumed"), resumed_sentence(resumed)));
     }
     let (from, to) = (words::moment(&e.started), words::moment(&e.finished));
-    facts.push(fact(say!("label-done"), format!("{from} to {to}")));
+    facts.push(fact(say!("label-done"), [from, to].join(&say!("list-to"))));
     facts
 }
 
-/// As latencies are told; what takes a minute needs no more than seconds.
+/// Formatted like a latency; from a minute on, whole seconds are enough.
 fn phase_time(seconds: f64) -> String {
     if seconds < 60.0 { show_ns(seconds * 1e9) } else { show_duration(seconds) }
 }
 
-/// Whether users of a database worked, who change pages in memory and log that, and not such as
-/// only read and write.
+/// Whether the users were those of a database, which change pages in memory and log that, and not
+/// users that only read and write.
 fn is_database(v: &Validation) -> bool {
     v.work.changes > 0 || v.files.iter().any(|file| file.role == "log")
 }
 
-/// What a run that was gone on with began with.
+/// What a resumed run began with.
 fn resumed_sentence(resumed: &ResumedRun) -> String {
-    let times = match resumed.times {
-        1 => "first time".to_owned(),
-        2 => "second time".to_owned(),
-        times => format!("{times}th time"),
-    };
-    format!(
-        "continued for the {times}, after reading the {} pages that had been written. {} of them \
-        were being written when the run ended, and could be old or new",
-        words::count(resumed.pages_written),
-        words::count(resumed.pages_unsure)
+    say!(
+        "validation-resumed",
+        times = count(resumed.times),
+        written = words::count(resumed.pages_written),
+        unsure = words::count(resumed.pages_unsure),
     )
 }
 
 /// What a fault means for a database.
-fn meaning(damage: PageDamage, persistence: Persistence) -> &'static str {
-    let transient = persistence == Persistence::Transient;
-    match damage {
-        PageDamage::BitError | PageDamage::ChecksumOnly if transient => {
-            "A read gave wrong bits, and the next was right: memory, a cable or a controller. What \
-             is stored is right, but a program without checksums works with wrong values, and \
-             writes them."
+fn meaning(damage: PageDamage, persistence: Persistence) -> String {
+    match (damage, persistence) {
+        (PageDamage::BitError | PageDamage::ChecksumOnly, Persistence::Transient) => {
+            say!("validation-means-bits-read")
         }
-        PageDamage::BitError | PageDamage::ChecksumOnly => {
-            "Wrong bits are stored. A database with page checksums reports a corrupt page; \
-             without, it returns wrong values."
+        (PageDamage::BitError | PageDamage::ChecksumOnly, Persistence::Persistent) => {
+            say!("validation-means-bits-stored")
         }
-        PageDamage::TornPage => {
-            "A write arrived in part. A database needs full page images, a doublewrite area or a \
-             storage with atomic writes of its page size to recover from that; an acknowledged \
-             write must never be torn."
-        }
-        PageDamage::LostWrite => {
-            "An acknowledged write did not arrive. The old page is whole and has a valid checksum, \
-             so a database does not notice: committed changes are gone, and indexes no longer fit \
-             their tables."
-        }
-        PageDamage::StaleRead => {
-            "A read gave an older version although the newer one is stored: a cache that was not \
-             made to forget it. A database works with values that have been changed, and may write \
-             them back."
-        }
-        PageDamage::NewerThanKnown => {
-            "A page is of a version that this run has not written. Another program writes to the \
-             file, or the ledger is older than the data, as one that was restored from a copy."
-        }
-        PageDamage::MisdirectedWrite => {
-            "A page was written to the place of another: both are lost, the one at its own place \
-             as a lost write."
-        }
-        PageDamage::MisdirectedRead => {
-            "A read gave another page. What is stored is right; a database that checks page \
-             numbers reports it."
-        }
-        PageDamage::Zeroed => {
-            "Zeros are where data was: discarded or never written blocks. A database may take such \
-             a page for a new one."
-        }
-        PageDamage::ForeignData => {
-            "Bytes that this run has never written: another program or host writes to the same \
-             storage, or it maps two places to one."
-        }
+        (PageDamage::TornPage, _) => say!("validation-means-torn-page"),
+        (PageDamage::LostWrite, _) => say!("validation-means-lost-write"),
+        (PageDamage::StaleRead, _) => say!("validation-means-stale-read"),
+        (PageDamage::NewerThanKnown, _) => say!("validation-means-newer-than-known"),
+        (PageDamage::MisdirectedWrite, _) => say!("validation-means-misdirected-write"),
+        (PageDamage::MisdirectedRead, _) => say!("validation-means-misdirected-read"),
+        (PageDamage::Zeroed, _) => say!("validation-means-zeroed"),
+        (PageDamage::ForeignData, _) => say!("validation-means-foreign-data"),
     }
 }
 
@@ -220,13 +173,17 @@ fn kinds(v: &Validation) -> Option<Table> {
     let first = |kind: &FaultCount| {
         let alike = |f: &&PageFault| f.damage == kind.damage && f.persistence == kind.persistence;
         let fault = v.faults.iter().find(alike)?;
-        let of = if several { format!(" of {}", words::path(&fault.path)) } else { String::new() };
-        Some(format!("{}{of}", fault.offset_bytes))
+        let offset = fault.offset_bytes.to_string();
+        Some(if several {
+            say!("validation-offset-of", offset = offset, file = words::path(&fault.path))
+        } else {
+            offset
+        })
     };
     let rows = v.fault_kinds.iter().map(|kind| {
         let again = match kind.persistence {
-            Persistence::Transient => "right",
-            Persistence::Persistent => "still wrong",
+            Persistence::Transient => say!("validation-right"),
+            Persistence::Persistent => say!("validation-still-wrong"),
         };
         let meaning = meaning(kind.damage, kind.persistence);
         let first = text(first(kind).unwrap_or_default());
@@ -257,7 +214,7 @@ fn pages(v: &Validation) -> Option<Table> {
     let rows = (1_u64..).zip(&v.faults).map(|(i, fault)| {
         let belongs = fault.belongs_to.as_ref().map(|place| {
             let file = place.path.as_ref().map_or_else(String::new, |p| words::path(p));
-            format!("page {} of {file}", place.page)
+            say!("validation-page-of", page = place.page.to_string(), file = file)
         });
         vec![
             whole(i),
@@ -278,10 +235,9 @@ fn pages(v: &Validation) -> Option<Table> {
             cached(fault.right_cached),
         ]
     });
-    let more = v.fault_count.saturating_sub(v.faults.len() as u64);
-    let caption = match more {
+    let caption = match v.fault_count.saturating_sub(v.faults.len() as u64) {
         0 => String::new(),
-        more => format!("{} more were counted.", words::count(more)),
+        more => say!("validation-more-counted", more = count(more)),
     };
     table("faults", say!("heading-page-by-page"), &caption, columns, rows.collect())
 }
@@ -319,12 +275,11 @@ fn in_detail(
     let mut lines: Vec<String> = lines.skip(SHOWN_IN_BRIEF).take(LINES).collect();
     let more = all.saturating_sub(kept.min(SHOWN_IN_BRIEF + LINES) as u64);
     if more > 0 {
-        let (more, kept) = (words::count(more), words::count(kept as u64));
-        lines.push(format!("… and {more} more; --json has the first {kept}"));
+        lines.push(say!("validation-more-in-json", more = count(more), kept = count(kept)));
     }
     let mut blocks: Vec<Block> = listings.take(SHOWN).collect();
     let rest = blocks.split_off(SHOWN_IN_BRIEF.min(blocks.len()));
-    let title = "The others".to_owned();
+    let title = say!("validation-the-others");
     let others = (!lines.is_empty()).then_some(Block::Listing(Listing { title, lines }));
     blocks.extend([full(rest), brief(others)]);
     blocks
@@ -363,18 +318,17 @@ fn log_table(v: &Validation) -> Option<Table> {
             cached(fault.right_cached),
         ]
     });
-    let mut caption = "Each was acknowledged as durable: a database would lose committed \
-                       transactions."
-        .to_owned();
+    let mut caption = say!("validation-log-blocks-were-durable");
     let more = v.log_fault_count.saturating_sub(v.log_faults.len() as u64);
     if more > 0 {
-        caption = format!("{caption} {} more were counted.", words::count(more));
+        caption = format!("{caption} {}", say!("validation-more-counted", more = count(more)));
     }
     table("log-faults", say!("heading-log"), &caption, columns, rows.collect())
 }
 
 fn cached(right: Option<bool>) -> Cell {
-    right.map_or(Cell::Empty, |right| text(if right { "right" } else { "wrong" }))
+    let said = |right| if right { say!("validation-right") } else { say!("validation-wrong") };
+    right.map_or(Cell::Empty, |right| text(said(right)))
 }
 
 fn failures(v: &Validation) -> Option<Table> {
@@ -400,23 +354,23 @@ fn failures(v: &Validation) -> Option<Table> {
 fn work(v: &Validation) -> Vec<Block> {
     let DatabaseWork { pages_checked, cache_hits, changes, no_room, commits, checkpoints, .. } =
         v.work;
-    let mut counts = vec![("Pages checked", pages_checked)];
+    let mut counts = vec![(say!("validation-pages-checked"), pages_checked)];
     if is_database(v) {
         counts.extend([
-            ("Pages changed in memory", changes),
-            ("Commits", commits),
-            ("Checkpoints", checkpoints),
-            ("Pages found in memory", cache_hits),
-            ("Changes without room in memory", no_room),
-            ("Blocks of the log checked", v.log_blocks_checked),
+            (say!("validation-changes"), changes),
+            (say!("validation-commits"), commits),
+            (say!("validation-checkpoints"), checkpoints),
+            (say!("validation-cache-hits"), cache_hits),
+            (say!("validation-no-room"), no_room),
+            (say!("validation-log-blocks-checked"), v.log_blocks_checked),
         ]);
     } else {
-        counts.push((WAITED, cache_hits));
+        counts.push((say!("validation-waited"), cache_hits));
     }
-    counts.push(("I/Os over 15 s", v.long_ios));
+    counts.push((say!("validation-ios-over-15-s"), v.long_ios));
     if v.work.shortened + v.work.lengthened > 0 {
-        counts.push(("Files became shorter", v.work.shortened));
-        counts.push(("Files became longer", v.work.lengthened));
+        counts.push((say!("validation-files-shorter"), v.work.shortened));
+        counts.push((say!("validation-files-longer"), v.work.lengthened));
     }
     let facts = counts.into_iter().map(|(name, count)| fact(name, words::count(count)));
     vec![Block::Facts(facts.collect())]
@@ -441,7 +395,11 @@ fn files(v: &Validation) -> Option<Table> {
     ];
     let mut rows = Vec::new();
     for file in &v.files {
-        let kinds = [("reads", &file.read), ("writes", &file.write), ("flushes", &file.sync)];
+        let kinds = [
+            (say!("validation-reads"), &file.read),
+            (say!("validation-writes"), &file.write),
+            (say!("validation-flushes"), &file.sync),
+        ];
         for (name, ios) in kinds {
             if ios.single + ios.several + ios.errors == 0 {
                 continue;
@@ -458,9 +416,8 @@ fn files(v: &Validation) -> Option<Table> {
             rows.push(row);
         }
     }
-    let caption =
-        "A mix with checks between its I/Os: no measure of the best that the storage can do.";
-    table("files", say!("heading-i-os-of-each-file"), caption, columns, rows)
+    let caption = say!("validation-files-caption");
+    table("files", say!("heading-i-os-of-each-file"), &caption, columns, rows)
 }
 
 fn figures(ios: &FileIos) -> [Cell; 8] {
@@ -503,10 +460,10 @@ fn setting(name: &str, value: &Value, facts: &mut Vec<Fact>, depth: u32) {
             _ => count.to_string(),
         },
         Value::String(text) => text.clone(),
-        Value::Bool(true) => "yes".to_owned(),
-        Value::Bool(false) => "no".to_owned(),
+        Value::Bool(true) => say!("word-yes"),
+        Value::Bool(false) => say!("word-no"),
         Value::Array(range) => match range.as_slice() {
-            [from, to] => format!("{from} to {to}"),
+            [from, to] => format!("{from}{}{to}", say!("list-to")),
             _ => value.to_string(),
         },
         Value::Object(_) => value.to_string(),

@@ -1,7 +1,7 @@
 //! Verdicts as cards, and how much load fits within each limit of a role.
 //!
-//! A document holds its verdicts as English sentences and as the figures that they are made of. In
-//! English a card has the sentences. In another language it is said anew from the figures, and the
+//! A document holds its verdicts as English sentences and as the figures behind them. In English a
+//! card has the sentences. In another language the card is written from the figures, and the
 //! sentences follow as the original.
 
 use results::Assessment;
@@ -16,7 +16,7 @@ use crate::language::{Language, count, say, spoken};
 use crate::model::{Bar, Bullet, Card, Cell, Judgement, Table, Unit};
 use crate::words;
 
-/// A role, judged.
+/// The card for a role's verdict.
 pub(super) fn card(verdict: &Verdict) -> Card {
     let judgement = match verdict.grade {
         Grade::Excellent | Grade::Good => Judgement::Good,
@@ -38,7 +38,7 @@ pub(super) fn card(verdict: &Verdict) -> Card {
     Card { heading, judgement, answer, evidence, original, bullet: bullet(verdict) }
 }
 
-/// What was expected of the storage, and how it came out.
+/// Cards for what the user expected of the storage, with the outcome.
 pub(super) fn expectation(claim: &JudgedClaim) -> Card {
     let judgement = match claim.outcome {
         Outcome::Met => Judgement::Good,

@@ -1,4 +1,4 @@
-//! How storage is set up, for a terminal: the chain as a tree, the partitions, what was found.
+//! How storage is set up, for a terminal: the chain as a tree, the partitions, the findings.
 
 use inspect::{
     Device, Disk, Extents, Finding, Host, Inspected, Inspection, Layer, LayerKind, Severity,
@@ -307,7 +307,7 @@ fn partitions(targets: &[Inspected]) -> String {
 fn findings(i: &Inspection) -> String {
     let all = i.all_findings();
     if all.is_empty() {
-        return "\nNothing was found that speaks against this set-up.\n".to_owned();
+        return "\nThere are no findings against this set-up.\n".to_owned();
     }
     let count = |severity| all.iter().filter(|(_, f)| f.severity == severity).count();
     let mut out = format!(

@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Where a paragraph is broken.
+/// The width at which paragraphs are broken.
 pub const WIDTH: usize = 96;
 
 /// The columns that a text takes on a terminal: letters of Chinese take two.
@@ -30,7 +30,7 @@ impl Table {
         Self { left, rows: vec![headings.iter().map(|h| (*h).to_owned()).collect()] }
     }
 
-    /// Adds a row.
+    /// Adds a row of cells.
     pub fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }

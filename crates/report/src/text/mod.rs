@@ -41,14 +41,14 @@ pub fn kept(measurements: &[Measurement]) -> String {
     page::blocks(None, &sections::kept(measurements))
 }
 
-/// A comparison, the verdict first.
+/// A comparison as text, with the verdict first.
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> String {
     let verdict = format!("Verdict: {}", clean(&comparison.explanation));
     page::blocks(Some(&verdict), &crate::comparison_blocks(comparison, Detail::Brief))
 }
 
-/// A figure over time.
+/// A figure over many dates, as text.
 #[must_use]
 pub fn trend(trend: &Trend) -> String {
     page::blocks(None, &crate::trend_blocks(trend, Detail::Brief))

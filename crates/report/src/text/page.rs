@@ -17,12 +17,12 @@ const SCREEN: usize = 40;
 const NAME: usize = 32;
 /// The longest answer that has its own column.
 const ANSWER: usize = 19;
-/// Columns of a line that stands for a chart.
+/// Columns of a line that represents a chart.
 const LINE: usize = 48;
 
 /// Columns of a wide terminal, of which a table may have all.
 const TABLE: usize = 100;
-/// Columns of any terminal: a summary is no wider.
+/// The columns that any terminal has: a summary is no wider.
 const SUMMARY: usize = 80;
 /// The section that a summary begins with.
 const GLANCE: &str = "glance";
@@ -88,8 +88,8 @@ impl Page {
         }
     }
 
-    /// Blocks one below the other. Tables stand apart, and have their titles unless the heading
-    /// says the same or is that of a single table.
+    /// Blocks one below the other. Tables have space around them, and their titles unless the
+    /// heading says the same or is that of a single table.
     fn blocks(&mut self, blocks: &[Block], heading: &str) {
         let tables = blocks.iter().filter(|block| matches!(block, Block::Table(_))).count();
         let mut is_after_table = false;
@@ -134,7 +134,7 @@ impl Page {
         }
     }
 
-    /// A paragraph that hangs under what is in front of it.
+    /// A paragraph that is indented under the text in front of it.
     fn line(&mut self, first: &str, text: &str) {
         if !text.is_empty() {
             self.out.push_str(&wrap(first, text, self.columns));
@@ -152,7 +152,8 @@ impl Page {
         }
     }
 
-    /// Short answers stand in a column; of several, each with the first sentence of its evidence.
+    /// Short answers are in a column. If there are several, each has the first sentence of its
+    /// evidence.
     fn cards(&mut self, cards: &[Card]) {
         let length = |card: &Card| width(&card.answer);
         let short = cards.iter().all(|card| length(card) <= ANSWER);

@@ -40,7 +40,7 @@ pub(super) fn show(table: &Table, width: usize) -> String {
     groups.unwrap_or_else(|| lines.show())
 }
 
-/// Whether many times, such as percentiles, stand next to each other, in few rows.
+/// Whether many times, such as percentiles, are next to each other, in few rows.
 fn is_turned(table: &Table) -> bool {
     let times = table.columns.iter().filter(|column| column.unit == Unit::Nanoseconds).count();
     times >= TIMES && table.rows.len() <= TURNED_ROWS
@@ -121,7 +121,7 @@ impl Grid {
         self.widths().iter().map(|width| width + 2).sum()
     }
 
-    /// Headings in lines as wide as what is under them.
+    /// Headings broken into lines as wide as the cells under them.
     fn with_folded_heads(mut self) -> Self {
         for at in 0..self.heads.len() {
             let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|cell| length(cell));
@@ -171,7 +171,7 @@ impl Grid {
         })
     }
 
-    /// The rows under what their first column of words says; `None` if there is no such column.
+    /// The rows, grouped by their first column of words; `None` without such a column.
     fn groups(&self, width: usize) -> Option<String> {
         let at = self.leading()?;
         let without = |list: &[String]| {
@@ -208,7 +208,7 @@ impl Grid {
 
     fn show(&self) -> String {
         let mut lines = Vec::new();
-        // Headings stand on what they head, words hang from where they begin.
+        // Headings are at the bottom of their lines, words at the top of theirs.
         let high = height(&self.heads);
         for number in 0..high {
             let line = |head: &String| {
@@ -228,7 +228,7 @@ impl Grid {
     }
 }
 
-/// Lines of a row.
+/// How many lines a row has.
 fn height(cells: &[String]) -> usize {
     cells.iter().map(|cell| cell.lines().count()).max().unwrap_or(0)
 }

@@ -7,7 +7,7 @@ use workload::show_number;
 use super::layout::Table;
 use crate::{databases, words};
 
-/// The columns of a device.
+/// The columns of a device in a window.
 const COLUMNS: [&str; 10] = [
     "reads_per_s",
     "writes_per_s",
@@ -33,7 +33,7 @@ const BESIDE: [&str; 10] = [
     "average_queue",
     "busy_percent",
 ];
-/// Objects of databases in a window, besides the sum.
+/// The most objects of databases in a window, besides the sum.
 const OBJECTS: usize = 4;
 /// The figures of the host in a line.
 const HOST: [&str; 6] = [

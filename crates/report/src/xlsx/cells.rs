@@ -6,10 +6,10 @@ use super::names::cut;
 use crate::model::Judgement;
 use crate::words;
 
-/// Rows of a sheet.
+/// The most rows of a sheet in Excel.
 pub(crate) const ROWS: u32 = 1_048_576;
 
-/// Columns of a sheet.
+/// The most columns of a sheet in Excel.
 pub(crate) const COLUMNS: usize = 16_384;
 
 /// Most UTF-16 units in a cell.
@@ -17,7 +17,7 @@ const CELL_LIMIT: usize = 32_767;
 /// What Excel takes as the alternative text of a chart or a table, in the same units.
 const ALTERNATIVE_LIMIT: usize = 255;
 
-/// A text as a cell can hold it. What is left out is said.
+/// A text as a cell can hold it. If a part is left out, the text says so.
 pub(crate) fn text(text: &str) -> String {
     let text = words::clean(text);
     if text.encode_utf16().count() <= CELL_LIMIT {
@@ -64,7 +64,7 @@ pub(crate) struct Formats {
 }
 
 impl Formats {
-    /// The same in every workbook.
+    /// Formats that every workbook has.
     pub(crate) fn new() -> Self {
         let top = Format::new().set_align(FormatAlign::Top);
         let wrapped = top.clone().set_text_wrap();
@@ -96,7 +96,7 @@ impl Formats {
         }
     }
 
-    /// How an answer looks. Its words say the same, for those who do not see the colour.
+    /// The format of an answer. Its words say the same, for readers who do not see the colour.
     pub(crate) fn judgement(&self, judgement: Judgement) -> Format {
         let (back, front) = match judgement {
             Judgement::Good => (0xC6_EF_CE, 0x00_4D_13),

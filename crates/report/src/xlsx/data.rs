@@ -111,7 +111,7 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// What the figures are of, and what is not among them.
+    /// What the figures are of, and what is left out.
     fn head(&mut self, plot: &Plot<'_>, top: u32) -> Result<(), XlsxError> {
         let title = text(&plot.chart.title);
         self.sheet.write_string_with_format(top, 0, title, &self.formats.section)?;

@@ -18,7 +18,7 @@ use crate::model::Shape;
 pub(crate) const WIDTH: u32 = 760;
 pub(crate) const HEIGHT: u32 = 440;
 
-/// Colours that also those tell apart who see few; a sign at each point helps.
+/// Colours that colour-blind readers can distinguish; a sign at each point helps.
 const COLOURS: [u32; 12] = [
     0x00_72_B2, 0xD5_5E_00, 0x00_9E_73, 0xCC_79_A7, 0xB8_86_0B, 0x56_B4_E9, 0x40_40_40, 0x7B_3F_9E,
     0x8C_56_4B, 0x17_7E_89, 0xA6_1C_3C, 0x6B_8E_23,
@@ -72,7 +72,7 @@ pub(crate) fn chart(plot: &Plot<'_>, ranges: &Ranges) -> Chart {
     chart
 }
 
-/// Title, axes, legend and size.
+/// Sets title, axes, legend and size.
 fn finish(chart: &mut Chart, plot: &Plot<'_>) {
     let of = plot.chart;
     let between = if of.title.is_empty() || of.caption.is_empty() { "" } else { " – " };
@@ -107,7 +107,7 @@ fn finish(chart: &mut Chart, plot: &Plot<'_>) {
     }
 }
 
-/// The horizontal axis.
+/// Sets up the horizontal axis.
 fn horizontal(axis: &mut ChartAxis, plot: &Plot<'_>) {
     axis.set_name(heading(&plot.x.title).as_str());
     axis.set_crossing(ChartAxisCrossing::Min);
@@ -123,7 +123,7 @@ fn horizontal(axis: &mut ChartAxis, plot: &Plot<'_>) {
     axis.set_num_format(format(bounds, plot.x.shown.is_percent(), plot.x.shown.is_moment()));
 }
 
-/// A vertical axis.
+/// Sets up a vertical axis.
 fn ruled(axis: &mut ChartAxis, ruler: &Ruler) {
     axis.set_name(heading(&ruler.title).as_str());
     scale(axis, ruler);

@@ -38,7 +38,7 @@ pub(crate) fn charts(workbook: Vec<u8>) -> Result<Vec<u8>, ReportError> {
     Ok(to.finish()?.into_inner())
 }
 
-/// The text of a chart in which no sign stands before the looks of its line.
+/// The text of a chart whose signs are in the right place, after the looks of their lines.
 fn in_order(chart: &str) -> String {
     let mut ordered = String::with_capacity(chart.len());
     let mut rest = chart;

@@ -153,7 +153,7 @@ fn charts(
     Ok(places)
 }
 
-/// The charts of a block.
+/// The charts that a block holds.
 fn of_block(block: &Block) -> &[Chart] {
     match block {
         Block::Chart(chart) => std::slice::from_ref(chart),
@@ -162,7 +162,7 @@ fn of_block(block: &Block) -> &[Chart] {
     }
 }
 
-/// The sheet on which charts stand in rows.
+/// The sheet that has the charts in rows.
 struct Gallery {
     sheet: Worksheet,
     name: String,

@@ -15,8 +15,8 @@ const ACROSS: f64 = 125.0;
 /// Print that is smaller than this share of its size is hard to read.
 const LEAST_SCALE: f64 = 0.5;
 
-/// Prints a sheet of this width, in characters, one page wide: upright where that is wide enough,
-/// across where not, on larger paper where print would be too small.
+/// Prints a sheet of this width, in characters, one page wide: upright if that is wide enough,
+/// otherwise across, on larger paper if print would be too small.
 pub(crate) fn fit(sheet: &mut Worksheet, width: f64) {
     let is_wide = width > UPRIGHT;
     let is_too_wide = width * LEAST_SCALE > ACROSS;

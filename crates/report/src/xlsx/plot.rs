@@ -1,5 +1,5 @@
-//! A chart as rows of figures that can be drawn: what is not a number is gone, and each row has one
-//! place on the horizontal axis and a figure of each series, in the units that are shown.
+//! A chart as rows of figures that can be drawn: values that are not numbers are gone, and each row
+//! has one place on the horizontal axis and a figure of each series, in the units that are shown.
 
 use super::axes::Bounds;
 use super::units::Shown;
@@ -12,13 +12,13 @@ const POINTS: usize = 32_000;
 /// Most series that a chart of Excel can have, less some for the marks.
 const SERIES: usize = 240;
 
-/// Most rows of figures.
+/// The most rows of figures.
 const ROWS: usize = 500_000;
 
 /// Figures beyond this are not storage's, and no axis of Excel's either.
 const FAR: f64 = 1e100;
 
-/// What a chart draws.
+/// The data of a chart, as Excel draws it.
 #[derive(Debug)]
 pub(crate) struct Plot<'a> {
     pub(crate) chart: &'a Chart,
@@ -32,11 +32,11 @@ pub(crate) struct Plot<'a> {
     pub(crate) x: Ruler,
     pub(crate) left: Ruler,
     pub(crate) right: Option<Ruler>,
-    /// What was left out.
+    /// Notes on what was left out.
     pub(crate) notes: Vec<String>,
 }
 
-/// How an axis is shown.
+/// The unit and format of an axis.
 #[derive(Debug)]
 pub(crate) struct Ruler {
     pub(crate) title: String,
@@ -44,12 +44,12 @@ pub(crate) struct Ruler {
     pub(crate) bounds: Bounds,
 }
 
-/// Where a vertical line is.
+/// The place of a vertical line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum At {
     /// At the name in this row.
     Row(usize),
-    /// At this figure.
+    /// At this figure of the horizontal axis.
     X(f64),
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Line<'a> {
 pub(crate) struct Figure {
     pub(crate) y: f64,
     pub(crate) below_above: Option<(f64, f64)>,
-    /// Whether it is hardly known.
+    /// Whether the figure is uncertain.
     pub(crate) unsure: bool,
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn of(chart: &Chart) -> Option<Plot<'_>> {
             line(series, points, &keys, named, right_side.unwrap_or(&left), right_side.is_some())
         })
         .collect();
-    // Excel keeps what is read from the right after the rest, also in the legend.
+    // Excel puts series that are read from the right after the others, also in the legend.
     lines.sort_by_key(|line| line.right);
     let marks = marks(chart, &keys, named, &x);
     let places = keys.iter().map(|key| place(chart, key.0, named, &x)).collect();
@@ -238,7 +238,7 @@ fn line<'a>(
     Line { series, right, figures, spread }
 }
 
-/// The horizontal axis.
+/// The horizontal axis, by its figures or names.
 fn x_axis(chart: &Chart, keys: &[(f64, usize)]) -> Ruler {
     let places: Vec<f64> = keys.iter().map(|key| key.0).collect();
     axis(&chart.x, &places, false)
@@ -252,7 +252,7 @@ fn axis(axis: &Axis, figures: &[f64], vertical: bool) -> Ruler {
     Ruler { title: shown.heading(&axis.title), shown, bounds }
 }
 
-/// How a place is written.
+/// The label of a place on the axis.
 fn place(chart: &Chart, x: f64, named: bool, axis: &Ruler) -> Place {
     #[expect(
         clippy::cast_possible_truncation,
@@ -274,8 +274,7 @@ fn place(chart: &Chart, x: f64, named: bool, axis: &Ruler) -> Place {
 }
 
 impl Plot<'_> {
-    /// The vertical axis that the lines of the marks stand on: the last, so that they are after all
-    /// in the legend too.
+    /// The vertical axis of the marks' lines: the last, so that they come last in the legend too.
     pub(crate) fn last_ruler(&self) -> &Ruler {
         self.right.as_ref().unwrap_or(&self.left)
     }

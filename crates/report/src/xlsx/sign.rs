@@ -1,4 +1,4 @@
-//! By what an earlier workbook of ours is known.
+//! The sign by which iosonde recognises its own earlier workbooks.
 
 use std::io::{Cursor, Read};
 
@@ -6,7 +6,7 @@ use zip::ZipArchive;
 
 /// What the program calls itself among the properties of a workbook.
 const AUTHOR: &str = "<dc:creator>iosonde ";
-/// The properties of a workbook of ours are short.
+/// The properties of such a workbook are short.
 const PROPERTIES_MAX: u64 = 64 << 10;
 
 /// Whether a file is a workbook that [`workbook`](super::workbook) made, in this version or

@@ -19,7 +19,7 @@ pub(crate) struct Places {
     pub(crate) charts: Vec<Place>,
 }
 
-/// The section whose tables stand on the first sheet in words, so that nobody looks elsewhere.
+/// The section whose tables are on the first sheet in words, so that nobody has to search.
 pub(crate) const GLANCE: &str = "glance";
 
 /// The first sheet of the workbook.

@@ -57,7 +57,7 @@ pub(crate) fn sheet(
         .zip(&shown)
         .zip(columns)
         .map(|((heading, shown), column)| {
-            // Figures stand on the right of their cells, and so do their headings.
+            // Figures are right-aligned, and so are their headings.
             let right = column.unit != Unit::Text;
             let header = formats.header.clone();
             let header = if right { header.set_align(FormatAlign::Right) } else { header };
@@ -144,7 +144,7 @@ fn headings(columns: &[Column], shown: &[Shown]) -> Vec<String> {
     headings
 }
 
-/// Writes a cell. What is not known stays empty, and so does what is not a number.
+/// Writes a cell. Unknown values and values that are not numbers stay empty.
 fn write(
     sheet: &mut Worksheet,
     row: u32,
@@ -184,7 +184,7 @@ fn write(
     Ok(())
 }
 
-/// Columns as wide as what is in them, within reason; how wide all of them are.
+/// Makes columns as wide as their content, within reason; returns the width of all of them.
 fn widths(
     sheet: &mut Worksheet,
     columns: &[Column],

@@ -11,7 +11,7 @@ pub(crate) struct Shown {
     unit: Unit,
     /// How many of the base unit are one that is shown.
     size: f64,
-    /// The unit that is shown; empty where there is none.
+    /// The unit that is shown; empty without a unit.
     pub(crate) suffix: &'static str,
     /// The number format of its cells.
     pub(crate) format: &'static str,
@@ -72,7 +72,7 @@ impl Shown {
             Unit::Moment => (1.0..2_958_466.0).contains(&value),
             _ => value.is_finite() && value.abs() < LARGEST,
         };
-        // Subnormal numbers are none for Excel.
+        // Excel does not accept subnormal numbers.
         fits.then_some(if value.abs() < f64::MIN_POSITIVE { 0.0 } else { value })
     }
 
@@ -87,12 +87,12 @@ impl Shown {
         }
     }
 
-    /// Whether its figures are dates.
+    /// Whether its figures are dates and times.
     pub(crate) fn is_moment(&self) -> bool {
         self.unit == Unit::Moment
     }
 
-    /// Whether its figures are percents.
+    /// Whether its figures are percentages.
     pub(crate) fn is_percent(&self) -> bool {
         self.unit == Unit::Percent
     }

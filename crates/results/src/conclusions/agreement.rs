@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A line of the agreement table. The operating systems' own names for them stand in brackets.
+/// A line of the agreement table. The operating systems' own names for it are in brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
@@ -28,17 +28,17 @@ pub enum Figure {
 /// One figure as both observers saw it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgreementRow {
-    /// Which figure.
+    /// Which figure both observers have.
     pub figure: Figure,
-    /// As the tool measured it.
+    /// What the tool measured, in the unit of the figure.
     pub tool: f64,
-    /// As the kernel counted it.
+    /// What the kernel counted, in the unit of the figure.
     pub kernel: f64,
-    /// Kernel less tool, in percent of the tool's figure. In a direction in which the tool did
-    /// nothing, in percent of what it did in both; 100 where it did nothing at all.
+    /// Kernel less tool, in percent of the tool's figure. For a direction in which the tool did
+    /// nothing, in percent of what it did in both; 100 if it did nothing at all.
     pub difference_percent: f64,
     /// The difference up to which this row agrees: the tolerance and the I/Os that the edges of the
-    /// window may cut, N/(X T). None where the row is only shown: latency, and the I/O size, which
+    /// window may cut, N/(X T). Absent if the row is only shown: latency, and the I/O size, which
     /// follows from the others.
     pub allowed_percent: Option<f64>,
 }
@@ -46,15 +46,15 @@ pub struct AgreementRow {
 /// The two observers side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Agreement {
-    /// One row for each figure that both observers have, of every direction in which there was I/O.
+    /// One row per figure that both observers have, for every direction in which there was I/O.
     pub rows: Vec<AgreementRow>,
-    /// The largest difference, either way, among the rows that are judged; 0 where there are none.
+    /// The largest difference, either way, among the rows that are judged; 0 if there are none.
     pub worst_percent: f64,
     /// The tolerance asked for, before the allowance for the edges of the window.
     pub tolerance_percent: f64,
-    /// True where there are rows to judge and each is within what it is allowed.
+    /// Whether there are rows to judge and each is within what it is allowed.
     pub within_tolerance: bool,
-    /// What the difference looks like, where there is one.
+    /// What the difference looks like, if there is one.
     pub suspicion: Option<Suspicion>,
     /// The outcome in one sentence.
     pub explanation: String,
@@ -83,9 +83,8 @@ impl Agreement {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Suspicion {
-    /// The kernel counted more I/Os and more bytes: somebody else uses the device, or the file
-    /// system adds I/O of its own (journal, metadata, copy-on-write). The counters cannot tell
-    /// these apart.
+    /// The kernel counted more I/Os and more bytes: another program uses the device, or the file
+    /// system adds I/O (journal, metadata, copy-on-write). The counters cannot distinguish these.
     OtherLoad,
     /// More I/Os, the same bytes: each I/O is cut in pieces on its way.
     Splitting,
@@ -93,9 +92,9 @@ pub enum Suspicion {
     Merging,
     /// Fewer bytes: a cache above the device answered, or the counters are those of another device.
     Caching,
-    /// More bytes than the additional I/Os could carry, so that it is no other load: each I/O moves
-    /// more than was asked for (read-ahead, whole blocks or records where part of one was asked
-    /// for).
+    /// More bytes than the additional I/Os could carry, so another load does not explain it. Each
+    /// I/O moves more than was asked for (read-ahead, or whole blocks or records for a part of
+    /// one).
     Amplification,
     /// None of these: I/Os and bytes contradict each other, so one of the two instruments is wrong.
     Disagreement,

@@ -3,28 +3,28 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What keeps throughput from growing.
+/// The bottleneck: what keeps throughput from growing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// The storage itself: all that it can work on at once is at work.
+    /// The storage is saturated: it already serves as many I/Os at once as it can.
     Device,
-    /// The bandwidth of the path to it, or its own.
+    /// The bandwidth of the path to the storage, or of the storage itself.
     Link,
-    /// A queue on the way takes no more I/Os at once.
+    /// A queue on the way that takes no more I/Os at once.
     Queue,
-    /// A set rate, as volumes in clouds have.
+    /// A set rate, as cloud volumes have.
     Throttle,
-    /// This program or its CPU.
+    /// iosonde itself, or the CPU that it runs on.
     Tool,
-    /// Nothing did: it was still growing.
+    /// There is none yet: throughput was still growing.
     NotReached,
-    /// Nothing is known that explains it.
+    /// Nothing that is known explains it.
     Unknown,
 }
 
 impl Cause {
-    /// In one word.
+    /// The cause in one word, for tables and programs.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -38,7 +38,7 @@ impl Cause {
         }
     }
 
-    /// In a few words.
+    /// The cause in a few words, for headings.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -57,37 +57,36 @@ impl Cause {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
-    /// Nothing else comes near, and nothing else could give what was seen.
+    /// Nothing else comes near, and nothing else could cause what was seen.
     Certain,
-    /// More speaks for it than for anything else, some of it what nothing else could give.
+    /// More supports it than anything else, including observations that nothing else could cause.
     Likely,
-    /// It is one of several that what was seen allows.
+    /// It is one of several causes that fit what was seen.
     Possible,
 }
 
 /// A possible cause with its observations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Likely {
-    /// Which.
+    /// The cause that is meant.
     pub cause: Cause,
     /// How far ahead of the next it is.
     pub certainty: Certainty,
     /// What it means, in one sentence.
     pub sentence: String,
-    /// What speaks for it.
+    /// Observations that support it, one sentence each.
     pub evidence: Vec<String>,
-    /// What speaks against it.
+    /// Observations that contradict it, one sentence each.
     pub against: Vec<String>,
 }
 
-/// A path and its bandwidth.
+/// A path to the storage, and its bandwidth.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
-    /// Its name, such as `2GFC`, or its bandwidth.
+    /// Its name, such as `2GFC`; its bandwidth if it has no name.
     pub name: String,
-    /// What it carries by its standard, bytes for each second in one direction, after line coding.
+    /// What it carries by its standard, in bytes per second in one direction, after line coding.
     pub bytes_per_s: f64,
-    /// The least that it carries in practice when it is the limit: what is left after frames and
-    /// protocols.
+    /// The least that it carries in practice at its limit: what is left after frames and protocols.
     pub practical_bytes_per_s: f64,
 }

@@ -9,52 +9,52 @@ use serde::{Deserialize, Serialize};
 pub enum Change {
     /// Better by more than the band.
     Better,
-    /// Within the band.
+    /// Within the band, so that nothing changed that matters.
     Same,
     /// Worse by more than the band.
     Worse,
-    /// The runs do not say.
+    /// The runs scatter too much, or are too few, to tell.
     CannotTell,
 }
 
-/// What the verdict rests on.
+/// What the verdict is based on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// The spread between the runs of both sides.
     Runs,
-    /// One side has one run: the spread between runs that is known from elsewhere or from the other
-    /// side.
+    /// One side has a single run; the spread between runs is known from elsewhere, or from the
+    /// other side.
     KnownSpread,
-    /// One side has one run, and no spread is known.
+    /// One side has a single run, and no spread is known.
     Nothing,
 }
 
-/// The runs of one side.
+/// The runs of one side, summed up.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
-    /// Runs with a usable figure.
+    /// Runs that gave a usable figure.
     pub runs: usize,
     /// Geometric mean of the runs, in the unit of the figure.
     pub mean: f64,
-    /// Standard deviation of the runs in percent of their mean; absent of one run.
+    /// Standard deviation of the runs in percent of their mean; absent for one run.
     pub cv_percent: Option<f64>,
 }
 
-/// A figure on two sides.
+/// A figure on two sides, compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Compared {
     /// The verdict on the second side.
     pub verdict: Change,
-    /// What it rests on.
+    /// What that verdict is based on.
     pub basis: Basis,
-    /// The first side.
+    /// The runs of the first side.
     pub a: Sample,
-    /// The second side.
+    /// The runs of the second side.
     pub b: Sample,
     /// Change from the first to the second, percent of the first.
     pub change_percent: f64,
-    /// 90 % interval of the change, lowest and highest; absent where no spread is known.
+    /// 90 % interval of the change, lowest and highest; absent if no spread is known.
     pub interval_percent: Option<(f64, f64)>,
     /// What counts as no change, percent either way.
     pub band_percent: f64,
@@ -62,8 +62,8 @@ pub struct Compared {
     pub worse_p: Option<f64>,
     /// Chance of such runs if the second side were not better by more than the band.
     pub better_p: Option<f64>,
-    /// Chance that ranks separate so far where nothing changed (Mann-Whitney, two-sided); absent of
-    /// fewer than four runs on a side.
+    /// Chance of ranks this far apart if nothing changed (Mann-Whitney, two-sided); absent if a
+    /// side has fewer than four runs.
     pub rank_p: Option<f64>,
     /// The verdict in one sentence.
     pub explanation: String,

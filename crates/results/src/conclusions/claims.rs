@@ -3,31 +3,31 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a claim came out.
+/// Whether a claim is met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// One setting gives all of it.
+    /// A single setting gives all of it.
     Met,
-    /// None does.
+    /// None of the settings gives all of it.
     NotMet,
-    /// Nothing was measured that it speaks of, or too few I/Os to say.
+    /// Nothing that the claim is about was measured, or too few I/Os to say.
     NotMeasured,
 }
 
-/// A claim and what became of it.
+/// A claim, and whether it is met.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JudgedClaim {
     /// Its name, where it has one.
     pub name: Option<String>,
     /// What was expected, as it was written.
     pub expect: Vec<String>,
-    /// How it came out.
+    /// Whether it is met.
     pub outcome: Outcome,
-    /// How many settings it was held against.
+    /// How many settings were compared with it.
     pub settings: usize,
-    /// What the best of them reaches of the expectation it misses most, in percent; 100 and more is
-    /// met.
+    /// What the best of them reaches of the expectation it misses most, in percent; at 100 and more
+    /// the claim is met.
     pub attained_percent: Option<f64>,
     /// The outcome in one sentence.
     pub sentence: String,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What durable writes look like.
+/// Whether the latency of durable writes is credible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sign {
@@ -13,23 +13,23 @@ pub enum Sign {
     FasterThanMedium,
     /// They cost no more than plain ones although there is a write cache.
     NoSlowerThanCached,
-    /// The medium is slow, and they are faster than a protected cache in front of it, or cost no
-    /// more than plain ones where such a cache would show.
+    /// The medium is slow. Yet they are faster than a protected cache in front of it would be, or
+    /// cost no more than plain ones although such a cache would show.
     NotBelieved,
-    /// Too little is known.
+    /// Too few latencies are known to say.
     Unknown,
 }
 
-/// The outcome for one storage.
+/// Whether durable writes of one storage are credible.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Honesty {
-    /// What was seen.
+    /// What the latencies look like.
     pub sign: Sign,
     /// Mean latency of small durable writes.
     pub durable_latency_ns: f64,
     /// Mean latency of the same writes without durability.
     pub plain_latency_ns: Option<f64>,
-    /// Mean latency of single random reads, where they were measured.
+    /// Mean latency of single random reads, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_latency_ns: Option<f64>,
     /// The outcome in words.

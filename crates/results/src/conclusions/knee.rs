@@ -10,34 +10,34 @@ pub struct Knee {
     pub operating_point: CurvePoint,
     /// The point with the highest measured throughput.
     pub peak: CurvePoint,
-    /// How the curve ends.
+    /// Whether throughput stopped growing at the end of the curve.
     pub reached: Reached,
     /// N95: the least load with 95 % of the highest throughput of the loads measured, interpolated
-    /// between them; where the curve still rises at the deepest of them, a deeper ramp would put it
+    /// between them. If the curve still rises at the deepest of them, a deeper ramp would put it
     /// deeper.
     pub operating_load: f64,
-    /// Where N95 lies with 95 % confidence. None where neither the points nor a fit tell how sure
+    /// Where N95 lies with 95 % confidence. Absent if neither the points nor a fit say how certain
     /// they are.
     pub operating_load_interval: Option<Interval>,
     /// N* = saturated throughput x unloaded latency (Little 1961), in I/Os in flight: the load at
     /// which the two asymptotes of the fitted curve meet, and the number of I/Os the storage works
-    /// on at once. Never below the shallowest load measured. None where the ceiling was not seen or
+    /// on at once. Never below the shallowest load measured. Absent if the ceiling was not seen or
     /// the curve does not fit the points.
     pub little_knee: Option<f64>,
     /// Where N* lies with 95 % confidence.
     pub little_knee_interval: Option<Interval>,
-    /// Latency of an I/O that waits for no other: from the fit where there is a Little knee, else
+    /// Latency of an I/O that waits for no other: from the fit if there is a Little knee, otherwise
     /// measured at the shallowest load.
     pub unloaded_latency_ns: f64,
-    /// Throughput at unlimited load, in the unit of the points given: from the fit where there is a
-    /// Little knee, else the highest measured, which the true one may exceed. Of a retrograde
+    /// Throughput at unlimited load, in the unit of the points given: from the fit if there is a
+    /// Little knee, otherwise the highest measured, which the true one may exceed. For a retrograde
     /// curve, the height of its peak.
     pub saturated_throughput: f64,
-    /// Where it lies with 95 % confidence; None where it is only the highest measured.
+    /// Where it lies with 95 % confidence; absent if it is only the highest measured.
     pub saturated_throughput_interval: Option<Interval>,
-    /// Of a retrograde curve, the universal scalability law fitted to it.
+    /// For a retrograde curve, the universal scalability law fitted to it.
     pub usl: Option<Usl>,
-    /// Typical distance of the measured points from the fitted curve; None where no curve was
+    /// Typical distance of the measured points from the fitted curve; absent if no curve was
     /// fitted.
     pub fit_error_percent: Option<f64>,
     /// The rule that was applied, with its numbers.
@@ -46,16 +46,16 @@ pub struct Knee {
     pub explanation: String,
 }
 
-/// How the curve ends.
+/// Whether throughput stopped growing at the end of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reached {
-    /// Throughput stopped growing.
+    /// Throughput stopped growing before the deepest point.
     Saturated,
     /// Throughput was still rising at the deepest point: the capacity is at least what was measured
     /// there.
     NotReached,
-    /// Throughput has a peak and falls beyond it by more than the points scatter.
+    /// Throughput declines past its peak by more than the points scatter.
     Retrograde,
     /// The points scatter too much, or end too early, to tell whether throughput still rises.
     Unclear,
@@ -81,7 +81,7 @@ pub struct CurvePoint {
     pub in_flight: f64,
     /// Measured throughput, in the unit of the points given.
     pub throughput: f64,
-    /// Measured mean latency.
+    /// Mean latency that was measured there.
     pub latency_ns: f64,
 }
 
@@ -94,22 +94,22 @@ pub struct CurvePoint {
 /// much the storage differs from one measurement to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
-    /// Its lower end.
+    /// The lower end of the interval.
     pub low: f64,
-    /// Its upper end.
+    /// The upper end of the interval.
     pub high: f64,
 }
 
-/// A fitted universal scalability law.
+/// A universal scalability law (Gunther) fitted to a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Usl {
     /// Throughput of one in flight, `l`, in the unit of the points.
     pub one_throughput: f64,
-    /// Contention, `s`.
+    /// Contention, `s`: the share of work that one I/O at a time has to itself.
     pub contention: f64,
-    /// Coherence, `k`.
+    /// Coherence, `k`: what I/Os cost each other in pairs.
     pub coherence: f64,
-    /// Load at the peak of the fitted law, `sqrt((1 - s) / k)`; None where it has none.
+    /// Load at the peak of the fitted law, `sqrt((1 - s) / k)`; absent if it has no peak.
     pub peak_in_flight: Option<f64>,
     /// Typical distance of the points from the law.
     pub error_percent: f64,

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// Two levels of the same load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LevelChange {
-    /// The load in words.
+    /// The load in words, for example `8 KiB random read`.
     pub load: String,
-    /// I/Os in flight at both.
+    /// I/Os in flight at both measurements.
     pub in_flight: u64,
     /// I/Os a second at the earlier measurement.
     pub before_iops: f64,

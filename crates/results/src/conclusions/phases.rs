@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// A run that was fast at first and slower for the rest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WriteCache {
-    /// What was seen first: the cache, or the burst that credits pay for.
+    /// The first level: the cache, or the burst that credits pay for.
     pub cached: Plateau,
-    /// What was left when it was used up. This is the figure that counts.
+    /// The level after that was used up. This is the figure that counts.
     pub sustained: Plateau,
     /// When throughput fell to the sustained level, in seconds from the start of the series.
     pub at_s: f64,
@@ -21,13 +21,13 @@ pub struct WriteCache {
 pub struct Plateau {
     /// When it began, in seconds from the start of the series.
     pub from_s: f64,
-    /// How long it lasted.
+    /// How many seconds it lasted.
     pub seconds: f64,
     /// Mean over it, in the unit of the series.
     pub mean: f64,
     /// Half width of the 95 % interval of the mean in percent of the mean, autocorrelation
-    /// included; absent where the mean is not positive or there are fewer than ten values.
+    /// included; absent if the mean is not positive or there are fewer than ten values.
     pub half_width_percent: Option<f64>,
-    /// Standard deviation of the single values in percent of the mean; 0 where it cannot be had.
+    /// Standard deviation of the single values in percent of the mean; 0 if it is not known.
     pub cv_percent: f64,
 }

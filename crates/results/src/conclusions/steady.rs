@@ -16,13 +16,12 @@ pub fn is_unsure(half_width_percent: Option<f64>) -> bool {
 /// How well a mean is known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Steady {
-    /// Mean of the series without its warm-up, in the unit of the series; 0 of an empty one.
+    /// Mean of the series without its warm-up, in the unit of the series; 0 if the series is empty.
     pub mean: f64,
     /// Half width of the 95 % interval of the mean in percent of the mean, autocorrelation and
-    /// drift included; absent of fewer than ten values and where the mean is not positive.
+    /// drift included; absent with fewer than ten values or if the mean is not positive.
     pub half_width_percent: Option<f64>,
-    /// Whether the interval is as narrow as asked, and neither a warm-up nor a drift is still going
-    /// on.
+    /// Whether the interval is as narrow as asked, and neither a warm-up nor a drift is left.
     pub settled: bool,
     /// Seconds at the beginning that were cut as warm-up.
     pub cut_s: f64,

@@ -25,7 +25,7 @@ pub enum Database {
 }
 
 impl Database {
-    /// Every database.
+    /// Every database, the generic one first.
     pub const ALL: [Self; 7] = [
         Self::Generic,
         Self::SqlServer,
@@ -36,7 +36,7 @@ impl Database {
         Self::RocksDb,
     ];
 
-    /// The name as it stands in a sentence.
+    /// The name for use in a sentence.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl Database {
     }
 }
 
-/// What will live on the storage.
+/// A part of a database, with the I/O that it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -66,7 +66,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The role as a heading.
+    /// The name of the role, as a heading.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl Role {
 }
 
 impl Role {
-    /// In what its load is counted, each second.
+    /// The unit of its load, per second.
     #[must_use]
     pub fn unit(self) -> &'static str {
         match self {
@@ -94,24 +94,24 @@ impl Role {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Need {
-    /// The role.
+    /// The role that has to carry it.
     pub role: Role,
-    /// The load, each second, in the unit of the role: commits of a log, I/Os of OLTP data, MiB of
-    /// a data warehouse and of compaction.
+    /// The load per second, in the unit of the role: commits of a log, I/Os of OLTP data, MiB of a
+    /// data warehouse and of compaction.
     pub per_second: f64,
 }
 
-/// A class of storage.
+/// A class of storage that figures are compared within.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// Disks that turn.
+    /// Rotating disks.
     Hdd,
-    /// Flash behind SATA or SAS.
+    /// Flash with a SATA or SAS interface.
     SataSsd,
-    /// Flash behind NVMe.
+    /// Flash with an NVMe interface.
     Nvme,
-    /// Flash behind a storage network.
+    /// Flash reached through a storage network.
     Array,
     /// A volume of a cloud provider.
     Cloud,
@@ -123,16 +123,16 @@ pub enum Class {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Sureness {
-    /// Nothing speaks against it.
+    /// There is no reason to doubt it.
     High,
     /// It may change with a longer or quieter measurement.
     Medium,
-    /// It is an indication and no more.
+    /// It is only an indication.
     Low,
 }
 
 impl Sureness {
-    /// As it stands in a sentence.
+    /// The word for use in a sentence.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -146,9 +146,9 @@ impl Sureness {
 /// How sure a verdict is, with the reasons.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Confidence {
-    /// How sure.
+    /// How sure the verdict is.
     pub sureness: Sureness,
-    /// What keeps it from being surer, the gravest first; empty where it is high.
+    /// What keeps it from being surer, the most severe first; empty if it is high.
     pub reasons: Vec<String>,
 }
 
@@ -160,19 +160,19 @@ pub struct Confidence {
 pub enum Level {
     /// Far better than the role asks.
     Excellent,
-    /// What the role ideally gets.
+    /// What the role should ideally get.
     Ideal,
     /// What the role can live with.
     Acceptable,
 }
 
-/// What keeps more load from fitting.
+/// What keeps more load from fitting within a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldBy {
-    /// The latency: with more load, it is beyond the limit.
+    /// The latency: with more load, it exceeds the limit.
     Latency,
-    /// The throughput: more load is not done at all.
+    /// The throughput: the storage does not do more.
     Throughput,
     /// Nothing that was seen: no greater load was tried.
     Nothing,
@@ -181,26 +181,26 @@ pub enum HeldBy {
 /// How much load fits within one limit of a role.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FittingLoad {
-    /// Which limit.
+    /// Which of the role's limits it is.
     pub level: Level,
-    /// The limit.
+    /// That limit, in nanoseconds.
     pub limit_ns: u64,
-    /// The load.
+    /// The load in words, for example `8 KiB random read`.
     pub load: String,
-    /// How much of it fits, each second, in the unit of the role; 0 where none that was tried does.
+    /// How much of it fits per second, in the unit of the role; 0 if nothing that was tried does.
     pub per_second: f64,
     /// It is hardly less than this.
     pub low: f64,
-    /// It is hardly more than this; none where no greater load was tried.
+    /// It is hardly more than this; absent if no greater load was tried.
     pub high: Option<f64>,
-    /// The latency that is judged, at this load; none where none fits.
+    /// The latency that is judged, at this load; absent if nothing fits.
     pub latency_ns: Option<f64>,
-    /// What keeps more from fitting.
+    /// What keeps a greater load from fitting.
     pub held_by: HeldBy,
 }
 
 impl FittingLoad {
-    /// Half of the interval in percent of the capacity; none where an end is not known, or nothing
+    /// Half of the interval in percent of the capacity; `None` if an end is not known, or nothing
     /// fits.
     #[must_use]
     pub fn half_width_percent(&self) -> Option<f64> {
@@ -209,7 +209,7 @@ impl FittingLoad {
     }
 }
 
-/// Which latency is held against the limits.
+/// Which latency is compared with the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Statistic {
@@ -224,7 +224,7 @@ pub enum Statistic {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// The role they belong to.
+    /// The role that the limits belong to.
     pub role: Role,
     /// Up to here the storage is excellent.
     pub excellent_ns: u64,
@@ -232,14 +232,14 @@ pub struct Limits {
     pub ideal_ns: u64,
     /// Up to here it is acceptable; beyond, unfit.
     pub acceptable_ns: u64,
-    /// Which latency is judged.
+    /// The latency that is compared with them.
     #[serde(default)]
     pub statistic: Statistic,
-    /// Where the mean is judged, a load does not fit if one I/O in a hundred takes longer than this
+    /// If the mean is judged, a load does not fit if one I/O in a hundred takes longer than this
     /// many times the acceptable limit: its user is stalled, which a mean hides.
     #[serde(default = "default_tail_factor")]
     pub tail_factor: u32,
-    /// Where the limits come from.
+    /// Where the limits come from, in words.
     #[serde(default = "default_source")]
     pub source: String,
 }
@@ -266,14 +266,14 @@ pub enum Grade {
     Acceptable,
     /// It seems to fit, but the figures are not sure enough to say so.
     Indication,
-    /// It does not fit.
+    /// The need does not fit within what the role can live with.
     Unfit,
     /// There is no need to judge by, or nothing that could be judged.
     NotJudged,
 }
 
 impl Grade {
-    /// The grade as a word in a sentence.
+    /// The word for use in a sentence.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -287,31 +287,31 @@ impl Grade {
     }
 }
 
-/// A role, judged.
+/// How well the storage serves a role, and how that was judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// The role.
+    /// The role that is judged.
     pub role: Role,
-    /// How the storage meets the need; not judged where none was named. Earlier builds held the
-    /// latency of the worst load against the limits, whatever was needed.
+    /// How the storage meets the need; not judged if no need was named. Earlier builds compared the
+    /// latency of the worst load with the limits, whatever was needed.
     pub grade: Grade,
-    /// How sure that is; none where nothing could be judged, and of earlier builds.
+    /// How sure that is; absent if nothing could be judged, and in results of earlier builds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// How much load fits within each limit, the strictest first; empty where nothing was measured,
-    /// and of earlier builds.
+    /// How much load fits within each limit, the strictest first; empty if nothing was measured,
+    /// and in results of earlier builds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capacities: Vec<FittingLoad>,
-    /// What is needed; none where nobody said.
+    /// What is needed; absent if the user did not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub need: Option<Need>,
-    /// How the storage compares with others of its class, in a sentence; none where the class is
-    /// not known.
+    /// How the storage compares with others of its class, in a sentence; absent if the class is not
+    /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// The verdict in one sentence, with the figure that decided it.
     pub headline: String,
-    /// One sentence for each load.
+    /// What was measured for it, one sentence per load.
     pub evidence: Vec<String>,
     /// What keeps this verdict from being final.
     pub caveats: Vec<String>,

@@ -11,7 +11,7 @@ const fn wide(rows: [u8; 5]) -> Glyph {
     Glyph { width: 3, rows }
 }
 
-/// What is drawn for a character; a blank for what has no glyph.
+/// The glyph of a character; a blank if there is none.
 fn glyph(character: char) -> Glyph {
     match character {
         '0' => wide([0b111, 0b101, 0b101, 0b101, 0b111]),

@@ -15,7 +15,7 @@ use super::tile::{Tile, bar, digit_rows, latency, plain};
 
 /// The least that the screen needs.
 pub(super) const COLUMNS_MIN: u16 = 60;
-/// The same in rows.
+/// The fewest rows of a screen.
 pub(super) const ROWS_MIN: u16 = 16;
 
 /// Rows of the reads and the writes under their heading.
@@ -115,7 +115,7 @@ impl Rows {
     }
 }
 
-/// Draws everything.
+/// Draws the whole screen.
 pub(super) fn paint(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, now: Duration) {
     if area.width < COLUMNS_MIN || area.height < ROWS_MIN {
         let text = format!("the screen needs {COLUMNS_MIN} x {ROWS_MIN}; q leaves it");
@@ -158,7 +158,7 @@ pub(super) fn paint(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, 
     }
 }
 
-/// Takes rows off the top.
+/// Takes rows off the top of an area.
 pub(super) fn top(rest: &mut Rect, rows: u16) -> Rect {
     let rows = rows.min(rest.height);
     let taken = Rect { height: rows, ..*rest };
@@ -167,7 +167,7 @@ pub(super) fn top(rest: &mut Rect, rows: u16) -> Rect {
     taken
 }
 
-/// Takes rows off the bottom.
+/// Takes rows off the bottom of an area.
 pub(super) fn bottom(rest: &mut Rect, rows: u16) -> Rect {
     let rows = rows.min(rest.height);
     rest.height -= rows;
@@ -197,7 +197,7 @@ pub(super) fn line_right(area: Rect, buffer: &mut Buffer, text: &str, style: Sty
     }
 }
 
-/// What is right of so many columns.
+/// The part of an area that is right of so many columns.
 pub(super) fn right_of(area: Rect, columns: u16) -> Rect {
     let columns = columns.min(area.width);
     Rect { x: area.x + columns, width: area.width - columns, ..area }
@@ -219,7 +219,7 @@ pub(super) fn rule(area: Rect, buffer: &mut Buffer, heading: &str, right: &str) 
     line_right(room, buffer, &right, Style::new());
 }
 
-/// What is done, to what, and for how long.
+/// The title: what is measured, on what, and for how long.
 pub(super) fn paint_title(area: Rect, buffer: &mut Buffer, model: &Model, now: Duration) {
     let elapsed = clock(now);
     let about = &model.about;
@@ -232,7 +232,7 @@ pub(super) fn paint_title(area: Rect, buffer: &mut Buffer, model: &Model, now: D
     line(row(area, 1), buffer, &targets, Look::faint());
 }
 
-/// What is done, to what, which step of it, and how far it is.
+/// The title with the step: what is measured, on what, and how far it is.
 fn paint_head(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, now: Duration) {
     paint_title(area, buffer, model, now);
     if let Some((number, of, title)) = &model.step {
@@ -242,7 +242,7 @@ fn paint_head(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, now: D
     paint_phase(row(area, area.height.saturating_sub(1)), buffer, model, look, now);
 }
 
-/// The phase in words, a bar, and what is left of it.
+/// The phase in words, a bar, and the time that is left.
 fn paint_phase(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, now: Duration) {
     let word = match &model.phase {
         Phase::GettingReady => "getting ready",
@@ -276,7 +276,7 @@ fn paint_phase(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, now: 
     bar(Rect { width, ..room }, buffer, Some(ratio), look);
 }
 
-/// IOPS and MiB/s.
+/// Draws IOPS and MiB/s.
 fn paint_top(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, (scale, gap): (u16, u16)) {
     let mean = |total: f64| {
         let mean = show_number(model.window.rate(total));
@@ -290,7 +290,7 @@ fn paint_top(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, (scale,
     side_by_side(area, buffer, &tiles, look, (scale, gap));
 }
 
-/// Latencies and processors.
+/// Draws latencies and processors.
 fn paint_low(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, (scale, gap): (u16, u16)) {
     let so_far = |ns: Option<f64>| {
         ns.map_or_else(String::new, |ns| format!("so far {}", workload::show_ns(ns)))
@@ -356,7 +356,7 @@ fn sides(area: Rect, buffer: &mut Buffer, model: &Model, look: Look) {
     line(row(area, 2), buffer, &words("writes", &now.writes), Style::new());
 }
 
-/// The latest messages.
+/// Draws the latest messages.
 pub(super) fn messages(area: Rect, buffer: &mut Buffer, model: &Model, look: Look) {
     let of = |weight| model.messages.iter().filter(|(w, _)| *w == weight).count();
     let counts =
@@ -371,7 +371,7 @@ pub(super) fn messages(area: Rect, buffer: &mut Buffer, model: &Model, look: Loo
     }
 }
 
-/// What can be typed.
+/// Draws the keys that can be typed.
 pub(super) fn keys(area: Rect, buffer: &mut Buffer, model: &Model) {
     let workers = if model.view.workers { "hide workers" } else { "workers" };
     let mut rest = area;

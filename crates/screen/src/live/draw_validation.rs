@@ -57,7 +57,7 @@ pub(super) fn paint(
     }
 }
 
-/// The phase in words, a bar, and what is left of it.
+/// The phase in words, a bar, and the time that is left.
 fn phase(area: Rect, buffer: &mut Buffer, validated: &Validated, look: Look) {
     let taken = line(area, buffer, &validated.words(), Look::strong());
     let Some((ratio, detail)) = validated.progress() else { return };
@@ -68,7 +68,7 @@ fn phase(area: Rect, buffer: &mut Buffer, validated: &Validated, look: Look) {
     bar(Rect { width, ..room }, buffer, Some(ratio), look);
 }
 
-/// Reads and writes.
+/// Draws reads and writes.
 fn upper(area: Rect, buffer: &mut Buffer, validated: &Validated, look: Look, gap: u16) {
     let mib = |of: fn(&integrity::Glance) -> f64| {
         let rate = validated.now.as_ref().map(of);
@@ -93,7 +93,7 @@ fn upper(area: Rect, buffer: &mut Buffer, validated: &Validated, look: Look, gap
     side_by_side(area, buffer, &tiles, look, (1, gap));
 }
 
-/// Latencies, checks and processors.
+/// Draws latencies, checks and processors.
 fn lower(
     area: Rect,
     buffer: &mut Buffer,
@@ -117,7 +117,7 @@ fn lower(
     side_by_side(area, buffer, &tiles, look, (1, gap));
 }
 
-/// What was wrong, by kind.
+/// Draws the faults, by kind.
 fn paint_faults(area: Rect, buffer: &mut Buffer, validated: &Validated, look: Look) {
     rule(row(area, 0), buffer, "faults", "");
     let failures = validated.now.map_or(0, |now| now.failures);
@@ -147,7 +147,7 @@ fn paint_faults(area: Rect, buffer: &mut Buffer, validated: &Validated, look: Lo
     }
 }
 
-/// What the users did.
+/// Draws the work of the users.
 fn paint_work(area: Rect, buffer: &mut Buffer, validated: &Validated) {
     rule(row(area, 0), buffer, "what was done", "");
     let Some(now) = &validated.now else { return };

@@ -21,7 +21,7 @@ pub(super) struct Figure {
 }
 
 impl Figure {
-    /// The next value.
+    /// Takes the value of the next second.
     pub(super) fn push(&mut self, value: Option<f64>) {
         let value = value.filter(|value| value.is_finite());
         self.now = value;
@@ -61,9 +61,9 @@ pub(super) struct Span {
 pub(super) struct Side {
     pub ios: f64,
     pub mib: f64,
-    /// Sum of the latencies.
+    /// Sum of the latencies, in nanoseconds.
     latency_ns: f64,
-    /// The highest of the points.
+    /// The highest p99 of the points.
     pub p99_ns: Option<u64>,
 }
 
@@ -75,14 +75,14 @@ impl Side {
         self.p99_ns = self.p99_ns.max(other.p99_ns);
     }
 
-    /// Mean latency.
+    /// Mean latency in nanoseconds; `None` without I/Os.
     pub(super) fn mean_ns(&self) -> Option<f64> {
         (self.ios > 0.0).then(|| self.latency_ns / self.ios)
     }
 }
 
 impl Span {
-    /// What happened in an interval.
+    /// The figures of an interval.
     pub(super) fn of(point: &Point) -> Self {
         let side = |iops: f64, mib_per_s: f64, mean_ns: Option<f64>, p99_ns| {
             let ios = iops * point.seconds;
@@ -99,7 +99,7 @@ impl Span {
         }
     }
 
-    /// Adds what came next.
+    /// Adds the figures of a later interval.
     pub(super) fn add(&mut self, next: &Self) {
         self.seconds += next.seconds;
         self.reads.add(&next.reads);
@@ -113,7 +113,7 @@ impl Span {
         self.seconds >= SECOND
     }
 
-    /// Reads and writes together.
+    /// The figures of reads and writes together.
     pub(super) fn both(&self) -> Side {
         let mut both = self.reads;
         both.add(&self.writes);

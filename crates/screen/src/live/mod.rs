@@ -32,7 +32,7 @@ pub use linux::{end_on_second, set_last_words};
 pub(crate) use signals::Signals;
 pub(crate) use terminal::{Taken, fits};
 
-/// What waits to be shown.
+/// The most events that wait to be shown.
 const WAITING: usize = 1024;
 /// The longest that the end of a command waits for a terminal to be clean.
 const END: Duration = Duration::from_secs(2);
@@ -66,29 +66,29 @@ pub fn leave() {
     }
 }
 
-/// What is measured.
+/// The measurement that the screen is about.
 #[derive(Debug, Clone)]
 pub(crate) struct About {
-    /// The command.
+    /// The command that measures.
     pub kind: &'static str,
-    /// What is done, in a phrase.
+    /// The title of the measurement.
     pub title: String,
     /// What receives the I/O, in words.
     pub targets: String,
 }
 
-/// One thing that happened.
+/// An event that changes the screen.
 #[derive(Debug, Clone)]
 pub(crate) enum ScreenEvent {
     /// A step of an experiment began.
     Step { number: usize, of: usize, title: String },
-    /// What the engine does.
+    /// An event of the engine.
     Engine(Event),
-    /// A measurement is finished.
+    /// A measurement has finished, with these figures.
     Measured { title: String, iops: f64, mib_per_s: f64 },
-    /// What happens in a validation.
+    /// An event of a validation.
     Validation(integrity::Event),
-    /// What the user should know.
+    /// A message for the user.
     Message(String),
 }
 

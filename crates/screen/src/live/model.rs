@@ -1,5 +1,4 @@
-//! What the screen shows, as data: what is heard goes in, nothing is drawn here and no clock is
-//! read.
+//! The content of the screen as data: events go in, nothing is drawn here and no clock is read.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,25 +12,25 @@ use super::figure::{Figure, Span};
 use super::validation::Validated;
 use super::{About, ScreenEvent};
 
-/// Messages that are remembered.
+/// The most messages that are kept.
 const MESSAGES: usize = 200;
 
-/// What is being done.
+/// The current phase of a measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Phase {
     /// Nothing is measured: targets are looked at or made ready, or storage rests.
     GettingReady,
-    /// A test file is written.
+    /// A test file is being written.
     Filling { path: String, done_bytes: u64, total_bytes: u64, bytes_per_s: f64 },
-    /// I/O that does not count.
+    /// I/O runs that does not count.
     WarmingUp { seconds: f64 },
     /// The measured window: so much of it is over and so much left, as far as was heard.
     Window { done_s: f64, left_s: f64, interval_s: f64 },
-    /// After it.
+    /// The window is over, and the run ends.
     Ending,
 }
 
-/// How much a message matters.
+/// How important a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
     Plain,
@@ -44,7 +43,7 @@ pub(super) enum Weight {
 pub(crate) struct Cpu {
     /// Everybody's work; absent if the system does not tell.
     pub host: Option<f64>,
-    /// This program's.
+    /// The CPU share of iosonde itself.
     pub own: Option<f64>,
 }
 
@@ -57,11 +56,11 @@ pub(super) struct View {
     pub skipped: usize,
 }
 
-/// Everything that is shown.
+/// All data that the screen shows.
 #[derive(Debug)]
 pub(super) struct Model {
     pub about: About,
-    /// Number, of how many, title.
+    /// The step: number, of how many, title.
     pub step: Option<(usize, usize, String)>,
     pub phase: Phase,
     /// When the phase, or the last interval of the window, was heard of.
@@ -73,9 +72,9 @@ pub(super) struct Model {
     pub p99_ns: Figure,
     pub cpu: Figure,
     pub own_cpu: Option<f64>,
-    /// The latest second.
+    /// The figures of the latest second.
     pub now: Option<Span>,
-    /// The window so far.
+    /// The figures of the window so far.
     pub window: Span,
     /// Points that make no second yet.
     gathered: Span,
@@ -91,7 +90,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Nothing has happened yet.
+    /// A model before the first event.
     pub(super) fn new(about: About) -> Self {
         let About { kind, title, targets } = about;
         Self {
@@ -149,7 +148,7 @@ impl Model {
         }
     }
 
-    /// What the processors did lately.
+    /// Takes the latest load of the processors.
     pub(super) fn cpu(&mut self, cpu: Cpu) {
         self.cpu.push(cpu.host);
         self.own_cpu = cpu.own;
@@ -182,8 +181,8 @@ impl Model {
                 self.workers = Some((Arc::clone(names), Arc::clone(points)));
             }
             Event::WindowEnded => {
-                // What is left of a window that is not a whole number of seconds, where there is
-                // nothing else.
+                // The rest of a window that is not a whole number of seconds, if there is nothing
+                // else.
                 if self.now.is_none() && self.gathered.seconds > 0.0 {
                     self.show_gathered();
                 }
@@ -236,8 +235,7 @@ impl Model {
         self.messages.push_back((weight, clean(text)));
     }
 
-    /// How far the phase is, from 0 to 1, where that is known, and the same in seconds: done and
-    /// left.
+    /// How far the phase is, from 0 to 1, if known, and the same in seconds: done and left.
     pub(super) fn progress(&self, now: Duration) -> Option<(f64, f64, f64)> {
         let since_s = now.saturating_sub(self.phase_at).as_secs_f64();
         let (done_s, left_s) = match &self.phase {

@@ -20,7 +20,7 @@ pub(crate) struct Signals {
     is_plain: Arc<AtomicBool>,
 }
 
-/// The signals of this process.
+/// The state that all handlers of this process share.
 pub(super) fn signals() -> &'static Signals {
     static SIGNALS: OnceLock<Signals> = OnceLock::new();
     SIGNALS.get_or_init(|| {
@@ -44,7 +44,7 @@ pub(super) fn signals() -> &'static Signals {
 }
 
 impl Signals {
-    /// The run was told to end.
+    /// Whether a signal asked the run to end.
     pub(super) fn ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
     }

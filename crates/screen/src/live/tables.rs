@@ -35,7 +35,7 @@ const HELP: [&str; 15] = [
     "time: it is drawn from what they report anyway.",
 ];
 
-/// One row per worker.
+/// Draws one row per worker.
 pub(super) fn workers(area: Rect, buffer: &mut Buffer, model: &Model, look: Look) {
     let Some((names, points)) = &model.workers else {
         rule(row(area, 0), buffer, "workers", "");

@@ -25,7 +25,7 @@ use super::model::{Cpu, Model};
 use super::signals::{Signals, signals};
 use super::{About, ScreenEvent};
 
-/// What is over sooner is not worth a screen.
+/// A shorter job does not need a screen.
 const SHORT: Duration = Duration::from_millis(300);
 /// The thread looks up this often.
 const LOOK_UP: Duration = Duration::from_millis(100);
@@ -34,7 +34,7 @@ const DRAW: Duration = Duration::from_millis(200);
 /// The processors are asked this often.
 const PROCESSORS: Duration = Duration::from_secs(1);
 
-/// How the screen ended.
+/// Why the screen ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ScreenEnd {
     /// There is nothing more to show, or no terminal to show it on.
@@ -137,7 +137,7 @@ fn restore_on_panic() {
     });
 }
 
-/// Shows what is heard until nothing more comes, or the user has seen enough.
+/// Shows events until there are no more, or until the user leaves.
 pub(super) fn show(about: About, heard: &Receiver<ScreenEvent>) -> ScreenEnd {
     let mut shown = LiveView::new(about);
     let until = shown.began + SHORT;
@@ -158,7 +158,7 @@ pub(super) fn show(about: About, heard: &Receiver<ScreenEvent>) -> ScreenEnd {
     })
 }
 
-/// What a key asks for.
+/// The wish behind a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wish {
     Nothing,
@@ -205,7 +205,7 @@ impl LiveView {
             if signals().suspended() {
                 drop(taken);
                 signals().stop();
-                // In the background, the terminal is somebody else's.
+                // In the background, the terminal belongs to another program.
                 if !Signals::is_in_foreground() {
                     return Ok(ScreenEnd::Left);
                 }
@@ -273,7 +273,7 @@ impl LiveView {
     }
 }
 
-/// What a key does.
+/// Applies a key to the model.
 fn press(model: &mut Model, key: KeyEvent) -> Wish {
     if key.modifiers.contains(KeyModifiers::CONTROL) {
         return match key.code {
@@ -313,7 +313,7 @@ impl Processors {
         Self { sampler: Sampler::new(Vec::new()).ok(), before: None }
     }
 
-    /// Since a second ago.
+    /// The CPU load since a second ago, once it is due.
     fn due(&mut self) -> Option<Cpu> {
         if self.before.as_ref().is_some_and(|(at, ..)| at.elapsed() < PROCESSORS) {
             return None;

@@ -16,7 +16,7 @@ const STEPS: f64 = 10_000.0;
 /// A figure and how it is shown.
 pub(super) struct Tile<'a> {
     pub name: &'static str,
-    /// What stands at the right of the name, if there is room.
+    /// The text at the right of the name, if there is room.
     pub beside: String,
     pub figure: &'a Figure,
     /// The value in digits, and its unit.
@@ -25,7 +25,7 @@ pub(super) struct Tile<'a> {
     pub full: Option<f64>,
 }
 
-/// A number without a unit.
+/// A number as digits, without a unit.
 pub(super) fn plain(value: f64) -> (String, String) {
     (show_number(value), String::new())
 }
@@ -45,7 +45,7 @@ pub(super) fn digit_rows(scale: u16) -> u16 {
 }
 
 impl Tile<'_> {
-    /// From the top: a rule with the name, digits, meter, sparkline in what is left.
+    /// From the top: a rule with the name, digits, meter, and a sparkline in the remaining rows.
     pub(super) fn draw(&self, area: Rect, buffer: &mut Buffer, look: Look, scale: u16) {
         rule(area, buffer, self.name, &self.beside);
         let digits = digit_rows(scale);
@@ -82,7 +82,7 @@ impl Tile<'_> {
         line(row(at, base), buffer, &unit, Look::strong());
     }
 
-    /// The value next to the highest, which stands at the end of the bar.
+    /// The value next to the highest value, which is at the end of the bar.
     fn meter(&self, area: Rect, buffer: &mut Buffer, look: Look) {
         let full = self.full.unwrap_or(self.figure.highest);
         let (digits, unit) = (self.show)(full);

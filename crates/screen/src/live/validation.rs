@@ -7,7 +7,7 @@ use workload::show_duration;
 
 use super::figure::Figure;
 
-/// What was wrong, and in which way.
+/// How many pages were wrong, and in which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wrong {
     Page(PageDamage),
@@ -26,19 +26,19 @@ impl Wrong {
 /// Everything that the screen shows about a validation.
 #[derive(Debug, Default)]
 pub(super) struct Validated {
-    /// The phase and its cycle.
+    /// The phase, and its cycle.
     pub phase: Option<(Phase, u32)>,
-    /// The latest second.
+    /// The figures of the latest second.
     pub now: Option<Glance>,
     pub read_iops: Figure,
     pub write_iops: Figure,
     pub read_ns: Figure,
     pub write_ns: Figure,
-    /// Pages checked per second.
+    /// Pages checked per second, over time.
     pub checked: Figure,
     /// How often pages and blocks of the log were wrong in each way, as far as was heard.
     pub wrong: Vec<(Wrong, u64)>,
-    /// When the phase began.
+    /// When the current phase began.
     began: Duration,
 }
 
@@ -49,7 +49,7 @@ impl Validated {
             Event::Began { phase, cycle } => {
                 self.phase = Some((*phase, *cycle));
                 self.began = at;
-                // What is known of the phase before says nothing of this one.
+                // Figures of the phase before do not apply to this one.
                 if let Some(now) = &mut self.now {
                     (now.share, now.phase) = (None, *phase);
                 }
@@ -82,7 +82,7 @@ impl Validated {
         self.now = Some(*glance);
     }
 
-    /// What is done.
+    /// The current phase in words.
     pub(super) fn words(&self) -> String {
         match self.phase {
             None => "getting ready".to_owned(),
@@ -91,7 +91,7 @@ impl Validated {
         }
     }
 
-    /// How much of the phase is done, from 0 to 1, and in words; where that is known.
+    /// How much of the phase is done, from 0 to 1, and in words; `None` if that is not known.
     pub(super) fn progress(&self) -> Option<(f64, String)> {
         let now = self.now.as_ref()?;
         let share = now.share?;

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, CTRL_C_EVENT, SetConsoleCtrlHandler};
 
-/// Who is told that the run is to end.
+/// The flag that asks the run to end.
 static FLAGS: Mutex<Vec<Arc<AtomicBool>>> = Mutex::new(Vec::new());
-/// It was told.
+/// Whether the run was asked to end.
 static ENDING: AtomicBool = AtomicBool::new(false);
-/// The handler is in place.
+/// Whether the handler is installed.
 static HEARS: Mutex<bool> = Mutex::new(false);
 
 /// A flag that is set when the run is to end. The second Ctrl-C or Ctrl-Break ends the program at

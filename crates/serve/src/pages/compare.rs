@@ -17,13 +17,13 @@ use crate::store::Store;
 
 /// Results that the form offers at a time.
 const OFFERED: u64 = 30;
-/// Tags that the form offers.
+/// The most tags that the form offers.
 const TAGS: usize = 200;
-/// Results on a side.
+/// The most results on a side.
 const SIDE: usize = 100;
 /// Sides that are compared with the baseline.
 const SIDES: usize = 25;
-/// Bands that make sense, percent.
+/// The bands that the form accepts, in percent.
 const BANDS: std::ops::RangeInclusive<f64> = 0.1..=50.0;
 
 #[derive(Template)]
@@ -41,7 +41,7 @@ struct View {
     outcome: String,
 }
 
-/// A tag that stands for a side.
+/// A tag that can be chosen as a side.
 struct TagChoice {
     value: String,
     about: String,
@@ -77,7 +77,7 @@ struct SideView {
     results: Vec<ResultLink>,
 }
 
-/// What is asked for.
+/// The query of the page.
 struct CompareQuery {
     a: String,
     others: Vec<String>,
@@ -103,7 +103,7 @@ impl CompareQuery {
         };
         if !BANDS.contains(&band) {
             let text =
-                "A band is a percentage from 0.1 to 50: what lies within counts as no change.";
+                "A band is a percentage from 0.1 to 50: changes within it count as no change.";
             return Err(Problem::Bad(text.to_owned()));
         }
         if others.len() > SIDES {
@@ -119,7 +119,7 @@ impl CompareQuery {
         Ok(Self { a, others, find: parameters.text("find"), band, anyway })
     }
 
-    /// What is missing before anything can be compared.
+    /// What the user still has to choose before a comparison.
     fn message(&self) -> Option<&'static str> {
         match (self.a.is_empty(), self.others.is_empty()) {
             (false, true) => Some("Choose a second result to compare with the baseline."),
@@ -129,13 +129,13 @@ impl CompareQuery {
     }
 }
 
-/// A side that was chosen.
+/// A side that the user chose.
 struct Chosen {
     selector: String,
     entries: Vec<Entry>,
 }
 
-/// The page.
+/// Shows the form and the comparison.
 pub(super) async fn page(State(store): State<Store>, RawQuery(query): RawQuery) -> Answer {
     let parameters = Parameters::of(query.as_deref());
     let asked = CompareQuery::of(&parameters)?;
@@ -256,7 +256,7 @@ fn documents(history: &History, side: &Chosen) -> Result<Vec<Document>, Problem>
     Ok(documents)
 }
 
-/// The tags that stand for a side.
+/// The tags that can be chosen as a side.
 fn tags(history: &History, asked: &CompareQuery) -> Result<Vec<TagChoice>, Problem> {
     let choice = |(tag, count): (String, u64)| {
         let value = format!("@{tag}");

@@ -10,7 +10,7 @@ use results::Document;
 use super::words;
 use crate::problem::Problem;
 
-/// A link to a file.
+/// A link to a file of a result.
 pub(super) struct Link {
     pub(super) name: &'static str,
     pub(super) link: String,
@@ -29,7 +29,7 @@ pub(super) fn split(name: &str) -> Option<(&str, &'static str)> {
     Some((id, format.ending()))
 }
 
-/// The file of a result; of one that never came to its end, of what was measured before.
+/// The file of a result; for one that never came to its end, of what was measured before.
 pub(super) fn file(history: &History, id: &str, extension: &str) -> Result<Response, Problem> {
     let format = Format::by_ending(extension).ok_or(Problem::NoSuchPage)?;
     let bytes = written(&history.documents(id)?, format)?;
@@ -48,7 +48,7 @@ fn written(documents: &[Document], format: &Format) -> Result<Vec<u8>, Problem> 
     Ok((format.write)(&content)?)
 }
 
-/// The document as it is; several of them, of what is unfinished, as a list.
+/// The document as it is; for an unfinished result, a list of its measurements.
 fn json(documents: &[Document]) -> Result<Vec<u8>, Problem> {
     let text = match documents {
         [one] => serde_json::to_vec_pretty(one),

@@ -12,7 +12,7 @@ use super::words;
 use crate::parameters::Parameters;
 use crate::problem::Problem;
 
-/// How a result ended.
+/// The words for how a result ended.
 pub(super) const STATUSES: [&str; 4] = ["complete", "interrupted", "failed", "unfinished"];
 /// The words for where I/O went.
 pub(super) fn patterns() -> Vec<&'static str> {
@@ -32,9 +32,9 @@ pub(super) struct FilterForm {
     pub(super) tag: String,
     pub(super) since: String,
     pub(super) until: String,
-    /// Whether anything is filled in.
+    /// Whether any field is filled in.
     pub(super) any: bool,
-    /// Whether anything besides the search is.
+    /// Whether any field other than the search is filled in.
     pub(super) narrowed: bool,
 }
 

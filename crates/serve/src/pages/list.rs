@@ -10,14 +10,14 @@ use crate::parameters::Parameters;
 use crate::problem::Problem;
 use crate::store::Store;
 
-/// Results on a page.
+/// How many results a page shows.
 const ROWS: u64 = 50;
 /// The last page that is shown. To see more, narrow the list.
 const PAGES: u64 = 20_000;
-/// Tags that the form offers.
+/// The most tags that the form offers.
 const TAGS: usize = 200;
 
-/// A column of the list.
+/// A column of the list, and how to sort by it.
 struct Column {
     key: &'static str,
     name: &'static str,
@@ -138,7 +138,7 @@ impl Tag {
     }
 }
 
-/// The page.
+/// Shows the list of results.
 pub(super) async fn page(State(store): State<Store>, RawQuery(query): RawQuery) -> Answer {
     let parameters = Parameters::of(query.as_deref());
     store.read(move |history| show(history, &parameters)).await
@@ -194,7 +194,8 @@ fn number(parameters: &Parameters) -> Result<u64, Problem> {
     })
 }
 
-/// A heading that sorts by its column, the other way round where that is done already.
+/// A heading that sorts by its column, or in the other direction if the list is already sorted by
+/// it.
 fn head(column: &Column, order: Order, parameters: &Parameters) -> Head {
     let sorted = column.by == Some(order.by);
     let falling = column.figures || column.by == Some(By::Started);

@@ -23,7 +23,7 @@ use super::{Answer, html, id, words};
 use crate::problem::Problem;
 use crate::store::Store;
 
-/// Streams at a time.
+/// The most streams of events at a time.
 const VIEWERS: usize = 32;
 /// How often the history is asked for more.
 const POLL: Duration = Duration::from_millis(500);
@@ -32,7 +32,7 @@ const PATIENCE: u32 = 10;
 /// A sign of life for clients and proxies while nothing happens.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// What the live pages need.
+/// The state that the live pages share.
 #[derive(Clone)]
 pub(crate) struct Live {
     store: Store,
@@ -88,7 +88,7 @@ pub(super) fn about(run: &LiveRun) -> String {
 enum RunState {
     /// Under way, or at its end with the result still to come.
     Running(Box<LiveRun>),
-    /// Not under way; the link to what is kept of it, where anything is.
+    /// The answer for a run that is not in progress, with a link to its stored part.
     Over(Option<String>),
 }
 
@@ -103,7 +103,7 @@ fn look(history: &History, id: &str) -> Result<RunState, Problem> {
     }
 }
 
-/// The result, or what is kept of one that is not there yet.
+/// The result, or the stored part of a result that is not finished.
 fn kept(history: &History, id: &str) -> Result<Option<Entry>, Problem> {
     match history.find(id) {
         Ok(entry) => Ok(Some(entry)),
@@ -117,7 +117,9 @@ fn link(entry: &Entry) -> String {
 }
 
 fn no_such_run() -> Problem {
-    Problem::NotFound("No run of this name is under way, and nothing is kept of it.".to_owned())
+    Problem::NotFound(
+        "No run of this name is in progress, and the history has nothing of it.".to_owned(),
+    )
 }
 
 /// The events of a run, from the one after `Last-Event-ID` on.
@@ -154,7 +156,7 @@ pub(super) async fn events(
     Sse::new(watching.stream()).keep_alive(alive).into_response()
 }
 
-/// One viewer of one run.
+/// A viewer of a run.
 struct Watching {
     live: Live,
     id: String,
@@ -179,7 +181,8 @@ struct Over {
 }
 
 impl Watching {
-    /// The stream, event by event. Nothing is fetched before the viewer has taken what was there.
+    /// The stream, event by event. The next events are fetched only after the viewer has taken the
+    /// previous ones.
     fn stream(self) -> impl Stream<Item = Result<Event, Infallible>> {
         unfold(self, async |mut watching| {
             let event = watching.next().await?;

@@ -19,13 +19,13 @@ use crate::assets;
 use crate::problem::Problem;
 use crate::store::Store;
 
-/// A whole page, or why there is none.
+/// A whole page, or why it cannot be shown.
 type Answer = Result<Html<String>, Problem>;
 
 /// Longest id that is looked for.
 const ID_CHARACTERS: usize = 200;
 
-/// Every page by its address.
+/// The pages, by their addresses.
 pub(crate) fn router(store: Store, ended: watch::Receiver<bool>) -> Router {
     let live = live::Live::new(store.clone(), ended);
     let live = Router::new()

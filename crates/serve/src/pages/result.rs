@@ -14,7 +14,7 @@ use crate::store::Store;
 
 /// Measurements of an unfinished experiment that are shown.
 const LOADS: u64 = 1000;
-/// Their figures.
+/// The figures that the page shows of each.
 const SHOWN: [&str; 9] = [
     "load",
     "threads",
@@ -45,7 +45,7 @@ struct Unfinished {
     table: String,
 }
 
-/// What stands around a result.
+/// The facts around a result.
 struct About {
     tags: Vec<list::Tag>,
     notes: Vec<NoteView>,
@@ -135,7 +135,7 @@ fn unfinished(history: &History, entry: &Entry, about: About) -> Result<Response
     Ok(html(&page)?.into_response())
 }
 
-/// What was measured before an experiment ended without a result.
+/// The measurements of an experiment that ended without a result.
 fn table(loads: &[Load]) -> Table {
     let figures = || SHOWN.iter().filter_map(|key| figure(key));
     let cell = |load, figure: &'static FigureField| {

@@ -48,7 +48,7 @@ struct Choice {
     chosen: bool,
 }
 
-/// The page.
+/// Shows the trends of a figure.
 pub(super) async fn page(State(store): State<Store>, RawQuery(query): RawQuery) -> Answer {
     let parameters = Parameters::of(query.as_deref());
     store.read(move |history| show(history, &parameters)).await
@@ -72,8 +72,8 @@ fn show(history: &History, parameters: &Parameters) -> Answer {
     })
 }
 
-/// Leaves the loads with the most dates, and says what is left out. A single date is shown where
-/// there is nothing else.
+/// Keeps the loads with the most dates, and reports what is left out. A single date is shown only
+/// if there is nothing else.
 fn shorten(trend: &mut Trend) -> Option<String> {
     let all = trend.loads.len();
     if trend.loads.iter().any(|load| load.points.len() > 1) {

@@ -42,7 +42,7 @@ pub(super) fn time(ns: Option<f64>) -> String {
     ns.map_or_else(|| NONE.to_owned(), show_ns)
 }
 
-/// A size, or a dash.
+/// A size with its unit, or a dash.
 pub(super) fn size(bytes: Option<u64>) -> String {
     bytes.map_or_else(|| NONE.to_owned(), |bytes| Bytes(bytes).to_string())
 }

@@ -23,7 +23,7 @@ const USERS: f64 = 0.5;
 /// How long loads are measured next to each other; `None` of it at the shorter paces.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct SideTiming {
-    /// Commits during a checkpoint.
+    /// Timing of commits during a checkpoint.
     pub(super) log: Option<lab::Timing>,
     /// Users during a backup, and the same without it.
     pub(super) backup: Option<lab::Timing>,
@@ -48,7 +48,7 @@ impl SideTiming {
     }
 }
 
-/// What runs alongside a load.
+/// The load that runs alongside another.
 struct Companion {
     /// As it is in a sentence.
     word: &'static str,
@@ -111,7 +111,7 @@ fn grid(
     })
 }
 
-/// Measurements at most.
+/// The most measurements that it takes.
 pub(super) fn steps(database: Database, loads: &[Load], timing: &Timing) -> usize {
     let sides = &timing.sides;
     // Any size has the same loads.
@@ -153,7 +153,7 @@ pub(super) fn method(database: Database, timing: &Timing) -> Vec<String> {
     sentences
 }
 
-/// What is measured next to something else at this pace, in sentences; empty where nothing is.
+/// The pairs that are measured at this pace, in sentences; empty if there are none.
 #[must_use]
 pub fn assess_sides(database: Database, pace: Pace) -> Vec<String> {
     let (sides, areas) = (Timing::of(pace).sides, Areas::of(plan::ANY_SIZE));

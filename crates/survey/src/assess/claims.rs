@@ -41,8 +41,8 @@ pub(super) fn wanted<'a>(
     wanted
 }
 
-/// Every claim, held against every setting that was measured to its end. Of a load whose throughput
-/// fell in the meantime only what was left counts.
+/// Judges every claim by every setting that was measured to its end. For a load whose throughput
+/// fell in the meantime, only the later level counts.
 pub(super) fn judge(
     claims: &[Claim],
     ramps: &[Ramp],

@@ -12,8 +12,7 @@ use crate::{doubts, medium};
 /// Loads that had another throughput when they were measured again.
 #[derive(Default)]
 pub(super) struct Changed {
-    /// Each with its name, and with its last measurement where that is a repetition with less
-    /// throughput.
+    /// Each setting with its name. If a repetition had less throughput, that measurement counts.
     loads: Vec<(String, LevelChange, Option<Measurement>)>,
 }
 
@@ -38,7 +37,7 @@ impl Changed {
         Self { loads: patterns.iter().filter_map(change).collect() }
     }
 
-    /// What changed of a load.
+    /// The change of a load's throughput, if it changed.
     pub(super) fn of(&self, name: &str) -> Option<&LevelChange> {
         self.loads.iter().find(|(load, ..)| load == name).map(|(_, change, _)| change)
     }

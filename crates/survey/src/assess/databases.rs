@@ -27,7 +27,7 @@ const fn shape(block: u64, depth: u32, operation: &'static str) -> Shape {
     Shape { block, depth, operation }
 }
 
-/// All shapes of one database.
+/// The I/O shapes of one database.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Profile {
     /// Single pages at random places; the first is raised in depth.
@@ -39,15 +39,15 @@ pub(super) struct Profile {
     pub(super) scans: &'static [Shape],
     /// Writes that a commit waits for, one at a time.
     pub(super) log_writes: &'static [Shape],
-    /// Random reads of the log.
+    /// Reads of the log at random places.
     pub(super) log_random_reads: &'static [Shape],
     /// Reads of the log in order.
     pub(super) log_scans: &'static [Shape],
-    /// Long writes in order.
+    /// Long writes, one after the other.
     pub(super) bulk_writes: &'static [Shape],
 }
 
-/// What a database does.
+/// The I/O shapes of a database.
 pub(super) fn profile(database: Database) -> &'static Profile {
     match database {
         Database::Generic => &GENERIC,

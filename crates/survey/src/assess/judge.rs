@@ -1,4 +1,4 @@
-//! The verdicts: what was tried, the reasons to doubt it, and what is needed.
+//! The verdicts: the trials, the reasons to doubt them, and the load that is needed.
 
 use analysis::honesty::Honesty;
 use analysis::levels::LevelChange;
@@ -26,7 +26,7 @@ const CEILING_USED: f64 = 0.8;
 /// A commit takes this much of the log, where several share a write.
 const COMMIT_BYTES: u64 = 4096;
 
-/// Everything that verdicts rest on.
+/// Everything that the verdicts are based on.
 pub(super) struct Judge<'a> {
     pub(super) options: &'a AssessOptions,
     pub(super) loads: &'a [Load],
@@ -50,7 +50,7 @@ impl Judge<'_> {
         limits.map(|limits| self.verdict(&limits).publish()).collect()
     }
 
-    /// A role is judged only when every load that speaks for it was measured to its end without an
+    /// A role is judged only if every load that counts for it was measured to its end without an
     /// error: the missing one might have been the slow one.
     fn verdict(&self, limits: &Limits) -> Verdict {
         let loads: Vec<&Load> =
@@ -103,7 +103,7 @@ impl Judge<'_> {
         }
     }
 
-    /// What was tried for a role, in the unit of the role.
+    /// The trials for a role, in the unit of the role.
     fn trials(&self, limits: &Limits, loads: &[&Load]) -> Vec<Trial> {
         match limits.role {
             Role::OltpData => {
@@ -124,8 +124,8 @@ impl Judge<'_> {
         }
     }
 
-    /// A write of the log: one commit, or as many as fit in it; while the data files are written,
-    /// where that was measured.
+    /// A write of the log: one commit, or as many as fit in it. If it was also measured while data
+    /// files are written, that counts.
     fn commits(&self, limits: &Limits, load: &Load) -> Option<Trial> {
         let commits = (load.stream.largest_block() / COMMIT_BYTES).max(1);
         let label = if commits > 1 {
@@ -154,7 +154,7 @@ impl Judge<'_> {
         ))
     }
 
-    /// How a load froze, where that is not chance.
+    /// How a load froze, unless that can be chance.
     fn freezes(&self, limits: &Limits, load: &Load) -> Option<Frozen> {
         let m = self.sustained(load)?;
         let found = Frozen::of(&m.total, m.in_flight as f64, m.seconds, limits);
@@ -184,7 +184,7 @@ impl Judge<'_> {
         Some(format!("Single commits alone: {alone}; alongside {word}: {both}."))
     }
 
-    /// What stands before the single loads.
+    /// Sentences that come before those of the single loads.
     fn also(&self, limits: &Limits, loads: &[&Load]) -> Vec<String> {
         let sides = loads.iter().filter_map(|load| self.beside(load));
         let sides = sides.map(|found| found.sentence.clone());
@@ -382,7 +382,7 @@ fn percentile(ns: Option<u64>) -> String {
     ns.map_or_else(|| "not known".to_owned(), |ns| show_ns(ns as f64))
 }
 
-/// The name of a load when it is measured with one I/O in flight besides.
+/// The name of a load that is also measured with one I/O in flight.
 pub(super) fn at_one(name: &str) -> String {
     format!("{name}_at_1")
 }

@@ -37,7 +37,7 @@ use plan::Timing;
 use session::Session;
 pub use size::assess_size_rule;
 
-/// What to assess, and how.
+/// The target, the pace and the loads of an assessment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AssessOptions {
     /// A directory, a file or a block device.
@@ -46,13 +46,13 @@ pub struct AssessOptions {
     pub size: Option<Bytes>,
     /// What will live on it: decides the loads.
     pub database: Database,
-    /// Access specifications by their names, measured besides; each at rising depths.
+    /// Access specifications by their names, measured in addition; each at rising depths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub specs: Vec<String>,
     /// Access specifications of one's own, such as those of an `.icf` file, measured the same way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own_specs: Vec<OwnSpec>,
-    /// How long each measurement is.
+    /// The pace, which decides the length of each measurement.
     pub pace: Pace,
     /// What the verdicts are held against, one entry per role.
     pub limits: Vec<Limits>,
@@ -62,7 +62,7 @@ pub struct AssessOptions {
     /// The class of the storage; found by what it says of itself where none is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
-    /// What is expected of it; the document says what became of that.
+    /// What the user expects of it; the document says whether that is met.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claim>,
     /// The path to the storage, where it is known: it may be the bottleneck.
@@ -70,13 +70,13 @@ pub struct AssessOptions {
     /// What may be done to the target.
     #[serde(skip)]
     pub permissions: Permissions,
-    /// Which backend makes the I/O.
+    /// The engine that does the I/O.
     pub engine: EngineChoice,
     /// The simulated device of the engine `sim`.
     pub sim: Option<SimDevice>,
     /// Whether the operating system's cache is used.
     pub mode: Mode,
-    /// Where every random choice starts.
+    /// The seed of every random choice.
     pub seed: u64,
 }
 
@@ -111,7 +111,7 @@ pub fn assess(
     let changed = conclude::Changed::find(ramps, patterns, found.repeats.as_ref());
     let honesty = conclude::honesty(&loads, patterns, ramps, lab.environment());
     let unseen = conclude::unseen(patterns);
-    // The error that ended the assessment explains what is missing, so it comes first.
+    // The error that ended the assessment explains missing figures, so it comes first.
     let mut warnings: Vec<String> = lab.error().map(str::to_owned).into_iter().collect();
     warnings.extend(conclude::doubts(honesty.as_ref(), &changed));
     warnings.extend(found.warnings(chosen.warning.as_deref()).into_iter().chain(unseen.clone()));

@@ -14,12 +14,13 @@ pub(super) const DEPTH: u32 = 256;
 const IOS: f64 = 2600.0;
 /// A histogram knows its values to within one percent.
 const RESOLUTION: (u64, u64) = (101, 100);
-/// What did not last is offered again at this share of what was left.
+/// A rate that did not last is followed by this share of the rate that was left.
 const LEFT: f64 = 0.97;
 /// How often a load that does not last is offered again.
 const HOLDS: usize = 4;
 
-/// A freeze is so many times as long as is acceptable, and as is usual.
+/// An I/O is frozen if it takes this many times the acceptable latency, and this many times the
+/// usual one.
 const FREEZE_TIMES: f64 = 10.0;
 /// Freezes that are not chance, and the share of the time from which they matter.
 const FREEZES: f64 = 2.0;
@@ -32,7 +33,7 @@ pub(super) struct Offering {
     pub(super) seconds: (f64, f64),
     /// For how long the load that fits is offered at last.
     pub(super) hold_seconds: f64,
-    /// Warm-up and settling of each.
+    /// Seconds of warm-up and of settling for each measurement.
     pub(super) warmup_settle_seconds: (f64, f64),
     /// The search ends at this ratio, or after so many windows.
     pub(super) close: f64,
@@ -52,7 +53,7 @@ impl Offering {
     }
 }
 
-/// A search under way.
+/// A search in progress.
 pub(super) struct Offer<'l, 'a> {
     pub(super) lab: &'l mut Lab<'a>,
     pub(super) offering: Offering,
@@ -142,7 +143,7 @@ pub(super) fn lasting(found: &OfferedLoad) -> impl Iterator<Item = &Measurement>
     found.points.iter().filter(move |m| m.seconds >= least)
 }
 
-/// What was offered each second; nothing of a closed loop.
+/// The rate that was offered; `None` for a closed loop.
 fn offered(measurement: &Measurement) -> f64 {
     match measurement.workload.streams.first().and_then(|s| s.rate).map(|rate| rate.limit) {
         Some(RateLimit::Iops(iops)) => iops,
@@ -150,8 +151,8 @@ fn offered(measurement: &Measurement) -> f64 {
     }
 }
 
-/// A measurement of an open loop as a trial: its reads are judged, and what it did at its end
-/// counts where that is less than on the whole.
+/// A measurement of an open loop as a trial: its reads are judged, and its rate at the end counts
+/// if that is lower than the average.
 pub(super) fn trial(title: &str, measurement: &Measurement, limits: &Limits) -> Trial {
     let judged = if measurement.read.ios > 0 { &measurement.read } else { &measurement.total };
     let trial = closed(title, measurement, judged, measurement.total.iops, limits);
@@ -203,17 +204,17 @@ pub(super) fn beside(
 /// Times in which nothing was done, though something was in flight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Frozen {
-    /// How often.
+    /// How often the load froze.
     pub(super) events: f64,
-    /// Share of the window.
+    /// The share of the window in which it was frozen.
     pub(super) share: f64,
-    /// The longest of them.
+    /// The longest freeze, in nanoseconds.
     pub(super) longest_ns: u64,
 }
 
 impl Frozen {
-    /// I/Os that took so many times as long as is acceptable, and as is usual, were frozen, all
-    /// that were in flight at once; `None` if none was.
+    /// Freezes of a load. An I/O is frozen if it takes this many times the acceptable and the usual
+    /// latency; I/Os in flight at the same time are one freeze. `None` without a freeze.
     pub(super) fn of(
         judged: &Statistics,
         in_flight: f64,
@@ -239,8 +240,9 @@ impl Frozen {
     }
 }
 
-/// A freeze holds up no more of a closed loop than what it has in flight, so that its percentiles
-/// hide it. At the same rate everything that is due in a freeze is late. One of them may be chance.
+/// In a closed loop, a freeze holds up no more than the I/Os in flight, so percentiles hide it. In
+/// an open loop of the same rate, everything that is due in a freeze is late. A single one may be
+/// chance.
 fn with_freezes(trial: Trial, frozen: [Option<Frozen>; 2]) -> Trial {
     let shares = frozen.into_iter().flatten().filter(Frozen::is_no_chance).map(|f| f.share);
     let share = shares.filter(|share| *share < 1.0).fold(0.0, f64::max);

@@ -32,11 +32,11 @@ const SECTOR: u64 = 512;
 pub(super) struct Timing {
     /// A pattern at the depth to be judged.
     pub(super) pattern: lab::Timing,
-    /// One point of a ramp.
+    /// Timing of one point of a ramp.
     pub(super) ramp: lab::Timing,
     /// How much fits within the limits.
     pub(super) offering: Offering,
-    /// Loads next to each other.
+    /// Timing of loads next to each other.
     pub(super) sides: SideTiming,
     /// How often the first pattern is measured again at the end.
     pub(super) repeats: usize,
@@ -114,7 +114,7 @@ fn offering(
     Offering { seconds, hold_seconds, warmup_settle_seconds, close, at_most }
 }
 
-/// One load of the assessment.
+/// One load of the assessment, with its depths.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Load {
     pub(super) name: String,
@@ -124,13 +124,13 @@ pub(super) struct Load {
     /// Whether its depth is raised to find where it saturates; it is then measured at the depth
     /// found.
     pub(super) ramp: bool,
-    /// What it is evidence for.
+    /// The role that it is evidence for, if any.
     pub(super) role: Option<Role>,
     /// The load whose depth it takes.
     pub(super) like: Option<String>,
     /// It is offered in an open loop, to find how much of it fits within the limits of its role.
     pub(super) offered: bool,
-    /// It is an access specification that somebody named.
+    /// Whether it is an access specification that the user named.
     pub(super) is_named: bool,
 }
 
@@ -316,7 +316,7 @@ fn shifted(loads: &[Load], align_bytes: u64) -> Option<Load> {
     Some(Load { like: Some(load.name.clone()), ..shifted })
 }
 
-/// One load of each kind, at the depth that the database uses, and nothing besides: enough for an
+/// One load of each kind, at the depth that the database uses, and nothing more: enough for an
 /// impression.
 pub(super) fn one_of_each(loads: &[Load]) -> Vec<Load> {
     let is = |load: &Load, pattern: Pattern, write_percent: u8| {
@@ -338,8 +338,8 @@ pub(super) fn one_of_each(loads: &[Load]) -> Vec<Load> {
     kinds.into_iter().flatten().map(alone).collect()
 }
 
-/// Access specifications on the part of the file that holds data, each at rising depths. Names that
-/// nobody knows are none.
+/// Access specifications on the part of the file that holds data, each at rising depths. Unknown
+/// names are left out.
 pub(super) fn named(specs: &[String], own: &[OwnSpec], file_bytes: u64) -> Vec<Load> {
     let areas = Areas::of(file_bytes);
     let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };

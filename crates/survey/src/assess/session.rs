@@ -63,7 +63,7 @@ fn burst(offered: &OfferedLoad) -> Option<String> {
     ))
 }
 
-/// An assessment under way.
+/// An assessment in progress.
 pub(super) struct Session<'a, 'l> {
     pub(super) lab: &'l mut Lab<'a>,
     pub(super) timing: Timing,
@@ -85,10 +85,10 @@ impl<'a, 'l> Session<'a, 'l> {
         Self { lab, timing: *timing, link, options, stop, found: Results::default() }
     }
 
-    /// Ramps and patterns, reads first: writes leave caches full.
+    /// Measures ramps and patterns, reads first: writes leave caches full.
     ///
-    /// Whatever goes wrong, what was measured until then is found, and the lab knows what went
-    /// wrong.
+    /// If something goes wrong, everything that was measured until then is kept, and the lab knows
+    /// the reason.
     pub(super) fn measure_all(mut self, loads: &[Load]) -> Results {
         self.lab.expect_steps(steps(self.options.database, loads, &self.timing));
         self.tool_ceiling();
@@ -150,7 +150,7 @@ impl<'a, 'l> Session<'a, 'l> {
         }
     }
 
-    /// The tool ceiling: the rate of this program on this host when there is no I/O to do.
+    /// The tool ceiling: the rate of iosonde on this host when there is no I/O to do.
     fn tool_ceiling(&mut self) {
         if self.lab.setup().engine.is_artificial() || self.lab.is_over() {
             return;
@@ -192,7 +192,7 @@ impl<'a, 'l> Session<'a, 'l> {
         if self.lab.is_over() {
             return;
         }
-        // Sizes that somebody else chose may be none that the storage takes.
+        // The user's sizes may not suit the storage.
         if load.is_named
             && let Some(reason) = self.lab.unfit(std::slice::from_ref(&load.stream))
         {
@@ -208,14 +208,14 @@ impl<'a, 'l> Session<'a, 'l> {
             beside = larger;
         }
         self.pattern(load, depth, load.name.clone());
-        // After the load itself: the first of a kind is what stands for it in a report.
+        // After the load itself: a report shows the first of each kind.
         self.found.patterns.extend(beside);
         if depth > 1 && !load.ramp && self.is_late(load) {
             self.pattern(load, 1, judge::at_one(&load.name));
         }
     }
 
-    /// A load at one depth.
+    /// Measures a load at one depth.
     fn pattern(&mut self, load: &Load, depth: u32, name: String) {
         if self.lab.is_over() {
             return;
@@ -275,7 +275,7 @@ impl<'a, 'l> Session<'a, 'l> {
             let larger = complete.filter(|m| conclude::is_complete(m));
             causes_of(&points, knee, Beside { link, ceiling, larger }, self.lab)
         });
-        // It is shown, but says nothing about the curve.
+        // It is shown, but does not count for the curve.
         points.extend(cut_short);
         let causes = causes.unwrap_or_default().publish();
         (Ramp { name, title, knee: knee.publish(), causes, points }, larger)
@@ -299,7 +299,7 @@ impl<'a, 'l> Session<'a, 'l> {
         Some(PatternResult {
             name,
             title: format!("{}, with blocks of {size}", load.title),
-            operation: "what larger blocks tell of the limit".to_owned(),
+            operation: "what larger blocks show about the limit".to_owned(),
             measurement,
         })
     }

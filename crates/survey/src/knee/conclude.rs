@@ -18,7 +18,7 @@ const MORE: f64 = 1.15;
 /// The first moments of a measurement: this share of it.
 const FIRST_SHARE: f64 = 0.05;
 
-/// A load in short.
+/// A measurement as a load of the curve.
 pub(super) fn load(
     place: usize,
     purpose: Purpose,
@@ -52,7 +52,7 @@ pub(super) fn curve(loads: &[CurveLoad]) -> Vec<CurveLoad> {
     curve
 }
 
-/// The whole conclusion.
+/// The whole conclusion from the loads.
 pub(super) fn saturation(
     found: &KneeLab<'_>,
     knee: Option<Knee>,
@@ -74,7 +74,7 @@ pub(super) fn saturation(
     }
 }
 
-/// The load in words.
+/// The title of the load.
 fn title(options: &KneeOptions) -> String {
     let stream = &options.stream;
     let blocks: Vec<String> = stream.blocks.iter().map(|block| block.bytes.to_string()).collect();
@@ -153,10 +153,10 @@ fn causes(
     })
 }
 
-/// What is known next to the points of a curve.
+/// Facts besides the points of a curve.
 #[derive(Clone, Copy)]
 pub(crate) struct Beside<'a> {
-    /// The path to the storage.
+    /// The path to the storage, if named.
     pub(crate) link: Option<&'a Link>,
     /// What this program reaches without any I/O.
     pub(crate) ceiling: Option<f64>,
@@ -164,7 +164,7 @@ pub(crate) struct Beside<'a> {
     pub(crate) larger: Option<&'a Measurement>,
 }
 
-/// Why a curve ends, from its points and what is known next to them; the likeliest cause first.
+/// Why a curve ends, from its points and other facts; the likeliest cause first.
 pub(crate) fn causes_of(
     points: &[Measurement],
     knee: &Knee,
@@ -188,7 +188,7 @@ pub(crate) fn causes_of(
     })
 }
 
-/// Mean size of an I/O.
+/// Mean size of an I/O in bytes.
 fn block_bytes(measurement: &Measurement) -> f64 {
     let total = &measurement.total;
     if total.ios > 0 { total.bytes as f64 / total.ios as f64 } else { 0.0 }
@@ -253,7 +253,7 @@ fn queues(lab: &Lab<'_>) -> Vec<QueueLimit> {
     both.into_iter().flatten().collect()
 }
 
-/// How it was measured.
+/// The method, sentence by sentence.
 pub(super) fn method(options: &KneeOptions, prepared: &Prepared) -> Vec<String> {
     let (from, to) = options.in_flight;
     let contents: Vec<&str> =
@@ -269,7 +269,7 @@ pub(super) fn method(options: &KneeOptions, prepared: &Prepared) -> Vec<String> 
         options.setup.timing_sentence(),
         "Beyond saturation, as many I/Os in flight were spread over twice and four times as many \
          threads, and blocks four times as large were used (up to 1 MiB), where possible. What \
-         they change tells causes apart."
+         they change distinguishes causes."
             .to_owned(),
         "Every measurement drew new random offsets.".to_owned(),
     ];

@@ -21,7 +21,7 @@ const MEASUREMENTS_MAX: usize = 8;
 /// A latency that must be kept: `5ms@p99`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LatencyTarget {
-    /// The longest it may be.
+    /// The longest latency that is allowed.
     pub latency_ns: Nanoseconds,
     /// Of which statistic: `mean`, `p50`, `p90`, `p95`, `p99` or `p99.9`.
     pub statistic: String,
@@ -29,7 +29,7 @@ pub struct LatencyTarget {
     pub expected_iops: Option<f64>,
 }
 
-/// What is not a latency target.
+/// Why a text is not a latency target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a latency target; write a time and a statistic, such as 5ms@p99: mean, p50, p90, \

@@ -1,9 +1,9 @@
 //! The saturation point of one load: how many I/Os in flight it takes, and what then keeps
 //! throughput from growing.
 //!
-//! The depth of the load is raised by the search of `analysis::knee`; what was measured is put
-//! before `analysis::cause`, with a few loads next to the curve that tell causes apart: as many
-//! I/Os in flight on more threads, and larger blocks.
+//! The search of `analysis::knee` raises the depth of the load. `analysis::cause` explains the
+//! result with the help of a few loads off the curve, which distinguish causes: as many I/Os in
+//! flight on more threads, and larger blocks.
 
 pub(crate) mod conclude;
 mod latency;
@@ -29,12 +29,12 @@ const LARGER_MAX: u64 = 1 << 20;
 /// Memory that larger blocks may take.
 const LARGER_MEMORY: u64 = 1 << 28;
 
-/// Which load, and how far.
+/// The load, and how far to raise it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KneeOptions {
-    /// Targets, engine, mode and timing.
+    /// Targets, engine, mode and timing of the search.
     pub setup: Setup,
-    /// The load; its depth is what is searched.
+    /// The load; the search varies its depth.
     pub stream: Stream,
     /// I/Os in flight in all: the least and the most to be measured.
     pub in_flight: (u32, u32),
@@ -45,7 +45,7 @@ pub struct KneeOptions {
 }
 
 impl KneeOptions {
-    /// Threads in all.
+    /// Threads on all targets together.
     fn workers(&self) -> u32 {
         let targets = u32::try_from(self.setup.targets.len()).unwrap_or(u32::MAX);
         self.stream.threads.saturating_mul(targets).max(1)
@@ -98,7 +98,7 @@ pub fn knee(
     Ok(found.lab.document(conclusion, found.measurements, method))
 }
 
-/// What was measured so far.
+/// The state of a search, with its measurements.
 struct KneeLab<'a> {
     options: &'a KneeOptions,
     lab: Lab<'a>,
@@ -131,7 +131,7 @@ impl KneeLab<'_> {
             .collect()
     }
 
-    /// The load at a depth.
+    /// The stream of the load at a depth.
     fn at(&self, depth: u32) -> Stream {
         Stream { depth, ..self.options.stream.clone() }
     }

@@ -69,8 +69,8 @@ fn cost<'a>(mut row: impl Iterator<Item = &'a MatrixCell>) -> Option<WriteCost> 
     any.then_some(cost)
 }
 
-/// The 99th percentile of reads as a multiple of that without writes, or what is wrong with the
-/// cell.
+/// The 99th percentile of reads as a multiple of that without writes, or the reason that the cell
+/// has none.
 fn judge(alone: &MatrixCell, cell: &MatrixCell, p99_alone_ns: u64) -> Result<f64, WriteLimit> {
     if cell.outcome != CellOutcome::Reached {
         // A skipped cell offers more than one that was not reached.

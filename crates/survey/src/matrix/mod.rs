@@ -28,7 +28,7 @@ const DEVIATIONS: f64 = 3.0;
 /// What to measure, and at which rates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MatrixOptions {
-    /// Targets, engine, mode and timing.
+    /// Targets, engine, mode and timing of the experiment.
     pub setup: Setup,
     /// The load; its reads and its writes become two streams.
     pub stream: Stream,
@@ -135,7 +135,7 @@ pub(crate) struct Grid {
     pub(crate) alone: Timing,
     /// How long each combination is measured.
     pub(crate) cell: Timing,
-    /// What this program reaches on this host without any I/O, where that is known.
+    /// What iosonde reaches on this host without any I/O, if that is known.
     pub(crate) tool_ceiling_iops: Option<f64>,
 }
 
@@ -145,12 +145,12 @@ impl Grid {
         cells_of(&self.levels).len()
     }
 
-    /// Measurements at most.
+    /// The most measurements that it takes.
     pub(crate) fn steps(&self) -> usize {
         self.cells() + 2
     }
 
-    /// Measures it, and concludes from what was measured until the experiment was over.
+    /// Measures the rates, and draws the conclusion from everything that was measured.
     pub(crate) fn measure(&self, lab: &mut Lab<'_>) -> (ReadWriteMatrix, Vec<Measurement>) {
         let mut found = Vec::new();
         let read = self.highest(lab, "the highest read rate", &self.reads, &mut found);
@@ -250,7 +250,7 @@ impl Grid {
     }
 }
 
-/// The rates of a cell.
+/// The rates that a cell offers.
 #[derive(Debug, Clone, Copy)]
 struct Offered {
     percent: (u8, u8),

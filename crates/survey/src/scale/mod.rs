@@ -16,9 +16,9 @@ use crate::lab::{Lab, Progress, Setup};
 /// What to measure on which targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScaleOptions {
-    /// Targets, engine, mode and timing.
+    /// Targets, engine, mode and timing of the experiment.
     pub setup: Setup,
-    /// The load on each target.
+    /// The load that each target gets.
     pub stream: Stream,
     /// Whether every pair is measured, to learn which targets share something.
     pub pairs: bool,
@@ -66,7 +66,7 @@ pub fn scale(
         let Some(measurement) = lab.measure(vec![stream]) else { break };
         lab.keep(&measurement);
         match set.as_slice() {
-            // What was cut short is kept and compared with nothing.
+            // A measurement that was cut short is kept and not compared.
             _ if measurement.status != Status::Complete => {}
             [one] => alone.push(target_alone(&measurement, *one)),
             _ => together.push(targets_together(&measurement, set, unit)),
@@ -105,7 +105,7 @@ fn twice(
     found
 }
 
-/// What was found, and where targets add up, whether this load could have shown otherwise.
+/// The findings. If targets add up, also whether this load could have shown otherwise.
 fn with_saturation(
     unit: ScaleUnit,
     (alone, doubled): (Option<&TargetAlone>, Option<&TargetAlone>),

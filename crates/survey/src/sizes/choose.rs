@@ -14,7 +14,7 @@ use crate::measure::Site;
 pub(super) struct Chosen {
     pub(super) sizes: Vec<Bytes>,
     pub(super) setup: Setup,
-    /// Why there are no larger ones.
+    /// Why no larger size is measured.
     pub(super) reason: String,
 }
 
@@ -108,7 +108,7 @@ fn chosen(
     Ok(Chosen { sizes, setup, reason })
 }
 
-/// Half of the free space.
+/// Half of the free space, in bytes, and the reason in words.
 fn free(options: &SizesOptions) -> (u64, String) {
     let paths: Vec<_> = options.setup.targets.iter().map(|t| t.path.as_path()).collect();
     let space = filling::space_bytes(&Site::of_paths(&paths).environment().storage);

@@ -2,7 +2,7 @@
 //! storage?
 //!
 //! One file of the largest size is made; each smaller size is its first part. A separate file for
-//! every size would lie elsewhere on the medium, and its caches would have to be filled anew.
+//! every size would be elsewhere on the medium, and its caches would have to be filled again.
 
 mod choose;
 
@@ -42,7 +42,7 @@ const PASS_BEGIN_S: f64 = 0.5;
 /// What to measure, and on which sizes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SizesOptions {
-    /// Targets, engine, mode and timing.
+    /// Targets, engine, mode and timing of the experiment.
     pub setup: Setup,
     /// The load; its span is set to each size.
     pub stream: Stream,
@@ -77,7 +77,7 @@ pub fn sizes(
         let warmed = warm(&mut lab, options, size);
         let Some(measurement) = lab.measure(vec![sized(&options.stream, size)]) else { break };
         lab.keep(&measurement);
-        // What was cut short is kept and compared with nothing.
+        // A measurement that was cut short is kept and not compared.
         if measurement.status == Status::Complete {
             curve.push(result(&measurement, size, warmed));
         }

@@ -29,8 +29,8 @@ use super::rising::{Fitted, Rounds, Size, repeat, scatter};
 pub(super) const BEST_PERCENT: f64 = 3.0;
 /// Repetitions stop when this share of the time of the whole matrix is used.
 pub(super) const BUDGET_SHARE: f64 = 0.02;
-/// A size is not described by the surface where its cells lie farther from it than this, in natural
-/// log units …
+/// The surface does not describe a size whose cells are farther from it than this, in natural log
+/// units …
 const OFF: f64 = 0.10;
 /// … and than so many times the scatter of repetitions.
 const OFF_SCATTERS: f64 = 3.5;
@@ -44,7 +44,7 @@ const OPERATING_SHARE: f64 = 0.95;
 /// More repetitions of one cell teach nothing.
 const ROUNDS_MAX: usize = 100;
 
-/// What to measure next.
+/// The cell to measure next, and why.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Next<'a> {
     pub(super) cell: &'a Cell,
@@ -60,7 +60,7 @@ pub(super) struct Inferred {
     pub(super) error_percent: f64,
 }
 
-/// The best of a load.
+/// The best throughput of a load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Best {
     pub(super) figures: Inferred,
@@ -70,7 +70,7 @@ pub(super) struct Best {
     pub(super) own: bool,
 }
 
-/// The families of some cells, and what is known of them.
+/// The families of some cells, with their measurements.
 pub(super) struct Design<'a> {
     families: Vec<Family<'a>>,
     rounds: Rounds,
@@ -80,9 +80,9 @@ pub(super) struct Design<'a> {
     repeats: bool,
 }
 
-/// One kind of I/O.
+/// The cells of one kind of I/O.
 struct Family<'a> {
-    /// In rising order.
+    /// The block sizes in rising order.
     sizes: Vec<Size<'a>>,
     /// Places of the smallest and the largest size that the surface has to describe.
     ends: (usize, usize),
@@ -167,7 +167,7 @@ impl<'a> Design<'a> {
         Some(Next { cell, first: false })
     }
 
-    /// What follows for a cell.
+    /// The figures that follow for a cell.
     pub(super) fn inferred(&self, cell: &Cell) -> Option<Inferred> {
         let (family, size) = self.place(cell)?;
         family.at(size, cell.in_flight() as f64)
@@ -235,7 +235,7 @@ impl<'a> Family<'a> {
         }
         let mut family = Self { sizes, ends, every_size, repeated, surface: None, scatter };
         family.fit(rounds, fitted);
-        // The surface is held up to what is measured again, and to nothing before that.
+        // The surface is compared with cells that are measured again, and not with earlier ones.
         while family.is_ready(rounds) && family.leave_out_an_end(rounds, fitted) {}
         family
     }
@@ -292,7 +292,7 @@ impl<'a> Family<'a> {
         self.sizes.get(self.ends.0..=self.ends.1).unwrap_or_default()
     }
 
-    /// Those between the ends.
+    /// The sizes between the ends.
     fn inner(&self) -> &[Size<'a>] {
         let here = self.described();
         here.get(1..here.len().saturating_sub(1)).unwrap_or_default()
@@ -384,7 +384,7 @@ impl<'a> Family<'a> {
         })
     }
 
-    /// How far the rounds of a cell lie from the surface, in natural log units.
+    /// How far the rounds of a cell are from the surface, in natural log units.
     fn distance(&self, cell: &Cell, rounds: &Rounds) -> Option<f64> {
         let surface = self.surface.as_ref()?;
         let found = rounds.get(&cell.number)?;

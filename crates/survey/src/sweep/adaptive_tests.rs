@@ -39,7 +39,7 @@ fn measure(
     }
 }
 
-/// The largest error of what is inferred for any cell, in percent.
+/// The largest error of the inferred figures, in percent.
 fn worst_percent(cells: &[Cell], rounds: &Rounds, iops: impl Fn(&Cell) -> f64) -> f64 {
     let all: Vec<&Cell> = cells.iter().collect();
     let design = Design::new(&all, rounds, &mut Fitted::new(), false, None);
@@ -50,7 +50,7 @@ fn worst_percent(cells: &[Cell], rounds: &Rounds, iops: impl Fn(&Cell) -> f64) -
     cells.iter().map(error).fold(0.0, f64::max)
 }
 
-/// Sixteen servers with a time per I/O and a time per byte, behind a link of 1 GB/s.
+/// Sixteen servers with a time per I/O and a time per byte, and a link of 1 GB/s.
 fn plain(cell: &Cell) -> f64 {
     let (n, block) = (cell.in_flight() as f64, cell.block_bytes.0 as f64);
     let service = 1e-3 + block / 500e6;

@@ -40,10 +40,10 @@ const STAGE_SLOTS: u32 = 128;
 /// The slot of checks, past those of all stages.
 const CHECK_SLOT: u32 = 8 * STAGE_SLOTS;
 
-/// One measurement that was kept.
+/// A stored measurement of a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Record {
-    /// Number of the cell.
+    /// Number of the cell in the plan.
     pub(super) cell: u32,
     /// Stage and round, or the slot of checks.
     pub(super) slot: u32,
@@ -52,7 +52,7 @@ pub(super) struct Record {
     pub(super) start_iops: f64,
 }
 
-/// What to measure next.
+/// The cell to measure next, and its role.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Step<'a> {
     pub(super) cell: &'a Cell,
@@ -63,11 +63,11 @@ pub(super) struct Step<'a> {
     pub(super) whole: bool,
 }
 
-/// A cell that was measured to check what is inferred for it.
+/// A cell that was measured to check its inferred figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Check {
     cell: u32,
-    /// ln of measured over inferred.
+    /// The natural logarithm of measured over inferred.
     error: f64,
     /// How far that is outside of the interval of the model; negative inside of it.
     score: f64,
@@ -75,9 +75,9 @@ struct Check {
     change: f64,
 }
 
-/// One kind of I/O: what is known of it, and what to measure next.
+/// One kind of I/O: its measurements, and what to measure next.
 pub(super) struct Standing<'a> {
-    /// Its cells.
+    /// The cells of this kind.
     pub(super) cells: Vec<&'a Cell>,
     pub(super) next: Option<Step<'a>>,
     pub(super) design: Design<'a>,
@@ -88,12 +88,12 @@ pub(super) struct Standing<'a> {
     /// Cells that have a window of their whole length.
     whole: Vec<u32>,
     checks: Vec<Check>,
-    /// How far cells that were measured twice lie outside their own intervals.
+    /// How far cells that were measured twice are outside their own intervals.
     repeats: Vec<f64>,
     refinements: Vec<Refinement>,
 }
 
-/// How much is measured.
+/// How much of the kind is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Extent {
     Design,
@@ -114,7 +114,7 @@ struct SoFar {
 }
 
 impl SoFar {
-    /// Begins the next stage.
+    /// Begins the next stage of refinement.
     fn refine(&mut self, refinement: Refinement, repeats: Repeats) {
         self.stage += 1;
         match refinement {
@@ -244,7 +244,8 @@ impl<'a> Standing<'a> {
         known.then(|| wider(error_percent, quantile(&self.repeats, |score| *score))).flatten()
     }
 
-    /// Whether rates change within a window, and what was measured of a cell is only its beginning.
+    /// Whether rates change within a window, so that a short measurement of a cell is only its
+    /// beginning.
     pub(super) fn is_outdated(&self, cell: &Cell) -> bool {
         !self.short_windows && !self.whole.contains(&cell.number)
     }
@@ -270,7 +271,7 @@ impl<'a> Standing<'a> {
     }
 }
 
-/// What to measure besides, where the checks are too far off.
+/// What else to measure if the checks are too far off.
 fn more(extent: Extent, changes: bool) -> Refinement {
     if changes {
         Refinement::WholeWindows
@@ -353,7 +354,7 @@ fn check_step(cell: &Cell) -> Step<'_> {
     Step { cell, slot: CHECK_SLOT, first: false, whole: true }
 }
 
-/// Compares a check with what is inferred. Its own interval is not subtracted: where rates change
+/// Compares a check with the inferred figure. Its own interval is not subtracted: if rates change
 /// within a window it is wide, and would excuse what the inference did not see.
 fn check(design: &Design<'_>, cell: &Cell, records: &[Record]) -> Option<Check> {
     let found = measured(records, cell)?;
@@ -369,7 +370,7 @@ fn check(design: &Design<'_>, cell: &Cell, records: &[Record]) -> Option<Check> 
 /// What cells that were measured twice say.
 #[derive(Debug, Clone)]
 struct Repeats {
-    /// How far each lies outside its own interval, in natural log units.
+    /// How far each is outside its own interval, in natural log units.
     scores: Vec<f64>,
     /// Standard deviation of one measurement, in natural log units.
     scatter: f64,

@@ -23,7 +23,7 @@ type Device<'d> = &'d dyn Fn(&Cell) -> (f64, f64);
 /// What each measurement is multiplied with, by its number.
 type Noise<'n> = &'n dyn Fn(usize) -> f64;
 
-/// Measures until nothing more is asked for; gives what was measured.
+/// Measures until no more is asked for; returns the measurements.
 fn measure(plan: &Plan, cells: &[&Cell], device: Device<'_>) -> Vec<Record> {
     measure_noisy(plan, cells, device, &|_| 1.0)
 }
@@ -74,7 +74,7 @@ fn normal(number: usize) -> f64 {
     (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * turn).cos()
 }
 
-/// Sixteen servers with a time per I/O and a time per byte, behind a link of 1 GB/s.
+/// Sixteen servers with a time per I/O and a time per byte, and a link of 1 GB/s.
 fn plain(cell: &Cell) -> f64 {
     let (n, block) = (cell.in_flight() as f64, cell.block_bytes.0 as f64);
     let service = 1e-3 + block / 500e6;
@@ -94,7 +94,7 @@ fn a_device_that_the_model_describes_is_checked_nine_times_and_not_refined() {
     let cells: Vec<&Cell> = all.iter().collect();
     let records = measure(&plan, &cells, &device);
     let standing = Standing::of(&plan, &cells, &records, &mut Fitted::new());
-    // Two corners besides, which may be among the nine.
+    // Two more corners, which may be among the nine.
     let checked = records.iter().filter(|r| r.slot == CHECK_SLOT).count();
     assert!((CHECKS..=CHECKS + 2).contains(&checked), "{checked}");
     let published = standing.publish().unwrap();
@@ -132,8 +132,8 @@ fn where_nothing_follows_from_anything_every_cell_is_measured() {
     assert_eq!(coverage(&standing, &records, &device), None);
 }
 
-/// Share of the measured cells whose truth is in the interval of what was measured first, which
-/// knew nothing but its own window.
+/// Share of the measured cells whose truth is in the interval of the first measurement, which knew
+/// only its own window.
 fn measured_coverage(standing: &Standing<'_>, records: &[Record], device: Device<'_>) -> f64 {
     let first = |cell: &&Cell| records.iter().find(|r| r.cell == cell.number);
     let inside = |cell: &&Cell| {

@@ -13,17 +13,17 @@ use crate::doubts;
 /// Why measurements do not make a sweep.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CollectError {
-    /// Fewer than two.
+    /// There are fewer than two measurements.
     #[error("a sweep has at least two runs of one file, and there are not so many")]
     TooFew,
-    /// A measurement whose load is none that a cell can have.
+    /// A measurement has a load that no cell can have.
     #[error("run {number} (`{title}`) cannot be part of a sweep: {why}")]
     Load {
-        /// Which, from 1.
+        /// Its number in the list, from 1.
         number: usize,
-        /// Its load.
+        /// The title of its load.
         title: String,
-        /// What is in the way.
+        /// Why a cell cannot have it.
         why: &'static str,
     },
 }
@@ -72,7 +72,7 @@ impl Key {
 fn cell_of(m: &Measurement) -> Result<Cell, &'static str> {
     let [stream] = m.workload.streams.as_slice() else {
         return Err(if m.workload.is_unknown() {
-            "nobody knows its load"
+            "its load is not known"
         } else {
             "it has several streams"
         });
@@ -253,7 +253,7 @@ fn finished(measurements: &[Measurement]) -> String {
     ends.max().map_or(started, |end| end.to_string())
 }
 
-/// FNV-1a of 64 bits.
+/// The hash FNV-1a of 64 bits.
 fn fnv_1a(text: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step)

@@ -252,8 +252,8 @@ fn best_of_load(standing: &Standing<'_>, load: &[&SweptCell], curve: &mut SweptC
     falls
 }
 
-/// Whether what is inferred for a measured cell and what was measured exclude each other: then the
-/// load has what was measured.
+/// Whether the inferred and the measured figure of a cell exclude each other: then the load has the
+/// measured one.
 fn contradicts(standing: &Standing<'_>, load: &[&SweptCell]) -> bool {
     let excluded = |cell: &&SweptCell| {
         let measured = cell.iops.zip(cell.error_percent);

@@ -21,13 +21,13 @@ const CONTROLS: usize = 4;
 pub struct Forecast {
     /// Measurements, those apart that make the best of a load better known.
     pub measurements: usize,
-    /// Warm-ups, windows and pauses.
+    /// Seconds of warm-ups, windows and pauses.
     pub seconds: f64,
 }
 
-/// Foresees an adaptive sweep: every ramp goes up to the deepest load, windows end as soon as they
-/// may, there are no repetitions beyond the nine that tell what a measurement is worth and the time
-/// that is meant for others, and the checks call for no more.
+/// Forecasts an adaptive sweep: every ramp goes up to the deepest load, windows end as soon as they
+/// may, there are no repetitions beyond the nine that show what a measurement is worth and the time
+/// that is reserved for others, and the checks call for no more.
 #[must_use]
 pub fn forecast(plan: &Plan) -> Forecast {
     let cells = plan.cells();
@@ -47,7 +47,7 @@ pub fn forecast(plan: &Plan) -> Forecast {
         };
         // Checks have the whole length, whatever is known before.
         let left = kind.len() - count;
-        // Nine of more are drawn, and the two corners are measured besides.
+        // With more cells, nine are drawn, and the two corners are measured in addition.
         let checks = if left > CHECKS { CHECKS + CORNERS } else { left };
         let count = count + REPEATS.min(count);
         measurements += count + checks;
@@ -106,8 +106,8 @@ mod tests {
 
     #[test]
     fn two_ramps_two_cells_of_each_size_between_controls_repetitions_and_checks_are_foreseen() {
-        // 1, 2, 4, 8 in flight at either end, each twice; 3 is not twice what comes before.
-        // What is left of ten cells checks the others.
+        // 1, 2, 4, 8 in flight at either end, each twice; 3 is not twice the load before. The rest
+        // of ten cells checks the others.
         assert_eq!(forecast(&plan(&[4096, 65536], &[1])).measurements, 8 + 8 + 2);
         assert_eq!(forecast(&plan(&[4096, 8192, 16384, 65536], &[1])).measurements, 12 + 9 + 8);
         // With 2 threads there are 16 in flight as well; 6 of 20 cells are left.

@@ -1,7 +1,7 @@
-//! A sweep: every cell of a plan, one after the other, each given away as soon as it is finished.
+//! A sweep: every cell of a plan, one after the other, each handed over as soon as it is finished.
 //!
-//! What to measure next follows from the plan and from what was measured, and from nothing else. A
-//! sweep that was interrupted, in whatever way, is therefore continued by giving it what was kept.
+//! The plan and the measurements alone decide what to measure next. A sweep that was interrupted,
+//! in whatever way, therefore resumes from its stored measurements.
 
 mod adaptive;
 mod checks;
@@ -26,10 +26,10 @@ use crate::lab::Progress;
 pub use collected::{CollectError, collected_sweeps};
 pub use forecast::{Forecast, forecast};
 
-/// What to sweep, and what is there of it.
+/// The plan of a sweep, and its stored part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepOptions {
-    /// The cells.
+    /// The plan with the cells.
     pub plan: Plan,
     /// What may be done to the targets.
     pub permissions: Permissions,
@@ -44,7 +44,7 @@ pub struct SweepOptions {
 /// Keeps a finished measurement under a name, before the next begins. An error ends the sweep.
 pub type Keep<'a> = dyn FnMut(u32, &Measurement) -> Result<(), String> + 'a;
 
-/// Measures what is missing of a plan.
+/// Measures the missing cells of a plan.
 ///
 /// `stop` ends it early: the result then has what was measured until then, and the status says so.
 pub fn sweep(

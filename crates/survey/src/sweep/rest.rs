@@ -16,10 +16,10 @@ const QUIET_LOOKS: u32 = 3;
 /// Every host has something to write that will not be written soon.
 const DIRTY_BYTES: u64 = 16 << 20;
 
-/// Waits until the storage has come to rest, for at most `seconds`; gives how long it waited.
+/// Waits until the storage is idle, for at most `seconds`; returns how long it waited.
 ///
-/// Rest is: no I/O on the devices, and nothing that the operating system writes back. Where there
-/// are no counters, all of the pause is kept.
+/// The storage is idle if there is no I/O on the devices, and the operating system writes nothing
+/// back. Without counters, it waits the whole pause.
 pub(super) fn rest(devices: &[String], seconds: f64, wrote: bool, stop: &AtomicBool) -> f64 {
     let begin = Instant::now();
     let at_least = if wrote { AFTER_WRITES_S.min(seconds) } else { 0.0 };

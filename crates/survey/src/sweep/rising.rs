@@ -20,7 +20,7 @@ const NORMAL_95: f64 = 1.96;
 pub(super) struct Round {
     pub(super) iops: f64,
     pub(super) latency_ns: f64,
-    /// Warm-up and window.
+    /// Seconds of warm-up and window.
     pub(super) seconds: f64,
     /// Half of the width of the interval of its mean, as the window itself shows it.
     pub(super) half_width_percent: Option<f64>,
@@ -113,7 +113,7 @@ impl<'a> Size<'a> {
     }
 }
 
-/// What was fitted already, by a name of its points.
+/// Fits that were already made, by a name of their points.
 #[derive(Default)]
 pub(super) struct Fitted {
     surfaces: BTreeMap<u64, Option<Surface>>,

@@ -1,5 +1,5 @@
-//! Rounds of a sweep: what is done to the targets before the first, whether the last five are
-//! steady, and in what this differs from the specification that the procedure is of.
+//! Rounds of a sweep: how the targets are prepared before the first, whether the last five are
+//! steady, and how this differs from the specification of the procedure.
 
 use std::collections::BTreeMap;
 
@@ -20,19 +20,19 @@ const DEPTH: u32 = 32;
 /// Length of a window and the most rounds, as the specification has them.
 const WINDOW_OF_SPECIFICATION_S: f64 = 60.0;
 
-/// What was done to the targets of a group before the first round.
+/// The preparation of a group's targets before the first round.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Preparation {
     /// Every target was discarded as a whole; absent if an earlier session did it, or did not.
     pub(super) purged: Option<bool>,
-    /// What to say about it.
+    /// Sentences for the method.
     pub(super) method: Vec<String>,
-    /// Bytes that were written.
+    /// How many bytes were written.
     pub(super) written_bytes: u64,
 }
 
-/// Purges the targets where that can be done, and writes them over. `Err` says why the sweep must
-/// end; a signal ends it without a reason.
+/// Purges the targets if possible, and writes them over. `Err` says why the sweep must end; a
+/// signal ends it without a reason.
 pub(super) fn prepare(rounds: &Rounds, lab: &mut Lab<'_>) -> Result<Preparation, String> {
     let mut done = Preparation::default();
     let mut window_s = WINDOW_MIN_S;
@@ -126,7 +126,7 @@ fn write_all(
     Ok(written)
 }
 
-/// What is measured next in rounds; `None` if the storage is steady or all rounds are over.
+/// The cell to measure next in rounds; `None` if the storage is steady or all rounds are over.
 pub(super) fn next<'c>(
     plan: &Plan,
     cells: &[&'c Cell],
@@ -163,7 +163,7 @@ fn is_steady(
     tracked.peek().is_some() && tracked.all(|cell| noise::rounds(&iops(cell, done, so_far)).settled)
 }
 
-/// What is known of the rounds of a group of targets.
+/// The rounds of a group of targets so far.
 pub(super) fn found(
     plan: &Plan,
     cells: &[&Cell],

@@ -1,4 +1,5 @@
-//! One session of a sweep: from what was kept to the end of the plan, or to an interruption.
+//! One session of a sweep: from its stored measurements to the end of the plan, or to an
+//! interruption.
 
 use std::cell::Cell as Shared;
 use std::collections::BTreeMap;
@@ -26,12 +27,12 @@ use super::{Keep, SweepOptions, conclude};
 use crate::doubts;
 use crate::lab::{self, Lab, Progress, Setup, Timing};
 
-/// A sweep under way.
+/// A sweep in progress.
 pub(super) struct Session {
     options: SweepOptions,
     cells: Vec<Cell>,
     sequence: Vec<Cell>,
-    /// What was measured, by the name under which it is kept.
+    /// The measurements, by the name under which they are stored.
     done: BTreeMap<u32, Measurement>,
     left_out: BTreeMap<u32, String>,
     status: Status,
@@ -42,14 +43,14 @@ pub(super) struct Session {
     method: Vec<String>,
     rested_s: f64,
     fitted: Fitted,
-    /// What was done to each group of targets before its first round.
+    /// The preparation of each group of targets before its first round.
     preparations: BTreeMap<Vec<usize>, Preparation>,
 }
 
-/// What is measured next.
+/// The next measurement of the sweep.
 struct Step {
     cell: Cell,
-    /// How often the cell was measured before; of an adaptive sweep, stage and role besides.
+    /// How often the cell was measured before; for an adaptive sweep, stage and role as well.
     round: u32,
     /// The window has the length of the plan, however well its mean is known before.
     whole: bool,
@@ -57,7 +58,7 @@ struct Step {
     afresh: bool,
 }
 
-/// What a sweep found.
+/// The results of a session.
 struct Found {
     cells: Vec<SweptCell>,
     curves: Vec<SweptCurve>,
@@ -88,7 +89,7 @@ impl Session {
         }
     }
 
-    /// Measures everything that is missing.
+    /// Measures every cell that is missing.
     pub(super) fn run(
         mut self,
         stop: &AtomicBool,
@@ -251,7 +252,7 @@ impl Session {
         self.cells.iter().any(|cell| cell.number == number && cell.targets == group)
     }
 
-    /// What is known of one kind of I/O.
+    /// The measurements of one kind of I/O.
     fn standing<'c>(&mut self, kind: &[&'c Cell]) -> Standing<'c> {
         let records = self.records(kind);
         Standing::of(&self.options.plan, kind, &records, &mut self.fitted)
@@ -261,7 +262,7 @@ impl Session {
         cell.targets == group && !self.left_out.contains_key(&cell.number)
     }
 
-    /// What was measured of these cells.
+    /// The measurements of these cells.
     fn records(&self, cells: &[&Cell]) -> Vec<Record> {
         let count = self.count();
         let start_s = self.options.plan.precision.map_or(f64::INFINITY, |p| p.at_least_seconds);
@@ -391,8 +392,8 @@ impl Session {
         }
     }
 
-    /// What is measured, and how long the whole sweep still takes. Simulated time is not waited
-    /// for.
+    /// The next measurement, and how long the whole sweep still takes. Simulated time does not
+    /// pass.
     fn title(&self, cell: &Cell, group: &[usize]) -> String {
         let plan = &self.options.plan;
         let mut title = cell.title();
@@ -430,8 +431,8 @@ impl Session {
         let plan = &self.options.plan;
         let precision = plan.precision.filter(|_| !whole).map(|precision| {
             let at_least_seconds = precision.at_least_seconds.min(cell.seconds);
-            // Once the cache of the device is full, it stays so from one cell to the next: there is
-            // no pause.
+            // Once the cache of the device is full, it stays full from one cell to the next, so
+            // there is no pause.
             let full = plan.adaptive && !afresh;
             let written_seconds = if full { at_least_seconds } else { precision.written_seconds };
             Precision { at_least_seconds, written_seconds, ..precision }
@@ -445,7 +446,7 @@ impl Session {
         lab.measure_seeded(vec![cell.stream()], timing, plan.seed_of(cell, *round))
     }
 
-    /// Does something with what is known of each kind of I/O.
+    /// Runs a function on the measurements of each kind of I/O.
     fn for_each_kind(&mut self, mut does: impl FnMut(&Standing<'_>)) {
         for group in self.options.plan.groups() {
             let here: Vec<Cell> =
@@ -457,7 +458,7 @@ impl Session {
         }
     }
 
-    /// Every cell, the best of each load, and what was checked.
+    /// Every cell, the best of each load, and the checks.
     fn conclude(&mut self, measurements: &[Measurement]) -> Found {
         let count = self.count();
         let rounds = self.rounds_found();
@@ -487,7 +488,7 @@ impl Session {
         Found { cells, curves, checks, rounds }
     }
 
-    /// What is known of each group of targets that is measured in rounds.
+    /// The state of each group of targets that is measured in rounds.
     fn rounds_found(&self) -> Vec<SweptRounds> {
         let plan = &self.options.plan;
         let of_group = |group: Vec<usize>| {
@@ -574,7 +575,7 @@ fn preparing_stream<'c>(cells: impl Iterator<Item = &'c Cell>) -> Stream {
     let smallest = cells.iter().min_by_key(|c| c.block_bytes);
     let mut stream = smallest.map_or_else(Stream::default, |c| c.stream());
     if stream.mix.take().is_some() {
-        // What is read and written is decided here, and a mix decides it itself.
+        // The share of reads and writes is set here, and a mix has its own.
         let bytes = Bytes(stream.largest_block());
         stream = Stream { blocks: vec![Block { bytes, weight: 1 }], ..Stream::default() };
     }

@@ -35,8 +35,8 @@ pub(super) fn start_iops(m: &Measurement, seconds: f64) -> f64 {
     if passed_s > 0.0 { ios / passed_s } else { m.total.iops }
 }
 
-/// What hundreds of measurements need not repeat: the figures of each thread, and of one stream and
-/// one target what is in the total. What is kept has all of it.
+/// A measurement without parts that hundreds of them need not repeat: the figures of each thread,
+/// and those of one stream and one target that the total also has. The stored one has all of it.
 pub(super) fn slim(mut measurement: Measurement) -> Measurement {
     measurement.threads_detail.clear();
     for stream in &mut measurement.streams {

@@ -1,9 +1,8 @@
-//! A volatile write cache: what is written is seen at once, and survives a crash only if a flush or
-//! a durable write made it stable.
+//! A volatile write cache: writes are visible at once, and survive a crash only if a flush or a
+//! durable write made them stable.
 //!
-//! Of every sector that is not stable, what would be there without it and everything written since
-//! are kept. A crash chooses for each part of each write whether it had reached the medium, in any
-//! order.
+//! For every sector that is not stable, the stable content and everything written since are kept. A
+//! crash decides for each part of each write whether it had reached the medium, in any order.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -14,13 +13,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::faults::{SECTOR_BYTES, Span, joined};
 
-/// A write cache that loses what is in it.
+/// A write cache that loses its content in a crash.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cache {
     /// What survives a crash or does not: parts of a write of this many bytes; `u64::MAX` for whole
     /// writes.
     pub unit_bytes: u64,
-    /// Of what is not stable at a crash, this share has reached the medium all the same.
+    /// This share of the unstable writes has reached the medium at a crash anyway.
     pub survives: f64,
     /// Where more than this is not stable, the oldest is made so.
     pub bytes: u64,
@@ -34,22 +33,22 @@ impl Default for Cache {
     }
 }
 
-/// What a crash has taken.
+/// The sectors that a crash has taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lost {
     /// Name of the file that lost something.
     pub file: String,
-    /// The part of it that is not what was written last.
+    /// The part of it that does not hold the last write.
     pub span: Span,
     /// The fault by which it had been acknowledged as stable; absent if it never was, and might be
     /// lost.
     pub acknowledged: Option<usize>,
 }
 
-/// How much of what was written a flush makes stable.
+/// How much a flush makes stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flush {
-    /// All of it.
+    /// All writes before it.
     Whole,
     /// Nothing, and the fault of this number says otherwise.
     Lies(usize),
@@ -66,9 +65,9 @@ pub(super) struct Broken {
     pub(super) number: usize,
 }
 
-/// What a crash has done.
+/// The result of a crash.
 pub(super) struct Crashed {
-    /// Every sector that is not what was written last, and the fault by which it had been
+    /// Every sector that does not hold the last write, and the fault by which it had been
     /// acknowledged.
     pub(super) lost: Vec<(u64, u64, Option<usize>)>,
     pub(super) broken: Vec<Broken>,
@@ -93,7 +92,7 @@ struct State {
     bytes: u64,
 }
 
-/// The cache of a device. As long as there is none, it costs nothing but a lock.
+/// The cache of a device. A device without a cache only pays for a lock.
 #[derive(Default)]
 pub(super) struct Volatile(Mutex<State>);
 
@@ -123,7 +122,7 @@ impl Volatile {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on there is such a cache. What was written before is stable.
+    /// From now on there is such a cache. Earlier writes are stable.
     pub(super) fn begin(&self, cache: Cache) {
         *self.lock() = State { cache: Some(cache), ..State::default() };
     }
@@ -164,19 +163,19 @@ impl Volatile {
         Ok(written)
     }
 
-    /// A flush of a file.
+    /// Flushes a file, or pretends to.
     pub(super) fn flush(&self, file: u64, flush: Flush) {
         self.lock().flush(file, 0..u64::MAX, flush);
     }
 
-    /// The file ends here now.
+    /// Notes that the file now ends here.
     pub(super) fn cut(&self, file: u64, bytes: u64) {
         let end = bytes / SECTOR_BYTES;
         self.lock().sectors.retain(|at, _| at.0 != file || at.1 < end);
     }
 
-    /// The power fails: what is not stable is gone, but for what had reached the medium. `content`
-    /// gives the file of a number.
+    /// The power fails: unstable writes are gone, except those that had reached the medium.
+    /// `content` gives the file of a number.
     pub(super) fn crash(
         &self,
         content: impl Fn(u64) -> Option<std::sync::Arc<File>>,
@@ -255,7 +254,7 @@ impl State {
         }
     }
 
-    /// Makes the oldest write stable. False if there is none.
+    /// Makes the oldest write stable; false if there is none.
     fn evict(&mut self) -> bool {
         let Some((number, file, part)) = self.writes.pop_front() else { return false };
         self.bytes -= (part.end - part.start) * SECTOR_BYTES;
@@ -358,7 +357,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is stable is never lost, what is lost and was acknowledged is known, and nothing
+        /// Stable writes are never lost, lost writes that were acknowledged are known, and nothing
         /// comes from nowhere.
         #[test]
         fn a_crash_takes_only_what_is_not_stable(

@@ -19,15 +19,15 @@ pub(super) struct Served {
 /// What the device answered in a span of time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delivered {
-    /// Length of the span.
+    /// Length of the span in seconds.
     pub seconds: f64,
-    /// Reads.
+    /// Reads that were answered.
     pub read: Direction,
-    /// Writes.
+    /// Writes that were answered.
     pub write: Direction,
-    /// Flushes.
+    /// Flushes that were answered.
     pub sync: Direction,
-    /// I/Os that the device failed.
+    /// I/Os that the device made fail.
     pub failed: u64,
     /// How much later than the model says the answers were given: 99 % of them were no later. 0
     /// without any.
@@ -37,9 +37,9 @@ pub struct Delivered {
 /// One kind of I/O that the device answered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Direction {
-    /// I/Os.
+    /// How many I/Os were answered.
     pub ios: u64,
-    /// Bytes they moved.
+    /// Bytes that these I/Os moved.
     pub bytes: u64,
     /// Sum of the times from their arrival at the device to its answer.
     pub latency_sum_ns: u64,
@@ -60,7 +60,7 @@ impl Direction {
 }
 
 impl Delivered {
-    /// What was answered in `span`, of the device's log.
+    /// The answers in `span`, from the device's log.
     pub(super) fn of(log: &[Served], span: &Range<u64>) -> Self {
         let mut delivered = Self {
             seconds: span.end.saturating_sub(span.start) as f64 / 1e9,
@@ -89,7 +89,7 @@ impl Delivered {
         delivered
     }
 
-    /// Reads and writes a second.
+    /// Reads and writes per second.
     #[must_use]
     pub fn iops(&self) -> f64 {
         if self.seconds > 0.0 {

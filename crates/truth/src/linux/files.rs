@@ -1,4 +1,4 @@
-//! The file system around the device: one directory, whose files lie on the device's targets.
+//! The file system around the device: one directory, whose files are on the device's targets.
 //!
 //! Content is kept in memory, sparsely. Names, sizes and attributes cost no time; only reads,
 //! writes and flushes go to the device.
@@ -44,7 +44,7 @@ pub(super) struct Files {
 /// The files, which the device's owner looks at, too.
 pub(super) type Named = RwLock<BTreeMap<u64, FileEntry>>;
 
-/// One file.
+/// A file, with its content and its place.
 pub(super) struct FileEntry {
     /// None when it has been removed and is still open somewhere.
     name: Option<OsString>,
@@ -191,7 +191,7 @@ impl Files {
     }
 }
 
-/// The power fails: gives what is lost, and what of that had been acknowledged as stable.
+/// The power fails: returns what is lost, and which of it had been acknowledged as stable.
 pub(super) fn crash(named: &Named, cache: &Volatile) -> io::Result<(Vec<Lost>, Crashed)> {
     let files = named.read().unwrap_or_else(PoisonError::into_inner);
     let content = |number: u64| files.get(&number).map(|k| Arc::clone(&k.content));
@@ -203,7 +203,7 @@ pub(super) fn crash(named: &Named, cache: &Volatile) -> io::Result<(Vec<Lost>, C
     Ok((spans(&crashed.lost, name), crashed))
 }
 
-/// What a request is about.
+/// The file and range of a request.
 struct About {
     target: usize,
     file: u64,
@@ -225,7 +225,7 @@ impl About {
     }
 }
 
-/// Reads what is asked for into a buffer that the thread keeps, and hands it on.
+/// Reads into a buffer of the thread, and hands it on.
 fn with_content<T>(
     bytes: u32,
     read: impl FnOnce(&mut [u8]) -> io::Result<usize>,

@@ -15,7 +15,7 @@ pub struct LoopDevice {
 }
 
 impl LoopDevice {
-    /// Makes a block device of a file, which may lie on a [`Truth`](super::Truth).
+    /// Makes a block device from a file, which may be on a [`Truth`](super::Truth).
     pub fn attach(file: &Path) -> Result<Self, Unavailable> {
         let what = "a loop device";
         let output = Command::new("losetup")
@@ -33,7 +33,7 @@ impl LoopDevice {
         Ok(Self { path, _guard: guard })
     }
 
-    /// The device.
+    /// The path of the block device.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -25,12 +25,12 @@ const TAKING: usize = 2;
 /// system is still in use.
 const UNMOUNT: &str = r#"umount -f "$1" || umount -l "$1"; rmdir "$1""#;
 
-/// A device of known behaviour behind the files of a directory.
+/// A device of known behaviour under the files of a directory.
 ///
-/// Each target is a file; files that are made in the directory lie on the targets too, the first on
-/// the first. Reads, writes and flushes take the time that the model says, counted from the moment
-/// the kernel hands them over. When this is dropped, what is pending is answered and the file
-/// system unmounted.
+/// Each target is a file; files that are made in the directory use the targets too, the first uses
+/// the first. Reads, writes and flushes take the time of the model, counted from the moment at
+/// which the kernel hands them over. When this is dropped, it answers pending requests and unmounts
+/// the file system.
 pub struct Truth {
     server: Arc<Server>,
     faults: Arc<Faults>,
@@ -86,13 +86,13 @@ impl Truth {
         Ok(truth)
     }
 
-    /// The mount point.
+    /// The directory that it is mounted on.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// The file on a target.
+    /// The path of a target's file.
     #[must_use]
     pub fn path(&self, target: usize) -> PathBuf {
         self.directory.join(files::name_of(target))
@@ -111,8 +111,8 @@ impl Truth {
         self.server.now_ns()
     }
 
-    /// From now on, this goes wrong, and nothing else; the first that happens to a request happens
-    /// alone. What is stored at the first call is right by definition; nobody may be writing then.
+    /// From now on, these faults happen, and no others; a request meets at most one.
+    /// Everything stored at the first call is right by definition; nobody may be writing then.
     pub fn inject(&self, plans: Vec<FaultPlan>) {
         self.faults.inject(plans);
     }
@@ -123,14 +123,15 @@ impl Truth {
         self.faults.injected()
     }
 
-    /// From now on, the device has a write cache that forgets. What was written before is stable.
+    /// From now on, the device has a write cache that can lose its content. Earlier writes are
+    /// stable.
     pub fn begin_cache(&self, cache: Cache) {
         self.cache.begin(cache);
     }
 
-    /// The power fails and comes back: what was in the cache is gone, but for the share that had
-    /// reached the medium. Gives what is not as it was written last. Nobody may be writing. Names
-    /// and lengths of files are always stable.
+    /// The power fails and comes back: the content of the cache is gone, except for the share that
+    /// had reached the medium. Returns what differs from the last writes. Nobody may be writing.
+    /// Names and lengths of files are always stable.
     pub fn crash(&self) -> io::Result<Vec<Lost>> {
         let (lost, crashed) = files::crash(&self.files, &self.cache)?;
         self.faults.lost(crashed.broken, self.server.now_ns());

@@ -7,10 +7,10 @@ use std::num::NonZeroU64;
 /// Above everything ordinary, below the kernel's own threads that work for it.
 const LEVEL: libc::c_int = 10;
 
-/// Has the calling thread run before all ordinary ones, where that is allowed, and its timers end
-/// on time.
+/// Lets the calling thread run before all ordinary ones, if that is allowed, and ends its timers on
+/// time.
 ///
-/// Where it is not allowed the device is late more often, which it says itself.
+/// Without permission the device is late more often, which it reports.
 pub(super) fn raise() {
     thread_local!(static RAISED: Cell<bool> = const { Cell::new(false) });
     if RAISED.replace(true) {

@@ -29,7 +29,7 @@ const LEAD_MOST_NS: u64 = 300_000;
 const ANSWERING: usize = 2;
 const SEED: u64 = 42;
 
-/// What is done when an I/O is due: sends its answer.
+/// Sends the answer of an I/O when it is due.
 pub(super) type Answer = Box<dyn FnOnce(Outcome) + Send>;
 
 /// A device that serves in real time.
@@ -88,8 +88,8 @@ impl Server {
         }
     }
 
-    /// Finds out what the way from a program to the device, the timer and the way back take
-    /// together, and answers that much earlier from now on: so that programs see the model's times.
+    /// Measures how long the way from a program to the device, the timer and the way back take
+    /// together, and answers that much earlier from now on, so that programs see the model's times.
     /// `read` makes one I/O.
     pub(super) fn find_lead(&self, read: impl Fn() -> io::Result<usize>) -> io::Result<()> {
         let model =
@@ -107,7 +107,7 @@ impl Server {
         Ok(())
     }
 
-    /// Nanoseconds on the server's clock.
+    /// The present moment, in nanoseconds of the server's clock.
     pub(super) fn now_ns(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
@@ -208,7 +208,7 @@ impl Server {
         done
     }
 
-    /// What was answered in a span of the server's clock.
+    /// The answers in a span of the server's clock.
     pub(super) fn delivered(&self, span: &Range<u64>) -> Delivered {
         Delivered::of(&self.lock().log, span)
     }

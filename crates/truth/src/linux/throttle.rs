@@ -12,19 +12,19 @@ use super::guard::Guard;
 use super::unavailable::Unavailable;
 
 const WHAT: &str = "a control group that limits I/O";
-/// Somebody may still be leaving the group.
+/// A process may still be leaving the group.
 const REMOVE: &str = r#"for _ in 1 2 3 4 5 6 7 8 9 10; do rmdir "$1" && break; sleep 0.1; done"#;
 
-/// What a device is limited to; `None` is no limit.
+/// The limits of a device; `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Reads a second.
+    /// Reads per second.
     pub read_iops: Option<u64>,
-    /// Writes a second.
+    /// Writes per second.
     pub write_iops: Option<u64>,
-    /// Bytes read a second.
+    /// Bytes read per second.
     pub read_bytes_per_s: Option<u64>,
-    /// Bytes written a second.
+    /// Bytes written per second.
     pub write_bytes_per_s: Option<u64>,
 }
 
@@ -123,7 +123,7 @@ impl System {
         Some(Self { root, home, version: Version::One })
     }
 
-    /// The mount of version 2.
+    /// The cgroup mount of version 2.
     fn two(mounts: &str, groups: &str) -> Option<Self> {
         let root = mount_point(mounts, "cgroup2", "rw")?;
         let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
@@ -152,7 +152,7 @@ impl Version {
         }
     }
 
-    /// What is written to which file of a group.
+    /// The text for each file of a group.
     fn lines(self, device: &str, limits: &Limits) -> Vec<(String, String)> {
         let limits = [
             ("read_iops_device", "riops", limits.read_iops),

@@ -13,7 +13,7 @@ pub struct Unavailable {
 }
 
 impl Unavailable {
-    /// What failed, and why.
+    /// The step that failed, and why.
     pub(super) fn new(what: impl Into<String>, reason: impl Display) -> Self {
         Self { what: what.into(), reason: reason.to_string() }
     }

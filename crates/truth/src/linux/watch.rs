@@ -1,5 +1,5 @@
-//! How late ordinary threads wake on this host: what any program's latencies carry, besides those
-//! of the device.
+//! How late ordinary threads wake on this host: a part of any program's latencies that does not
+//! come from the device.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;

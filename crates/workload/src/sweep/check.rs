@@ -17,7 +17,7 @@ const ROUNDS_MAX: u32 = 100;
 const PRECONDITION_MAX: u32 = 10;
 /// The largest block it is written with.
 const PRECONDITION_BLOCK_MAX: u64 = 16 << 20;
-/// The longest title and operation.
+/// Longest title and operation, in characters.
 const TEXT_CHARS_MAX: usize = 200;
 
 impl Plan {
@@ -84,8 +84,8 @@ impl Plan {
         }
     }
 
-    /// Every cell is a workload that keeps the rules; what several break in the same way is said
-    /// once.
+    /// Every cell must follow the rules of a workload. A violation that several cells share is
+    /// reported once.
     fn check_cells(&self, found: &mut Vec<Violation>) {
         for cell in self.cells() {
             for violation in self.workload(&cell, 0).violations() {

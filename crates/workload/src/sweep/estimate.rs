@@ -6,16 +6,16 @@ use super::{Cell, Plan};
 /// most this long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Times {
-    /// The measured windows.
+    /// Seconds of measured windows.
     pub measured_s: f64,
-    /// The warm-ups before them.
+    /// Seconds of warm-ups before them.
     pub warmup_s: f64,
-    /// The pauses.
+    /// Seconds of pauses.
     pub settle_s: f64,
 }
 
 impl Times {
-    /// All of it.
+    /// Windows, warm-ups and pauses together.
     #[must_use]
     pub fn total_s(&self) -> f64 {
         self.measured_s + self.warmup_s + self.settle_s
@@ -27,12 +27,12 @@ impl Times {
 pub struct Speed {
     /// Random I/Os of any size per second.
     pub random_iops: f64,
-    /// Bytes per second, at most.
+    /// Bytes per second, at most, in sequential order.
     pub bytes_per_s: f64,
 }
 
 impl Speed {
-    /// A disk with moving heads.
+    /// The speed of a disk with moving heads.
     pub const ROTATING: Self = Self { random_iops: 200.0, bytes_per_s: 150e6 };
     /// Anything else: a solid state drive on an ordinary link.
     pub const SOLID: Self = Self { random_iops: 50_000.0, bytes_per_s: 500e6 };
@@ -48,7 +48,7 @@ impl Speed {
 }
 
 impl Plan {
-    /// How long these cells of the plan take at most. A device that is none needs no pauses.
+    /// How long these cells of the plan take at most. A simulated device needs no pauses.
     #[must_use]
     pub fn times(&self, cells: &[Cell]) -> Times {
         Times {

@@ -62,10 +62,10 @@ pub struct Plan {
     /// is measured once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Rounds>,
-    /// Seed of every random choice.
+    /// Seed of every random choice in the sweep.
     #[serde(default = "default_seed")]
     pub seed: u64,
-    /// I/O engine.
+    /// The engine that does the I/O.
     #[serde(default)]
     pub engine: EngineChoice,
     /// Whether the operating system's cache is used.
@@ -88,7 +88,7 @@ pub struct Matrix {
     pub operation: Option<String>,
     /// Shares of I/Os that write, in percent: 0 reads only, 100 writes only.
     pub writes: Vec<u8>,
-    /// Where the next I/O goes.
+    /// Orders of offsets; each is a dimension of the matrix.
     pub patterns: Vec<Pattern>,
     /// Sizes of one I/O.
     pub blocks: Vec<Bytes>,
@@ -99,7 +99,7 @@ pub struct Matrix {
     /// Access specifications of one's own, such as those of an `.icf` file, after `specs`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub own_specs: Vec<OwnSpec>,
-    /// Threads per target.
+    /// Threads on each target.
     pub threads: Vec<u32>,
     /// Queue depth: outstanding I/Os per thread.
     pub depths: Vec<u32>,
@@ -134,12 +134,12 @@ impl Default for Matrix {
     }
 }
 
-/// One measurement of a plan.
+/// One measurement of a plan: one point of the matrix.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
     /// Its number in the order of the lists, from 0; the name under which it is kept.
     pub number: u32,
-    /// Indexes into the plan's targets.
+    /// Where it is measured: indexes into the plan's targets.
     pub targets: Vec<usize>,
     /// What a database does this for.
     pub operation: Option<String>,
@@ -152,20 +152,20 @@ pub struct Cell {
     pub parts: Vec<MixPart>,
     /// Share of I/Os that write, in percent.
     pub write_percent: u8,
-    /// Where the next I/O goes.
+    /// Its order of offsets.
     pub pattern: Pattern,
     /// Share of I/Os that leave a sequential order, in percent.
     #[serde(default, skip_serializing_if = "is_none")]
     pub random_percent: u8,
-    /// Size of one I/O.
+    /// Its size of one I/O.
     pub block_bytes: Bytes,
-    /// Threads per target.
+    /// Its threads on each target.
     pub threads: u32,
     /// Queue depth: outstanding I/Os per thread.
     pub depth: u32,
     /// Every write is on stable media before it completes.
     pub durable: bool,
-    /// Flush calls between writes.
+    /// Flush calls after every so many writes.
     pub sync: Option<SyncPolicy>,
     /// Length of the measured window in seconds.
     pub seconds: f64,
@@ -279,7 +279,7 @@ impl Plan {
         }
     }
 
-    /// Reads the TOML form.
+    /// Reads the TOML form of a plan.
     pub fn from_toml(text: &str) -> Result<Self, ParseError> {
         toml::from_str(text).map_err(|e| ParseError::Toml(e.to_string()))
     }
@@ -289,7 +289,7 @@ impl Plan {
         toml::to_string_pretty(self).map_err(|e| ParseError::Toml(e.to_string()))
     }
 
-    /// How many cells there are.
+    /// How many cells the plan has.
     #[must_use]
     pub fn count(&self) -> u64 {
         let lists = |m: &Matrix| {
@@ -324,8 +324,8 @@ impl Plan {
         cells
     }
 
-    /// Every cell in the order in which they are measured: each group of targets shuffled by the
-    /// seed, where that is asked for.
+    /// Every cell in the order in which they are measured. If the plan says so, the seed shuffles
+    /// the cells of each group of targets.
     #[must_use]
     pub fn sequence(&self) -> Vec<Cell> {
         let mut cells = self.cells();
@@ -389,7 +389,7 @@ impl Plan {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Reads the JSON form.
+    /// Reads the JSON form of a plan.
     pub fn from_json(text: &str) -> Result<Self, ParseError> {
         serde_json::from_str(text).map_err(|e| ParseError::Json(e.to_string()))
     }

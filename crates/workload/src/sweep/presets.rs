@@ -2,7 +2,7 @@
 
 use super::Plan;
 
-/// A plan by name.
+/// A plan that is known by a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preset {
     /// Its name on the command line.
@@ -40,7 +40,7 @@ pub const PRESETS: [Preset; 18] = presets![
 ];
 
 impl Preset {
-    /// The plan, without targets.
+    /// The plan, without its targets.
     #[must_use]
     pub fn plan(&self) -> Plan {
         // A test reads them all; a damaged one would be an empty plan, which is refused.
@@ -48,7 +48,7 @@ impl Preset {
     }
 }
 
-/// The preset of this name.
+/// The preset of this name, if there is one.
 #[must_use]
 pub fn preset(name: &str) -> Option<Preset> {
     PRESETS.into_iter().find(|p| p.name == name)

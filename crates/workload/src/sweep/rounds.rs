@@ -17,7 +17,7 @@ pub const ROUNDS_WINDOW: u32 = 5;
 pub struct Rounds {
     /// It ends after so many rounds, steady or not.
     pub at_most: u32,
-    /// The cells whose IOPS decide.
+    /// The cells whose IOPS decide whether the storage is steady.
     pub tracked: Vec<Tracked>,
     /// The used part of a target is written so many times before the first round.
     pub precondition_times: u32,
@@ -33,12 +33,12 @@ pub struct Rounds {
 pub struct Tracked {
     /// Share of I/Os that write, in percent.
     pub write_percent: u8,
-    /// Size of one I/O.
+    /// Size of one I/O of the cell.
     pub block_bytes: Bytes,
 }
 
 impl Tracked {
-    /// Whether this is the cell, or one of them.
+    /// Whether a cell of the plan is the one that is meant, or one of them.
     #[must_use]
     pub fn is(&self, cell: &Cell) -> bool {
         (self.write_percent, self.block_bytes) == (cell.write_percent, cell.block_bytes)

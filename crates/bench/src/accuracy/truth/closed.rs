@@ -47,7 +47,7 @@ impl Servers {
     }
 }
 
-/// One row of the tables.
+/// One row of these tables.
 struct Row {
     servers: Servers,
     what: String,

@@ -14,7 +14,7 @@ use crate::linux::Error;
 const TEN_MS: u64 = 10_000_000;
 const SERVERS: Servers = Servers { count: 8, service_ns: TEN_MS };
 
-/// A device, what is done to it, and what it then gives.
+/// A device, the load on it, and the figures that must result.
 struct Kind {
     name: &'static str,
     model: SimDevice,
@@ -98,7 +98,7 @@ fn others() -> Vec<Kind> {
     ]
 }
 
-/// All of them.
+/// Measures every kind of device.
 pub(super) fn kinds() -> Result<String, Error> {
     let (mut rows, mut off_device, mut off_model) = (Vec::new(), Vec::new(), Vec::new());
     for kind in [limits(), caches(), others()].into_iter().flatten() {

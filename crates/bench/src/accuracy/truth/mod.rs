@@ -20,12 +20,12 @@ use crate::linux::Error;
 
 const PREFACE: &str = "\
 On the real path through the kernel: a FUSE file system answers as its model says and keeps its own record. *Off the
-device* compares iosonde with that record of the same window, *off the model* with arithmetic. *Over the device* is the part of
-the latency that lies outside of it, on the way through the kernel. *Host*: by how much ordinary threads woke late on average;
-*late* where they or the device were too late, three times.
+device* compares iosonde with that record of the same window, *off the model* with arithmetic. *Over the device* is
+the part of the latency outside of the device, on the way through the kernel. *Host* is how late ordinary threads woke
+on average; it is *late* if they or the device were too late, three times.
 ";
 
-/// The section.
+/// Writes the section of the page.
 pub(super) fn run() -> Result<String, Error> {
     let mut text = format!("{PREFACE}\n");
     let parts = [
@@ -38,7 +38,7 @@ pub(super) fn run() -> Result<String, Error> {
     for (title, part) in parts {
         let body = match part() {
             Ok(body) => body,
-            // Not having the device is not a failure; the page says what is missing on it.
+            // A missing device is not a failure; the page says what could not be measured.
             Err(error) if error.is::<Unavailable>() => format!("Not to be had here: {error}.\n"),
             Err(error) => return Err(error),
         };

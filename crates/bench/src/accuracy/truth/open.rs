@@ -1,5 +1,5 @@
-//! Open loops on a device that stalls: whoever waits for the device before asking again does not
-//! see it.
+//! Open loops on a device that stalls: a tool that waits for the device before it asks again does
+//! not see the stall.
 
 use device::{Device, Op, Request};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -49,7 +49,7 @@ fn percentiles_ns() -> [u64; 3] {
     PERCENTS.map(|percent| latencies_ns[latencies_ns.len() * percent / 100])
 }
 
-/// What iosonde says and what is true.
+/// The reported figures next to the true ones.
 pub(super) struct Compared {
     pub(super) outcome: Outcome,
     /// Percent, iosonde's figure, and the truth.
@@ -86,7 +86,7 @@ pub(super) fn stalls() -> Result<String, Error> {
     let (mut rows, mut deviations) = (Vec::new(), Vec::new());
     for depth in [32, 1024] {
         let compared = compare(depth, 12)?;
-        // The middle lies outside of the stalls, where the way to the device weighs on 1 ms.
+        // The median is outside of the stalls, where the way to the device weighs on 1 ms.
         deviations.extend(compared.off_percent().skip(1));
         for (percent, tool, truth) in &compared.percentiles {
             rows.push(vec![

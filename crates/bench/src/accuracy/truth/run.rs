@@ -31,7 +31,7 @@ impl Quiet {
     }
 }
 
-/// A load.
+/// A load on a known device.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Load {
     pub(super) engine: EngineChoice,
@@ -61,7 +61,7 @@ impl Default for Load {
 }
 
 impl Load {
-    /// The workload on a target.
+    /// The workload that makes this load.
     pub(super) fn on(&self, path: &Path) -> Workload {
         let target = Target { path: path.to_owned(), size_bytes: None };
         let stream = Stream {

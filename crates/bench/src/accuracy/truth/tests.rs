@@ -9,7 +9,7 @@ use super::run::{self, Load, SIZE};
 use super::{off_percent, open};
 use crate::linux::Error;
 
-/// What was measured, or a note that the device cannot be had.
+/// The measurement, or a note that the device is not available.
 fn measured<T>(name: &str, outcome: Result<T, Error>) -> Option<T> {
     match outcome {
         Ok(outcome) => Some(outcome),
@@ -37,7 +37,7 @@ fn iosonde_reports_what_the_device_delivered() {
             .map_err(Error::from)
             .and_then(|truth| run::run(&truth, &load.on(&truth.path(0)), servers.quiet()));
         let Some(outcome) = measured(name, outcome) else { return };
-        // What all servers complete together may lie on either side of each end of the window.
+        // Completions of all servers at once may be on either side of each end of the window.
         let ends = 2.0 * f64::from(depth.min(servers.count)) / load.seconds;
         let (tool, device) = outcome.iops();
         assert!(

@@ -9,7 +9,7 @@ use crate::linux::Error;
 
 /// Two slices of 100 ms are 1 % of it.
 const SECONDS: f64 = 20.0;
-/// Short against a slice.
+/// Short in comparison with a time slice.
 const LIMIT: Quiet = Quiet { device_ns: 5e6, host_ns: 5e6 };
 
 /// Limits of IOPS and of bytes, for each engine, all of them far below what the device could do.
@@ -60,9 +60,9 @@ pub(super) fn limits() -> Result<String, Error> {
         "agreement with the kernel %",
     ];
     Ok(format!(
-        "{}\nThe kernel lets I/Os through in slices of 100 ms, of which one may lie on either \
-         side of an end of the window. Largest deviations: {:.2} % from the limit, {:.2} % from \
-         what the device below delivered.\n",
+        "{}\nThe kernel lets I/Os through in slices of 100 ms; one of them may be on either side \
+         of an end of the window. Largest deviations: {:.2} % from the limit, {:.2} % from what \
+         the device below delivered.\n",
         table(&head, &rows),
         worst(off_limit.into_iter()),
         worst(off_device.into_iter())

@@ -19,7 +19,7 @@ struct FioRun {
     scenario: Scenario,
     block_bytes: u64,
     seed: u32,
-    /// `--do_verify=…` or `--verify_only`.
+    /// The option that verifies: `--do_verify=…` or `--verify_only`.
     verify: &'static str,
 }
 

@@ -44,7 +44,7 @@ enum Scenario {
     Same,
     /// Everything was written before with another seed.
     Seed,
-    /// Writes hit what was just written, again and again.
+    /// Writes hit the latest blocks, again and again.
     Overlap,
     /// Everything is written once, and read by another process later.
     Later,
@@ -69,9 +69,9 @@ impl Scenario {
 struct Score {
     /// Blocks of which it was handed wrong bytes.
     visible: BTreeSet<u64>,
-    /// Blocks that it called wrong.
+    /// Blocks that the tool called wrong.
     found: BTreeSet<u64>,
-    /// What it called them.
+    /// How often each damage was named.
     names: HashMap<PageDamage, u64>,
     /// Names that do not fit the fault.
     misnamed: u64,
@@ -115,7 +115,7 @@ fn model() -> SimDevice {
     SimDevice { servers: 64, read_ns: time, write_ns: time, ..SimDevice::default() }
 }
 
-/// What is told or harmless, and its words.
+/// Faults that are reported or harmless, by their names.
 const TOLD: [(&str, Fault); 7] = [
     ("read fails (EIO)", Fault::ReadError(5)),
     ("write fails (EIO)", Fault::WriteError(5)),
@@ -212,7 +212,7 @@ fn torn_edges(with_fio: bool) -> Result<(String, bool), Error> {
     Ok((table(&head.map(str::to_owned), &rows), holds))
 }
 
-/// What is not wrong data.
+/// Faults that do not cause wrong data.
 fn told() -> Result<(String, bool), Error> {
     let (mut rows, mut holds) = (Vec::new(), true);
     for (words, fault) in TOLD {
@@ -235,7 +235,7 @@ fn confusion(words: &str, score: &Score) -> Vec<String> {
     cells
 }
 
-/// A table in Markdown.
+/// Writes a table in Markdown.
 pub(super) fn table(head: &[String], rows: &[Vec<String>]) -> String {
     let rule = format!("|{}\n", "---|".repeat(head.len()));
     let lines = rows.iter().map(|cells| format!("| {} |\n", cells.join(" | ")));

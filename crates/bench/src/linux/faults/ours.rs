@@ -67,8 +67,8 @@ pub(super) fn score_torn(sectors: u64) -> Result<Score, Error> {
     Ok(scored(&report, &injected))
 }
 
-/// How often what the system says, or what is harmless, happened; how many I/Os were counted as
-/// failed; and the alarms.
+/// How often the reported or harmless fault happened, how many I/Os counted as failed, and the
+/// alarms.
 pub(super) fn told(fault: Fault) -> Result<(usize, u64, u64), Error> {
     let most = if matches!(fault, Fault::Stall(_)) { 2 } else { MOST };
     let plan = plan(Scenario::Overlap);
@@ -202,7 +202,7 @@ fn names(injected: &Injected, page: &Range<u64>) -> Vec<PageDamage> {
     if wrong == 0 {
         return Vec::new();
     }
-    // Of a page that this run had not written before, what was there is foreign.
+    // For a page that this run had not written before, the earlier content is foreign.
     let lost = || vec![PageDamage::LostWrite, PageDamage::ForeignData];
     let own = (injected.offset..injected.offset + injected.bytes).contains(&page.start);
     match injected.fault {
@@ -211,7 +211,7 @@ fn names(injected: &Injected, page: &Range<u64>) -> Vec<PageDamage> {
         }
         Fault::LostWrite => lost(),
         Fault::TornWrite(_) if wrong == PAGE => lost(),
-        // Next to a part of the very first version is what was there before.
+        // Next to a part of the very first version is the earlier content.
         Fault::TornWrite(_) => vec![PageDamage::TornPage, PageDamage::ForeignData],
         Fault::MisdirectedWrite if own => lost(),
         Fault::MisdirectedWrite => vec![PageDamage::MisdirectedWrite],

@@ -9,7 +9,7 @@ use super::super::profile::{
 use super::parts;
 use super::{Events, Overrides, Reading};
 
-/// The options whose values are needed by others, or that stand next to a profile.
+/// Options whose values others need, or that may be given with a profile.
 pub(super) fn is_first(letter: char) -> bool {
     ":bCdRvWXz".contains(letter)
 }
@@ -51,7 +51,7 @@ impl Options {
         }
     }
 
-    /// Reads one option.
+    /// Reads one option with its value.
     pub(super) fn read(&mut self, letter: char, value: &str) -> Result<(), Fault> {
         match letter {
             ':' | 'C' | 'd' | 'R' | 'v' | 'W' | 'X' | 'z' => self.read_beside(letter, value),
@@ -63,7 +63,7 @@ impl Options {
         }
     }
 
-    /// What may stand next to a profile.
+    /// Options that are allowed with a profile.
     fn read_beside(&mut self, letter: char, value: &str) -> Result<(), Fault> {
         let overrides = &mut self.overrides;
         match letter {
@@ -139,7 +139,7 @@ impl Options {
         Ok(())
     }
 
-    /// Where I/O goes.
+    /// Reads options on the order of I/O.
     fn read_order(&mut self, letter: char, value: &str) -> Result<(), Fault> {
         match letter {
             'B' => self.read_base(value),
@@ -207,7 +207,7 @@ impl Options {
         if value.is_empty() { Err(Fault::Hint) } else { Ok(()) }
     }
 
-    /// Whether a distance was given; 0 is none.
+    /// Whether a distance was given; 0 counts as none.
     fn has_step(&self) -> bool {
         self.target.step_bytes.is_some_and(|step| step > 0)
     }
@@ -268,7 +268,7 @@ impl Options {
         Ok(())
     }
 
-    /// What is done to a target.
+    /// Reads options on caches and content.
     fn read_target(&mut self, letter: char, value: &str) -> Result<(), Fault> {
         match letter {
             'b' => {

@@ -55,7 +55,7 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Digits as a number of 32 bits, without what is beyond.
+/// Digits as a number of 32 bits; higher bits are lost.
 fn wrapping(digits: &str) -> u32 {
     let step = |n: u32, digit: u8| n.wrapping_mul(10).wrapping_add(u32::from(digit - b'0'));
     digits.bytes().fold(0, step)

@@ -5,7 +5,7 @@ use crate::diskspd::command::{Call, Reading, parse};
 use crate::diskspd::profile::TimeSpan;
 
 /// The time span of a command line whose targets are those of the figures; otherwise why there is
-/// none.
+/// no such span.
 pub(super) fn of_command_line(line: &str, found: &[OnTarget]) -> Result<TimeSpan, String> {
     let (options, targets) = parted(line, found)?;
     let words: Vec<String> = options.into_iter().chain(targets).collect();

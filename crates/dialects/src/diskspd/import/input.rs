@@ -10,7 +10,7 @@ use crate::diskspd::profile::{
 #[derive(Debug, Default)]
 pub(super) struct Input {
     spans: Vec<TimeSpan>,
-    /// Which of [`SAID_OF_EACH`] are said of the targets of each.
+    /// Which of [`SAID_OF_EACH`] the text says of each target.
     said: Vec<Vec<[bool; SAID_OF_EACH.len()]>>,
 }
 
@@ -98,7 +98,7 @@ fn of_span(span: &mut TimeSpan, text: &str) {
     }
 }
 
-/// `name: value`.
+/// The parts of `name: value`.
 fn parted(text: &str) -> Option<(&str, &str)> {
     text.split_once(':').map(|(name, value)| (name.trim_end(), value.trim_start()))
 }
@@ -142,7 +142,7 @@ pub(super) fn size(text: &str) -> Option<u64> {
     Some(bytes.round() as u64)
 }
 
-/// What stands between two words.
+/// The text between two words.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
     let rest = text.get(text.find(before)? + before.len()..)?;
     rest.get(..rest.find(after)?)

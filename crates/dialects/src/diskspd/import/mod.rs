@@ -11,5 +11,5 @@ mod xml;
 pub use text::{is_in as is_text, read as read_text};
 pub use xml::{is_in as is_xml, read as read_xml};
 
-/// Whose results these are.
+/// The name of the tool in results.
 const TOOL: &str = "DiskSpd";

@@ -97,7 +97,7 @@ pub(super) fn is_row(text: &str, inside: bool) -> bool {
         && cells.next().is_some_and(is_figure)
 }
 
-/// `25th`, `3-nines`.
+/// The percentage that a name such as `25th` or `3-nines` means.
 fn percent_of(name: &str) -> Option<f64> {
     if let Some(percent) = name.strip_suffix("th") {
         return percent.parse().ok().filter(|p| (0.0..=100.0).contains(p));

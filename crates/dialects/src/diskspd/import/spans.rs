@@ -1,4 +1,4 @@
-//! What both layouts tell of a time span, and the measurement that follows.
+//! What both layouts report about a time span, and the measurement that follows.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::foreign::Run;
 const MIB: f64 = 1_048_576.0;
 const NS_PER_MS: f64 = 1e6;
 
-/// A run of DiskSpd: what is true of all of its time spans.
+/// What a run of DiskSpd says about all of its time spans.
 #[derive(Debug, Default)]
 pub(super) struct Head<'a> {
     pub(super) file: &'a str,
@@ -29,17 +29,17 @@ pub(super) struct Head<'a> {
 /// A time span that was measured.
 #[derive(Debug, Default)]
 pub(super) struct Span {
-    /// From 1.
+    /// Its number in the run, from 1.
     pub(super) number: usize,
     pub(super) seconds: f64,
-    /// Seconds of it and of all that came after it, with their warm-ups: the start stands that long
-    /// before the end.
+    /// Seconds of it and of all later ones, with their warm-ups. It started that long before the
+    /// end.
     pub(super) seconds_to_end: f64,
     pub(super) read: Figures,
     pub(super) write: Figures,
-    /// Latency of both.
+    /// Latency of reads and writes together.
     pub(super) total: Times,
-    /// The same for what is printed as rates of both.
+    /// Rates of reads and writes together, as printed.
     pub(super) total_rates: Option<Rates>,
     pub(super) targets: Vec<OnTarget>,
     /// Where each target is among them.
@@ -48,12 +48,12 @@ pub(super) struct Span {
     pub(super) host_percent: Option<f64>,
     /// Threads, as the figures tell them; 0 where they do not.
     pub(super) threads: u64,
-    /// What is missing, where the text ends in it.
+    /// What is missing, if the text ends in it.
     pub(super) missing: Option<&'static str>,
     pub(super) warnings: Vec<String>,
 }
 
-/// One direction.
+/// The figures of reads, or of writes.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Figures {
     pub(super) bytes: u64,
@@ -70,14 +70,14 @@ pub(super) struct Rates {
     pub(super) mib_per_s: f64,
 }
 
-/// Latencies in milliseconds, as far as they are told.
+/// Latencies in milliseconds, as far as the text has them.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Times {
     pub(super) mean: Option<f64>,
     pub(super) stddev: Option<f64>,
     pub(super) min: Option<f64>,
     pub(super) max: Option<f64>,
-    /// Percent and value.
+    /// Pairs of percentage and value.
     pub(super) percentiles: Vec<(f64, f64)>,
 }
 
@@ -98,7 +98,7 @@ impl Times {
         }
         let at = |percent: f64| {
             let found = self.percentiles.iter().find(|(p, _)| (p - percent).abs() < 1e-9);
-            // As everywhere: a percentile that ten I/Os lie above.
+            // The rule for all results: a percentile needs ten I/Os above it.
             let supported = ios as f64 * (100.0 - percent) / 100.0 >= 10.0 - 1e-6;
             found.filter(|_| supported).map(|(_, ms)| ns(*ms))
         };
@@ -160,7 +160,7 @@ impl Figures {
 }
 
 impl Span {
-    /// Adds what one thread did on a target to what is known of the target.
+    /// Adds what one thread did on a target to the target's figures.
     pub(super) fn on_target(&mut self, path: &str, file_bytes: u64) -> &mut OnTarget {
         let index = *self.places.entry(path.to_owned()).or_insert_with(|| {
             self.targets.push(OnTarget {
@@ -173,8 +173,8 @@ impl Span {
         &mut self.targets[index]
     }
 
-    /// The measurement, or everything in its load that iosonde has no word for. Without what was
-    /// asked for, the load is unknown. `place` is what its name is made from.
+    /// The measurement, or everything in its load that iosonde cannot express. If the text does not
+    /// say what was asked for, the load is unknown. Its name is made from `place`.
     pub(super) fn measurement(
         self,
         asked: Option<&TimeSpan>,
@@ -317,6 +317,6 @@ fn started(head: &Head, seconds_before: f64) -> (String, Option<String>) {
             Ok(start) => (start.to_string(), None),
             Err(_) => (String::new(), None),
         },
-        _ => (String::new(), Some(format!("the date `{printed}` is none that DiskSpd writes"))),
+        _ => (String::new(), Some(format!("the date `{printed}` is not one that DiskSpd writes"))),
     }
 }

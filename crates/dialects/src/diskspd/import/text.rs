@@ -1,6 +1,6 @@
-//! DiskSpd's text, of versions 2.0.21 to 2.2. It may stand among other text, and several results
-//! after one another; tabs may have become blanks, and lines may be indented, as in mails and on
-//! web pages.
+//! DiskSpd's text, of versions 2.0.21 to 2.2. There may be other text around it, and several
+//! results after one another. Tabs may have become blanks, and lines may be indented, as in mails
+//! and on web pages.
 
 use results::Measurement;
 
@@ -40,16 +40,16 @@ pub fn read(text: &str, file: &str, read: &str) -> Result<ForeignRuns, ReadError
 /// What the lines at hand belong to.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// Nothing of DiskSpd's.
+    /// Text that is not DiskSpd's.
     #[default]
     Outside,
     /// Between the command line and the figures.
     Input,
     /// The head of a time span's figures, and its processors.
     Span,
-    /// A table of I/Os.
+    /// Rows of a table of I/Os.
     Table(Direction),
-    /// A table of percentiles.
+    /// Rows of the table of percentiles.
     Percentiles,
     /// The sum of all time spans.
     Totals,
@@ -88,7 +88,7 @@ struct Reader<'a> {
 struct Open {
     line: usize,
     span: Span,
-    /// What was asked for; `None` if the text does not tell.
+    /// What was asked for; `None` if the text does not say.
     asked: Option<TimeSpan>,
     /// Why there is nothing in it.
     left_out: Option<String>,
@@ -268,7 +268,7 @@ impl Reader<'_> {
 
 /// A line of figures, and where it is.
 pub(super) struct Row<'a> {
-    /// Without blanks around it.
+    /// Its text, without blanks around it.
     pub(super) text: &'a str,
     pub(super) raw: &'a str,
     pub(super) number: usize,
@@ -383,7 +383,7 @@ fn columns(row: &Row) -> Result<Vec<String>, ReadError> {
     Ok(names)
 }
 
-/// The cells of a row.
+/// Takes the cells of a row one by one.
 #[derive(Debug, Default)]
 struct Cells {
     figures: Figures,
@@ -395,8 +395,8 @@ struct Cells {
 fn cells_of(text: &str, row: &Row, columns: &[&String]) -> Result<Cells, ReadError> {
     let names = columns.get(1..).unwrap_or_default();
     if names.is_empty() {
-        let what = "the table has no heading (`thread | bytes | I/Os …`), so nobody knows what \
-                    this row says";
+        let what = "the table has no heading (`thread | bytes | I/Os …`), so the meaning \
+                    of this row is not known";
         return Err(row.error(what));
     }
     // A path may have bars in it.
@@ -424,7 +424,7 @@ fn cells_of(text: &str, row: &Row, columns: &[&String]) -> Result<Cells, ReadErr
     Ok(cells)
 }
 
-/// `PATH (SIZE)`.
+/// Splits `PATH (SIZE)`.
 fn file(cell: &str) -> (String, u64) {
     let parts = cell.rsplit_once(" (").and_then(|(path, rest)| {
         let bytes = size(rest.strip_suffix(')')?)?;

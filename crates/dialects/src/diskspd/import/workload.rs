@@ -45,8 +45,7 @@ pub(super) fn workload(span: &TimeSpan, found: &[OnTarget]) -> Result<Workload, 
     Ok(job.workload)
 }
 
-/// The workload of figures that do not say what was asked for: where they were measured, how long,
-/// and no stream.
+/// The workload of figures without a command line: targets, length, and no stream.
 pub(super) fn unknown(found: &[OnTarget], seconds: f64) -> Workload {
     let target = |f: &OnTarget| Target {
         path: PathBuf::from(&f.path),

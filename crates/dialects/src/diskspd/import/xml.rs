@@ -1,4 +1,4 @@
-//! DiskSpd's XML. Messages may stand before and after it, and several results after one another.
+//! DiskSpd's XML. There may be messages before and after it, and several results after one another.
 
 use roxmltree::{Document, Node, ParsingOptions};
 
@@ -40,7 +40,7 @@ pub fn read(text: &str, file: &str, read: &str) -> Result<ForeignRuns, ReadError
     Ok(found)
 }
 
-/// One result in a text.
+/// One result within a text.
 struct Part<'a> {
     text: &'a str,
     begin: usize,
@@ -125,7 +125,7 @@ impl Part<'_> {
         ReadError { line: start.line + row - 1, column, what }
     }
 
-    /// What was measured in a time span.
+    /// The figures of a time span.
     fn figures(&self, document: &Document, node: Node, span: &mut Span) -> Result<(), ReadError> {
         let number = |node, name| self.number(document, node, name);
         span.seconds = number(node, "TestTimeSeconds")?.unwrap_or(0.0);
@@ -270,7 +270,7 @@ impl Part<'_> {
         amount(text).map(Some).map_err(|what| self.wrong(document, node, what))
     }
 
-    /// The whole number in a child; 0 where there is no such child.
+    /// The whole number in a child; 0 without such a child.
     fn count(&self, document: &Document, node: Node, name: &str) -> Result<u64, ReadError> {
         let Some(found) = child(node, name) else { return Ok(0) };
         let text = found.text().unwrap_or_default().trim();

@@ -18,14 +18,14 @@ const LIMITS: Limits = Limits { bytes: 4 << 20, depth: 32, tag_bytes: 4096 };
 /// The most elements, attributes and texts of a profile.
 const NODES_MAX: u32 = 400_000;
 
-/// What is wrong at one place of a document.
+/// An error at one place of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
-    /// Line, from 1.
+    /// The line, counted from 1.
     pub line: u32,
-    /// Column in characters, from 1.
+    /// The column in characters, counted from 1.
     pub column: u32,
-    /// What is wrong there.
+    /// What is wrong at this place.
     pub what: String,
 }
 
@@ -45,13 +45,13 @@ impl fmt::Display for Wrong {
 /// Why bytes are not a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ProfileError {
-    /// More than is read.
+    /// The document exceeds a limit.
     #[error("this is too much for a profile: {0}")]
     TooMuch(#[from] TooMuch),
-    /// No XML.
+    /// The text is not XML.
     #[error("this is not XML: {0}")]
     Malformed(String),
-    /// XML, but no profile.
+    /// The text is XML, but not a profile.
     #[error("{}", lines(.0))]
     Shape(Vec<Wrong>),
 }
@@ -82,7 +82,7 @@ pub fn read(bytes: &[u8]) -> Result<Profile, ProfileError> {
     }
 }
 
-/// What is wrong with a text that is not XML, after its line and column.
+/// The error for a text that is not XML, after its line and column.
 fn malformed(error: &roxmltree::Error, text: &str) -> String {
     let (mut what, mut place) = (error.to_string(), error.pos());
     match what.strip_suffix(&format!(" at {place}")) {
@@ -163,7 +163,7 @@ fn profile(root: Node<'_, '_>) -> Profile {
     }
 }
 
-/// A trace is asked for as soon as anything is said of it.
+/// A trace is wanted as soon as anything is set in it.
 fn etw(node: Node<'_, '_>) -> Option<Etw> {
     let of = Children(node);
     node.children().find(Node::is_element)?;

@@ -1,6 +1,6 @@
-//! The shape of a profile's elements: which there may be, how often, and what they may contain.
+//! The shape of a profile's elements: which exist, how often, and what they may contain.
 //!
-//! It accepts and refuses what DiskSpd's published schema does. Elements stand in any order.
+//! It accepts and refuses what DiskSpd's published schema does. Elements may be in any order.
 
 mod schema;
 
@@ -30,7 +30,7 @@ enum Content {
     OneOf(&'static [&'static str]),
     /// Each of these as often as it says.
     All(&'static [Element]),
-    /// One kind of these.
+    /// Exactly one of these elements.
     Choice(&'static [Element]),
 }
 
@@ -86,7 +86,7 @@ const PROFILE: Element = one(
     ]),
 );
 
-/// The values of `PrecreateFiles`.
+/// The values that `PrecreateFiles` may have.
 pub(super) const PRECREATE: [&str; 3] =
     ["UseMaxSize", "CreateOnlyFilesWithConstantSizes", "CreateOnlyFilesWithConstantOrZeroSizes"];
 
@@ -172,7 +172,7 @@ const TARGET: [Element; 32] = [
     opt("ThreadTargets", Content::All(&[many("ThreadTarget", Content::All(&THREAD_TARGET))])),
 ];
 
-/// The values of `FlushType`.
+/// The values that `FlushType` may have.
 pub(super) const FLUSH: [&str; 3] = ["ViewOfFile", "NonVolatileMemory", "NonVolatileMemoryNoDrain"];
 
 const WRITE_BUFFER: [Element; 2] = [
@@ -286,7 +286,7 @@ impl Checker<'_> {
             counts[index] += 1;
             let (count, shape) = (counts[index], &shapes[index]);
             if count == 2 && shape.occurs != Occurs::AtLeastOnce {
-                self.fault(child, format!("`{}` stands twice in `{}`", shape.name, parent.name));
+                self.fault(child, format!("`{}` occurs twice in `{}`", shape.name, parent.name));
             }
             if count == 1 || shape.occurs == Occurs::AtLeastOnce {
                 self.element(child, shape);
@@ -314,7 +314,7 @@ pub(super) fn text_of(node: Node<'_, '_>) -> String {
     node.children().filter(Node::is_text).filter_map(|child| child.text()).collect()
 }
 
-/// What is wrong with a value; nothing where it is right.
+/// What is wrong with a value; `None` if it is right.
 fn wrong_value(text: &str, content: Content) -> Option<String> {
     match content {
         Content::Bool if boolean(text).is_none() => {

@@ -10,7 +10,7 @@ pub(super) struct Processor {
     pub(super) group: u16,
     pub(super) core: u32,
     pub(super) class: u8,
-    /// Its number in the group.
+    /// Its number within the group.
     pub(super) number: u32,
     pub(super) used: Shares,
 }
@@ -41,7 +41,7 @@ impl Shares {
         }
     }
 
-    /// The mean of each.
+    /// The mean of several processors.
     pub(super) fn mean(of: &[Processor]) -> Self {
         let mean = |pick: fn(&Self) -> f64| {
             of.iter().map(|p| pick(&p.used)).sum::<f64>() / of.len().max(1) as f64
@@ -56,7 +56,7 @@ impl Shares {
 }
 
 impl Topology {
-    /// Processors in all.
+    /// How many processors there are.
     pub(super) fn processors(&self) -> u32 {
         self.groups.iter().map(|g| g.active_processors).sum()
     }
@@ -71,7 +71,7 @@ impl Topology {
         self.cores.iter().any(|core| core.efficiency_class != self.fastest())
     }
 
-    /// The fastest kind of core.
+    /// The class of the fastest cores.
     pub(super) fn fastest(&self) -> u8 {
         self.cores.iter().map(|core| core.efficiency_class).max().unwrap_or(0)
     }

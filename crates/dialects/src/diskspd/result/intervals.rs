@@ -10,19 +10,19 @@ pub struct Intervals {
 /// How long the I/Os of one interval took, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Spread {
-    /// The shortest.
+    /// The shortest latency.
     pub min: f64,
-    /// The longest.
+    /// The longest latency.
     pub max: f64,
-    /// The mean.
+    /// The mean latency.
     pub mean: f64,
     /// The standard deviation, divided by the number.
     pub stddev: f64,
 }
 
 impl Intervals {
-    /// Intervals of a length in milliseconds, with their I/Os: how many, and how long they took,
-    /// where that is known.
+    /// Intervals of a length in milliseconds with their I/Os: how many, and how long they took, if
+    /// known.
     #[must_use]
     pub fn new(interval_ms: u32, counts: Vec<(u64, Option<Spread>)>) -> Self {
         Self { counts, interval_ms: f64::from(interval_ms.max(1)) }
@@ -53,8 +53,8 @@ impl Intervals {
         })
     }
 
-    /// The standard deviation of the I/Os per second, divided by the number of intervals; 0 where
-    /// there are none.
+    /// The standard deviation of the I/Os per second, divided by the number of intervals; 0 without
+    /// intervals.
     #[must_use]
     pub fn stddev_iops(&self) -> f64 {
         let rates: Vec<f64> = self.rates().map(|(_, rate, _)| rate).collect();
@@ -63,7 +63,7 @@ impl Intervals {
 }
 
 impl Spread {
-    /// That of single times.
+    /// The spread of single times.
     #[must_use]
     pub fn of(times: &[f64]) -> Self {
         if times.is_empty() {

@@ -15,7 +15,7 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    /// Exact times in microseconds; what is not a number is left out.
+    /// Exact times in microseconds; values that are not numbers are left out.
     #[must_use]
     pub fn exact(values_us: impl IntoIterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values_us.into_iter().filter(|v| v.is_finite()).collect();
@@ -55,7 +55,7 @@ impl Latencies {
         self
     }
 
-    /// Adds the times of others.
+    /// Adds the times of another set.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {
             return;
@@ -81,43 +81,43 @@ impl Latencies {
         self.max_us = self.max_us.max(other.max_us);
     }
 
-    /// How many I/Os.
+    /// How many I/Os it counts.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many different times.
+    /// How many different times it holds.
     #[must_use]
     pub fn distinct(&self) -> usize {
         self.counts.len()
     }
 
-    /// Whether there are none.
+    /// Whether it counts no I/O.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The shortest; 0 where there are none.
+    /// The shortest; 0 without I/Os.
     #[must_use]
     pub fn min_us(&self) -> f64 {
         self.min_us
     }
 
-    /// The longest; 0 where there are none.
+    /// The longest; 0 without I/Os.
     #[must_use]
     pub fn max_us(&self) -> f64 {
         self.max_us
     }
 
-    /// The mean; 0 where there are none.
+    /// The mean; 0 without I/Os.
     #[must_use]
     pub fn mean_us(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.sum_us / self.count as f64 }
     }
 
-    /// The standard deviation of all of them, divided by their number; 0 where there are none.
+    /// The standard deviation of all of them, divided by their number; 0 without I/Os.
     #[must_use]
     pub fn stddev_us(&self) -> f64 {
         if self.count == 0 {
@@ -129,7 +129,7 @@ impl Latencies {
     }
 
     /// The smallest time that at least `share` of all do not exceed, for several rising shares of 0
-    /// to 1 at once; zeros where there are none.
+    /// to 1 at once; zeros without I/Os.
     #[must_use]
     pub fn at(&self, shares: &[f64]) -> Vec<f64> {
         let mut counts = self.counts.iter().copied();

@@ -18,10 +18,10 @@ const INTERRUPTED: &str =
 /// How the sentence of a time span begins that could not be run.
 pub(super) const FAILED: &str = "The test failed before the measurements began:";
 
-/// The result of a profile.
+/// Everything in DiskSpd's result of a profile.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunResult {
-    /// The machine.
+    /// The machine that it was measured on.
     pub system: SystemInfo,
     /// What each time span of the profile gave, in their order.
     pub spans: Vec<SpanResult>,
@@ -30,43 +30,43 @@ pub struct RunResult {
 /// The machine that measured, and the tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SystemInfo {
-    /// Name of the machine.
+    /// Network name of the machine.
     pub computer_name: String,
-    /// Version of the tool.
+    /// Version of the tool that wrote it.
     pub tool_version: String,
     /// Date of that version, as `2024/6/3`.
     pub tool_date: String,
     /// When the run began, as `2026/01/02 03:04:05 UTC`.
     pub start_time: String,
-    /// Name of the power scheme.
+    /// Name of the active power scheme.
     pub power_scheme: String,
-    /// GUID of the power scheme; empty where there is none.
+    /// GUID of the active power scheme; empty if there is none.
     pub power_scheme_guid: String,
-    /// Its processors.
+    /// How its processors are arranged.
     pub topology: Topology,
 }
 
 /// Processors in groups of at most 64, as Windows has them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Topology {
-    /// The groups.
+    /// The groups of up to 64 processors.
     pub groups: Vec<ProcessorGroup>,
-    /// The NUMA nodes.
+    /// The processors of each NUMA node.
     pub nodes: Vec<ProcessorSet>,
-    /// The sockets.
+    /// The processors of each socket.
     pub sockets: Vec<ProcessorSet>,
-    /// The cores.
+    /// Each core, with its logical processors.
     pub cores: Vec<Core>,
 }
 
-/// A group of processors.
+/// A group of processors, as Windows has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessorGroup {
-    /// Its number.
+    /// The number of the group.
     pub number: u16,
-    /// Processors that it can have.
+    /// How many processors it can have.
     pub maximum_processors: u32,
-    /// Processors that it has.
+    /// How many processors it has.
     pub active_processors: u32,
     /// A bit for each of those.
     pub active_mask: u64,
@@ -75,18 +75,18 @@ pub struct ProcessorGroup {
 /// A NUMA node or a socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessorSet {
-    /// Its number.
+    /// The number of the node or socket.
     pub number: u32,
     /// Its processors: a group's number, and one bit per processor of that group.
     pub masks: Vec<(u16, u64)>,
 }
 
-/// A core.
+/// A core and its logical processors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Core {
-    /// The group it is in.
+    /// The group that it is in.
     pub group: u16,
-    /// Its number in the group.
+    /// Its number within the group.
     pub number: u32,
     /// A bit for each of its processors.
     pub mask: u64,
@@ -94,7 +94,7 @@ pub struct Core {
     pub efficiency_class: u8,
 }
 
-/// What one time span gave.
+/// The result of one time span.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SpanResult {
     /// It was interrupted before anything was measured.
@@ -106,7 +106,7 @@ pub enum SpanResult {
 }
 
 impl SpanResult {
-    /// The sentence in the place of the figures, where there are none.
+    /// The sentence that DiskSpd prints instead of figures.
     fn sentence(&self) -> Option<String> {
         match self {
             Self::Interrupted => Some(INTERRUPTED.to_owned()),
@@ -122,10 +122,10 @@ impl SpanResult {
     }
 }
 
-/// What was measured in one time span.
+/// The figures of one time span.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Measured {
-    /// Length of the measured window.
+    /// Length of the measured window in seconds.
     pub seconds: f64,
     /// What each processor did meanwhile: in the order of the groups, and of the active processors
     /// in each. Any unit of time.
@@ -140,18 +140,18 @@ pub struct Measured {
 /// What one processor did in a time span.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuTicks {
-    /// Nothing.
+    /// Time without work.
     pub idle: u64,
-    /// Work for the kernel, and nothing: what is idle counts here, too.
+    /// Time in the kernel and without work together, as Windows counts it.
     pub kernel: u64,
-    /// Work for programs.
+    /// Time in programs.
     pub user: u64,
 }
 
-/// What one thread did.
+/// The figures of one thread.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ThreadFigures {
-    /// On each of its targets.
+    /// Its figures on each of its targets.
     pub targets: Vec<TargetFigures>,
 }
 
@@ -160,11 +160,11 @@ pub struct ThreadFigures {
 pub struct TargetFigures {
     /// The target, as the profile names it.
     pub path: String,
-    /// Size of the target.
+    /// Size of the target in bytes.
     pub file_bytes: u64,
-    /// Its reads.
+    /// Reads from this target.
     pub read: Figures,
-    /// Its writes.
+    /// Writes to this target.
     pub write: Figures,
     /// Where its random I/Os went, where the profile says something about it.
     pub slices: Vec<Slice>,
@@ -173,9 +173,9 @@ pub struct TargetFigures {
 /// What one thread did on one target in one direction.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Figures {
-    /// Bytes moved.
+    /// Bytes that they moved.
     pub bytes: u64,
-    /// I/Os completed.
+    /// I/Os that completed.
     pub ios: u64,
     /// How long they took; empty where it was not measured.
     pub latencies: Latencies,
@@ -191,7 +191,7 @@ pub struct Slice {
     pub io_from_percent: u32,
     /// Its share in percent, before the shares of all slices are brought to 100 % in sum.
     pub io_percent: u32,
-    /// Where it begins.
+    /// Where it begins on the target.
     pub offset_bytes: u64,
     /// How long it is; 0 is up to the end of the target.
     pub bytes: u64,

@@ -40,7 +40,7 @@ impl RunResult {
         text
     }
 
-    /// What follows the profile.
+    /// Writes everything after the profile.
     fn write_results(&self, profile: &Profile, out: &mut String) {
         system(&self.system, out);
         for (index, span) in self.spans.iter().enumerate() {
@@ -323,7 +323,7 @@ fn latencies(measured: &Measured, out: &mut String) {
         }
     }
     if paths.len() > 1 {
-        // DiskSpd leaves the order to a hash table; the last comes first in what is known of it.
+        // In DiskSpd the order comes from a hash table; in its known outputs the last comes first.
         for path in paths.iter().rev() {
             put(out, format_args!("\nLatency distribution: {path}\n"));
             chart(rows(measured).map(|(_, t)| t).filter(|t| t.path == *path), out);

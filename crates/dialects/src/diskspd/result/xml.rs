@@ -230,8 +230,8 @@ fn iops(read: &Intervals, write: &Intervals, w: &mut Writer) {
                 ("Total".to_owned(), format!("{all:.0}")),
             ];
             for (direction, found) in [("Read", read), ("Write", write)] {
-                // An interval that nothing was counted in is one of zeros; where times are not
-                // known, nothing is said.
+                // An interval without counts is one of zeros. Times that are not known are left
+                // out.
                 let Some(spread) = found.map_or(Some(super::Spread::default()), |r| r.2) else {
                     continue;
                 };
@@ -277,7 +277,7 @@ fn write_target(asked: &TimeSpan, target: &TargetFigures, w: &mut Writer) {
     }
 }
 
-/// The slices, with what lies between them as such that receive nothing.
+/// The slices, with the gaps between them as slices that receive nothing.
 fn slices(target: &TargetFigures, w: &mut Writer) {
     let mut end = 0;
     for slice in &target.slices {

@@ -41,7 +41,7 @@ pub(super) fn mix(bs: Option<&str>, bssplit: Option<&str>, stream: &Stream) -> O
     Some(Mix { parts })
 }
 
-/// What stands before the comma, and after it.
+/// The parts before and after the comma.
 fn both(text: &str, read: impl Fn(&str) -> Option<Sizes>) -> Option<(Sizes, Sizes)> {
     let mut parts = text.split(',');
     let reads = read(parts.next()?)?;
@@ -52,7 +52,7 @@ fn both(text: &str, read: impl Fn(&str) -> Option<Sizes>) -> Option<(Sizes, Size
     Some((reads, writes))
 }
 
-/// `4096/60:8192/40`; sizes without a percentage share what is left.
+/// Reads `4096/60:8192/40`; sizes without a percentage share the rest.
 fn split(text: &str) -> Option<Sizes> {
     let mut sizes: Vec<(u64, Option<u32>)> = Vec::new();
     for entry in text.split(':') {

@@ -38,7 +38,7 @@ const THREADS_MAX: u32 = 4096;
 /// The most files of all jobs of a job file, each counted once for each job that uses it.
 const FILES_MAX: usize = 10_000;
 
-/// What is said once for all jobs of a group.
+/// Losses that are reported once for all jobs of a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Common {
     seconds: Option<f64>,
@@ -49,7 +49,7 @@ struct Common {
     on_error: OnError,
 }
 
-/// What was made so far.
+/// Collects the streams and targets of a group.
 struct WorkloadBuilder<'a> {
     /// Files of all jobs so far, those of other groups among them.
     files: &'a mut usize,
@@ -58,8 +58,8 @@ struct WorkloadBuilder<'a> {
     lost: Vec<String>,
 }
 
-/// The jobs of a group; `odd` are lines of the file that are none, and `files` counts those of all
-/// groups.
+/// The jobs of a group. `odd` are lines that do not belong in a job file, and `files` counts the
+/// files of all groups.
 pub(super) fn group(
     jobs: &[Job],
     odd: &[String],
@@ -287,7 +287,7 @@ impl WorkloadBuilder<'_> {
     fn target(&mut self, path: PathBuf, size_bytes: Option<Bytes>) -> usize {
         let index = self.targets.iter().position(|t| t.path == path).unwrap_or(self.targets.len());
         match self.targets.get_mut(index) {
-            // Who names no size uses all there is.
+            // A job without a size uses the whole file.
             Some(known) => {
                 let both = known.size_bytes.zip(size_bytes);
                 known.size_bytes = both.map(|(a, b)| a.max(b));
@@ -308,7 +308,7 @@ impl WorkloadBuilder<'_> {
     }
 }
 
-/// Options that decide what is done: a value that cannot be read must not become the default.
+/// Options that decide about the load: a value that cannot be read must not become the default.
 const DECIDING: [&str; 13] = [
     "rw",
     "bs",
@@ -382,7 +382,7 @@ fn sizes(reader: &mut Reader, stream: &mut Stream, stride: Option<u64>) {
     }
 }
 
-/// The zones of `random_distribution=zoned:…`.
+/// Reads the zones of `random_distribution=zoned:…`.
 fn take_zones(reader: &mut Reader) -> Option<String> {
     let zones = reader.peek("random_distribution")?.strip_prefix("zoned:")?.to_owned();
     reader.take("random_distribution");
@@ -436,7 +436,7 @@ fn content(reader: &mut Reader, stream: &mut Stream) {
     }
 }
 
-/// CPUs and priority.
+/// Reads CPUs and priority.
 fn placement(reader: &mut Reader, stream: &mut Stream) {
     if let Some(cpus) = reader.read("cpus_allowed", |text| parse_cpus(text).ok()) {
         stream.cpus = cpus;
@@ -504,7 +504,7 @@ fn share_of(service: Option<&str>, notes: &mut Vec<(&str, String)>) -> PoolShare
     }
 }
 
-/// What a job asks for besides, each with its place.
+/// Options of a job that iosonde has no word for, each with its place.
 fn losses(job: &Job, reader: Reader, notes: Vec<(&str, String)>) -> Vec<String> {
     let place = |name: &str| job.places.get(name).copied().unwrap_or(job.place);
     let left = reader.left_over().into_iter().filter(|(name, text)| !is_silent(name, text));
@@ -515,7 +515,7 @@ fn losses(job: &Job, reader: Reader, notes: Vec<(&str, String)>) -> Vec<String> 
     all.into_iter().map(|(place, what)| at(place, &what)).collect()
 }
 
-/// Options that ask for what is done anyway.
+/// Options that ask for iosonde's default.
 fn is_silent(name: &str, text: &str) -> bool {
     const ALWAYS: [&str; 6] = [
         "norandommap",

@@ -23,18 +23,18 @@ pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// The jobs that run at the same time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// Their names.
+    /// The names of the jobs.
     pub jobs: Vec<String>,
-    /// What they do.
+    /// The workload that they become.
     pub workload: Workload,
-    /// What they ask for besides, each with its line and column.
+    /// What they ask for that iosonde has no word for, each with its line and column.
     pub lost: Vec<String>,
 }
 
 /// Why a text is not a job file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum JobFileError {
-    /// There is no job in it.
+    /// The file has no job.
     #[error("there is no job in it; a job begins with its name in brackets: `[name]`")]
     NoJob,
     /// It is a file of another program.
@@ -43,9 +43,9 @@ pub enum JobFileError {
     /// The value of an option is not known.
     #[error("line {line}, column {column}: {what}")]
     Value {
-        /// From 1.
+        /// The line, counted from 1.
         line: usize,
-        /// From 1.
+        /// The column, counted from 1.
         column: usize,
         /// The option, and what to do.
         what: String,
@@ -53,21 +53,21 @@ pub enum JobFileError {
     /// A group of jobs makes no I/O on files or devices.
     #[error("line {line}: the job `{job}` {what}")]
     NoFiles {
-        /// From 1.
+        /// The line, counted from 1.
         line: usize,
-        /// Its name.
+        /// The name of the job.
         job: String,
-        /// What it does instead.
+        /// What the job does instead of file I/O.
         what: String,
     },
     /// Jobs have more threads or files than anybody runs.
     #[error("line {line}, column {column}: the job `{job}` {what}")]
     TooMany {
-        /// From 1.
+        /// The line, counted from 1.
         line: usize,
-        /// From 1.
+        /// The column, counted from 1.
         column: usize,
-        /// Its name.
+        /// The name of the variable.
         job: String,
         /// How many, and how many may be.
         what: String,
@@ -95,12 +95,12 @@ pub fn is_job_file(text: &str) -> bool {
     !is_toml && sections.jobs.iter().any(known) && names::foreign(&sections.jobs).is_none()
 }
 
-/// Lines that are none of a job file are named one by one up to this many.
+/// At most so many lines that do not belong in a job file are named one by one.
 const ODD_SHOWN: usize = 20;
 
-/// The groups of a job file, in the order in which they run. Lines that are none of a job file are
-/// lost in all of them. As in fio, `${NAME}` is the value of a variable of the environment; one
-/// that is not set is an error.
+/// The groups of a job file, in the order in which they run. Lines that do not belong in a job file
+/// are lost in all of them. As in fio, `${NAME}` is the value of a variable of the environment; an
+/// unset variable is an error.
 pub fn read(text: &str, environment: Environment<'_>) -> Result<Vec<Group>, JobFileError> {
     let parse::Sections { jobs, odd, wrong } = parse::sections(text, environment);
     if let Some(what) = names::foreign(&jobs) {
@@ -124,7 +124,7 @@ pub fn read(text: &str, environment: Environment<'_>) -> Result<Vec<Group>, JobF
     let mut odd: Vec<String> =
         odd.into_iter().take(ODD_SHOWN).map(|(place, what)| at(place, &what)).collect();
     if more > 0 {
-        odd.push(format!("… and {more} more lines that are none of a job file"));
+        odd.push(format!("… and {more} more lines that do not belong in a job file"));
     }
     let mut files = 0;
     groups.iter().map(|jobs| group::group(jobs, &odd, &mut files)).collect()

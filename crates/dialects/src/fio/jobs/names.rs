@@ -1,4 +1,4 @@
-//! The names of fio's options, by which a job file is told from an `.ini` of another program.
+//! The names of fio's options, which distinguish a job file from an `.ini` file of another program.
 
 use super::parse::Job;
 
@@ -49,7 +49,7 @@ const NAMES: &str = "\
      ttl nodelay pingpong window_size mss clustername rbdname pool clientname busy_poll volume \
      brick namenode chunk_size readfua writefua stat_type";
 
-/// Why sections are none of a job file: most names of their options are not fio's.
+/// Why a file is not a job file: most names of its options are not fio's.
 pub(super) fn foreign(jobs: &[Job]) -> Option<String> {
     let known = |name: &str| NAMES.split_whitespace().any(|known| known == name);
     let mut names: Vec<&str> =

@@ -18,11 +18,11 @@ pub(super) struct Job {
     pub(super) name: String,
     pub(super) place: Place,
     pub(super) options: BTreeMap<String, String>,
-    /// Where each option stands.
+    /// The place of each option.
     pub(super) places: BTreeMap<String, Place>,
 }
 
-/// Other names of options.
+/// Names that mean the same option.
 const ALIASES: [(&str, &str); 7] = [
     ("readwrite", "rw"),
     ("blocksize", "bs"),
@@ -33,26 +33,26 @@ const ALIASES: [(&str, &str); 7] = [
     ("file_size", "filesize"),
 ];
 
-/// Options whose values hold sizes.
+/// Options whose values are sizes.
 const SIZES: [&str; 9] =
     ["rw", "bs", "ba", "bssplit", "size", "filesize", "offset", "rate", "buffer_compress_chunk"];
 
 /// The longest line that is read, and the most options of a file: each job has all global ones.
 const LINE_BYTES_MAX: usize = 64 << 10;
-/// See above.
+/// The most jobs that a file may have.
 const JOBS_MAX: usize = 10_000;
 
-/// What a file holds.
+/// The sections of a file.
 #[derive(Debug, Default)]
 pub(super) struct Sections {
     pub(super) jobs: Vec<Job>,
-    /// Lines that are none of a job file.
+    /// Lines that do not belong in a job file.
     pub(super) odd: Vec<(Place, String)>,
     /// The first option whose value is not known.
     pub(super) wrong: Option<(Place, String)>,
 }
 
-/// Takes a text apart.
+/// Splits a text into its sections.
 pub(super) fn sections(text: &str, environment: Environment<'_>) -> Sections {
     let mut found = Sections::default();
     let mut global = Job::new("global", Place { line: 1, column: 1 });
@@ -90,7 +90,7 @@ pub(super) fn sections(text: &str, environment: Environment<'_>) -> Sections {
                 }
             },
             None => {
-                found.odd.push((place, format!("`{bare}` stands before the first section")));
+                found.odd.push((place, format!("`{bare}` is before the first section")));
             }
         }
     }
@@ -125,7 +125,7 @@ impl Job {
     }
 }
 
-/// The same text with `4k` as `4096`, wherever a size stands between the marks that part them.
+/// The same text with `4k` as `4096`, for every size between the marks that separate them.
 fn with_sizes_in_bytes(text: &str, kilo: u64) -> String {
     let parts = text.split_inclusive([',', ':', '/', '-']);
     let part = |part: &str| {
@@ -171,7 +171,7 @@ fn bytes(text: &str, kilo: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// As fio 3.33 reads them.
+    /// The values are those that fio 3.33 reads.
     #[test]
     fn sizes_are_those_of_fio() {
         for (text, size) in [

@@ -398,7 +398,7 @@ fn some_pace() -> impl Strategy<Value = (Option<Rate>, Option<Think>)> {
     ]
 }
 
-/// What only writes have.
+/// Fields that only writes have.
 fn some_writes() -> impl Strategy<Value = (Content, bool, Option<SyncPolicy>)> {
     let content = prop_oneof![
         Just(Content::Random),

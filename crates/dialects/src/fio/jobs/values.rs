@@ -1,9 +1,9 @@
-//! What stands for another value in an option: `${VARIABLE}`, fio's own keywords, and placeholders
-//! of templates.
+//! Placeholders in the value of an option: `${VARIABLE}`, fio's keywords, and placeholders of
+//! templates.
 
 use super::Environment;
 
-/// Keywords of fio that stand for a number of the machine.
+/// Keywords of fio whose value is a number of the machine.
 const KEYWORDS: [&str; 3] = ["$mb_memory", "$ncpus", "$pagesize"];
 
 /// An option with the values of its variables in it; otherwise what is wrong with it, and what to

@@ -86,7 +86,7 @@ const _: fn(&Workload, &Stream) = |workload, stream| {
     } = stream;
 };
 
-/// What is written, and what is lost.
+/// The job file, and what is lost in it.
 #[derive(Default)]
 struct Out {
     text: String,
@@ -187,7 +187,7 @@ impl Out {
         self.losses.add_if(!stream.buffers.is_single(), "the layout of the buffers");
     }
 
-    /// Direction, order and sizes.
+    /// Writes direction, order and sizes.
     fn order(&mut self, stream: &Stream) {
         let mixed = stream.mix.as_ref().map(directions::of_mix);
         let random_percent = self.random_percent(stream);
@@ -349,7 +349,7 @@ impl Out {
         }
     }
 
-    /// Which part of which files.
+    /// Writes the files, and which part of them is used.
     fn region(&mut self, stream: &Stream, targets: &[&Target]) {
         let name = |t: &&Target| t.path.to_string_lossy().replace('\\', "\\\\").replace(':', "\\:");
         let names: Vec<String> = targets.iter().map(name).collect();
@@ -422,7 +422,7 @@ impl Out {
         }
     }
 
-    /// What is written, and when it is durable.
+    /// Writes the content of writes, and when they become durable.
     fn writes(&mut self, stream: &Stream) {
         if !stream.writes() {
             return;

@@ -31,7 +31,7 @@ pub(super) struct Result {
     pub(super) printed: Option<Timestamp>,
 }
 
-/// Which I/Os figures are of.
+/// The kind of I/O that figures are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Way {
     Read,
@@ -40,7 +40,7 @@ pub(super) enum Way {
     Mixed,
 }
 
-/// A line.
+/// A line of the output, by its meaning.
 #[derive(Debug, PartialEq)]
 pub(super) enum Line<'a> {
     /// The command line, and its options.
@@ -68,7 +68,7 @@ pub(super) enum Line<'a> {
     Percentile(&'a str),
     /// Reads, writes, trims, and flushes where they are counted.
     Issued(Vec<u64>),
-    /// User and system, in percent.
+    /// CPU time of user and system, in percent.
     Cpu(f64, f64),
     Other,
 }
@@ -148,7 +148,7 @@ impl Head {
         }
     }
 
-    /// The options that it tells.
+    /// The options that the line shows.
     pub(super) fn options(&self) -> RawOptions {
         let bs = self.blocks().map(|(reads, writes)| format!("{reads},{writes}"));
         let bs = bs.unwrap_or_default();
@@ -204,7 +204,7 @@ fn call(line: &str) -> Option<Line<'_>> {
     options.contains_key("name").then_some(Line::Call(line, options))
 }
 
-/// `fio-3.33`, `fio 1.59`.
+/// Reads the version in `fio-3.33` or `fio 1.59`.
 fn version<'a>(line: &str) -> Option<Line<'a>> {
     let version = line.strip_prefix("fio-").or_else(|| line.strip_prefix("fio "))?;
     let is_one = version.starts_with(|c: char| c.is_ascii_digit()) && !version.contains(' ');
@@ -256,7 +256,7 @@ fn issued<'a>(line: &str) -> Option<Line<'a>> {
     counts.ok().map(Line::Issued)
 }
 
-/// `cpu          : usr=1.30%, sys=0.00%, ctx=…`.
+/// Reads `cpu          : usr=1.30%, sys=0.00%, ctx=…`.
 fn cpu<'a>(line: &str) -> Option<Line<'a>> {
     let (word, rest) = line.split_once(':')?;
     let percent = |key: &str| field(rest, key)?.trim_end_matches('%').trim().parse::<f64>().ok();
@@ -310,7 +310,7 @@ pub(super) fn times(rest: &str, unit_ns: f64) -> std::result::Result<Times, Stri
     })
 }
 
-/// `1.00th=[    5],  5.00th=[    6], …`.
+/// Reads `1.00th=[    5],  5.00th=[    6], …`.
 pub(super) fn percentiles(
     rest: &str,
     unit_ns: f64,

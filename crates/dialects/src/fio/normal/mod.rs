@@ -39,7 +39,7 @@ struct Block {
     cpu: Option<(f64, f64)>,
 }
 
-/// The figures of a direction.
+/// The figures of one direction.
 #[derive(Debug, Default)]
 struct Figures {
     bytes: f64,
@@ -58,7 +58,7 @@ enum List {
     Other,
 }
 
-/// All runs of a text.
+/// Reads all runs of a text.
 pub(super) fn read(text: &str, file: &str, read: &str) -> Result<ForeignRuns, ReadError> {
     let mut reader = Reader { text, file, read, ..Reader::default() };
     let mut at = 0;
@@ -91,7 +91,7 @@ struct Reader<'a> {
     /// A result came after the heads: the next head is of another run.
     in_results: bool,
     block: Option<Block>,
-    /// The direction that the next latencies are of; none for those of flushes.
+    /// The direction that the next latencies are of; `None` for those of flushes.
     way: Option<Way>,
     list: Option<(List, f64)>,
     found: ForeignRuns,
@@ -316,7 +316,7 @@ fn measure(
     options.extend(head.map(Head::options).unwrap_or_default());
     options.insert("numjobs".to_owned(), Value::from(result.jobs));
     if options.get("rw").is_some_and(|rw| rw.as_str().is_some_and(|rw| rw.ends_with("rw"))) {
-        // The share that was asked for is not printed; what was done is.
+        // fio does not print the share that was asked for, only the share that was done.
         let percent = (100.0 * count(0) as f64 / all.max(1) as f64).round();
         options.insert("rwmixread".to_owned(), Value::from(format!("{percent:.0}")));
     }
@@ -353,8 +353,8 @@ fn measure(
     (Document::of_text(version.unwrap_or("of unknown version")), job)
 }
 
-/// A direction whose I/Os are counted exactly, and whose bytes and rate are printed rounded: what
-/// follows from the count and the block size is taken where it agrees with what is printed.
+/// A direction whose I/Os are exact counts, and whose bytes and rate are rounded in print. A value
+/// that follows from the count and the block size is used if it agrees with the printed one.
 fn direction(
     figures: Figures,
     ios: u64,
@@ -401,7 +401,7 @@ fn value(text: &str) -> Value {
     Value::from(text)
 }
 
-/// Options by their names.
+/// Makes options from their names and values.
 fn options_of(pairs: &[(&str, &str)]) -> RawOptions {
     pairs.iter().map(|(name, text)| ((*name).to_owned(), value(text))).collect()
 }

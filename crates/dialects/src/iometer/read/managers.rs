@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
         Kind::from_words(value).unwrap_or_else(|| {
             self.note(
                 line,
-                format!("`{value}` is none of DISK, `NETWORK,TCP`, `NETWORK,VI`; DISK is taken"),
+                format!("`{value}` is not one of DISK, `NETWORK,TCP`, `NETWORK,VI`; DISK is taken"),
             );
             Kind::Disk
         })
@@ -264,7 +264,7 @@ impl<'a> Reader<'a> {
             }
             Some(text) => {
                 let text = format!(
-                    "`{text}` in the third column is of a version that nobody knows; what is \
+                    "`{text}` in the third column is of an unknown version; what is \
                      written is not known"
                 );
                 self.note(line.number, text);
@@ -291,7 +291,7 @@ impl<'a> Reader<'a> {
 
     fn placeholder(&mut self, line: usize, name: &str) {
         if name.starts_with("[*") && name.ends_with("*]") {
-            self.note(line, format!("`{name}` stands for something that is to be written here"));
+            self.note(line, format!("`{name}` is a placeholder: write a value instead"));
         }
     }
 

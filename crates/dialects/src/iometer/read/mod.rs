@@ -1,5 +1,5 @@
-//! Reads a configuration, whatever people and versions made of it: what is sound is taken, and what
-//! is not is named with its line.
+//! Reads a configuration of any version, even an edited one: sound parts are taken, others are
+//! named with their lines.
 
 mod managers;
 mod setup;
@@ -14,18 +14,18 @@ use super::config::Config;
 use super::lines::{Block, Header, Line, Section, lines};
 use crate::text;
 
-/// A longer file is none.
+/// A longer file is not a configuration.
 const BYTES_MAX: usize = 16 << 20;
 const NOTES_MAX: usize = 1000;
 
-/// What a file says.
+/// The content of a file, and notes on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Read {
-    /// What is sound.
+    /// The sound parts of the file.
     pub config: Config,
     /// The version of IOMeter that the file names.
     pub version: Option<Version>,
-    /// What is not, in the order of the lines.
+    /// The other parts, in the order of the lines.
     pub notes: Vec<Note>,
 }
 
@@ -34,7 +34,7 @@ pub struct Read {
 pub struct Note {
     /// From 1; 0 where it is about the whole file.
     pub line: usize,
-    /// What there is to say.
+    /// The note on that line.
     pub text: String,
 }
 
@@ -64,7 +64,7 @@ impl Version {
         if a > 1900 { a * 10_000 + b * 100 + c } else { a * 10_000_000_000 + b * 100_000 + c }
     }
 
-    /// The three numbers after `Version`.
+    /// Reads the three numbers after `Version`.
     pub(super) fn from_text(text: &str) -> Option<Self> {
         let rest = text.trim_start_matches(|c: char| !c.is_ascii_digit());
         let mut parts = rest.split(|c: char| !c.is_ascii_digit()).map(|n| n.parse().ok());
@@ -85,18 +85,18 @@ const OLDEST: Version = Version(1998, 1, 5);
 /// Why a file is not a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
-    /// Nothing was found.
+    /// The file holds no configuration.
     #[error(
         "it has no part of an IOMeter configuration, such as `'TEST SETUP` or `'ACCESS \
          SPECIFICATIONS`"
     )]
     Nothing,
-    /// The file is too long.
+    /// The file is longer than any configuration.
     #[error("it has more than {BYTES_MAX} bytes, which no IOMeter configuration has")]
     Long,
 }
 
-/// Reads an `.icf` file.
+/// Reads an `.icf` file of any version.
 pub fn read(bytes: &[u8]) -> Result<Read, ConfigError> {
     if bytes.len() > BYTES_MAX {
         return Err(ConfigError::Long);
@@ -111,7 +111,7 @@ pub fn read(bytes: &[u8]) -> Result<Read, ConfigError> {
     reader.finish()
 }
 
-/// What was read, and where in the file we are.
+/// What was read so far, and the place in the file.
 struct Reader<'a> {
     lines: Vec<Line<'a>>,
     at: usize,
@@ -184,7 +184,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the line is one of the results display, which is kept as it stands.
+    /// Whether the line belongs to the results display, which is kept unchanged.
     fn is_display(&self, line: Line<'_>) -> bool {
         let ends = matches!(
             line.header,
@@ -198,7 +198,7 @@ impl<'a> Reader<'a> {
         if let Some(home) = home
             && self.section.map(|(s, _)| s) != Some(home)
         {
-            let text = format!("`{}` stands outside of the section `{}`", line.text, home.name());
+            let text = format!("`{}` is outside of the section `{}`", line.text, home.name());
             self.note(line.number, text);
             self.leave(line.number);
             self.section = Some((home, line.number));
@@ -309,7 +309,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// A whole number, or `default` where the text is none, which is noted.
+    /// A whole number, or `default` if the text is not one, which is noted.
     fn number<T: std::str::FromStr + fmt::Display>(
         &mut self,
         line: usize,

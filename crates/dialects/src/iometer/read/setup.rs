@@ -103,12 +103,12 @@ impl<'a> Reader<'a> {
 
     fn word<T>(&mut self, line: Line<'_>, what: &str, word: Option<T>) -> Option<T> {
         if word.is_none() {
-            self.note(line.number, format!("`{}` is none {what}", line.text));
+            self.note(line.number, format!("`{}` is not one {what}", line.text));
         }
         word
     }
 
-    /// The numbers of a cycling and how it steps; what is missing is as `usual`.
+    /// The numbers of a cycling and how it steps; missing parts are as in `usual`.
     fn cycling<const N: usize>(
         &mut self,
         line: Line<'_>,

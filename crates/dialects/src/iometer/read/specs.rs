@@ -11,7 +11,7 @@ pub(super) struct Open {
     assignment: Assignment,
     line: usize,
     rows: Vec<Row>,
-    /// Why it cannot be used.
+    /// Whether it cannot be used, because a row is wrong.
     wrong: bool,
     /// It has no name of its own: a version before 1998.05.21 wrote it.
     is_old: bool,
@@ -55,14 +55,15 @@ impl Reader<'_> {
             self.note(line.number, text);
         }
         let assignment = Assignment::from_word(word).unwrap_or_else(|| {
-            let text = format!("`{}` is none of NONE, ALL, DISK, NET; NONE is taken", word.trim());
+            let text =
+                format!("`{}` is not one of NONE, ALL, DISK, NET; NONE is taken", word.trim());
             self.note(line.number, text);
             Assignment::None
         });
         (plain_name(name), assignment)
     }
 
-    /// A row of a mix.
+    /// Reads one row of a mix.
     pub(super) fn row(&mut self, line: Line<'_>) {
         if self.spec.is_none() {
             self.spec = Some(Open {
@@ -197,7 +198,7 @@ impl Reader<'_> {
         self.checked(line, numbers)
     }
 
-    /// IOMeter reads the digits in front of anything else, and 0 where there are none: `4K` is 4.
+    /// IOMeter reads the digits before anything else, or 0 without digits: `4K` is 4.
     fn row_number(&mut self, line: Line<'_>, field: &str) -> Option<u32> {
         if field.is_empty() {
             self.note(line.number, "an empty field is 0");

@@ -11,10 +11,10 @@ macro_rules! columns {
         }
 
         impl Column {
-            /// All columns, in their order.
+            /// All columns, in the order of the file.
             pub const ALL: [Self; 77] = [$(Self::$name),*];
 
-            /// What is in the header.
+            /// The heading in the file.
             #[must_use]
             pub fn title(self) -> &'static str {
                 match self { $(Self::$name => $title,)* }
@@ -104,7 +104,7 @@ columns! {
 }
 
 impl Column {
-    /// The latency bins.
+    /// The columns of the latency bins.
     pub const BINS: [Self; 21] = [
         Self::To50Us,
         Self::To100Us,

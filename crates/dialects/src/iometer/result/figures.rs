@@ -126,7 +126,7 @@ pub(super) fn add(point: &mut Point, row: &ResultRow) {
     point.errors = point.errors.saturating_add(count(row, Column::Errors));
 }
 
-/// The bins in words, and what is in none of them: IOMeter never fills the last.
+/// The bins in words, and the I/Os that are in no bin: IOMeter never fills the last.
 pub(super) fn bins(all: &ResultRow) -> Vec<String> {
     let counts: Vec<(Column, u64)> =
         Column::BINS.into_iter().filter_map(|c| Some((c, all.count(c)?))).collect();

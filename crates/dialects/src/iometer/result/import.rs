@@ -31,8 +31,8 @@ pub fn is_result(text: &str) -> bool {
     })
 }
 
-/// All runs of a text as measurements. `file` is the name of the file, `read_at` the moment, UTC
-/// and RFC 3339, that stands for the start of runs of which nobody knows it.
+/// All runs of a text as measurements. `file` is the name of the file, `read_at` the moment (UTC,
+/// RFC 3339) to use as the start of runs whose start is not known.
 #[must_use]
 pub fn import(text: &str, file: &str, read_at: &str) -> ForeignRuns {
     let (found, notes) = read(text);
@@ -66,7 +66,7 @@ pub fn import(text: &str, file: &str, read_at: &str) -> ForeignRuns {
     ForeignRuns { measurements, notes }
 }
 
-/// A run with what stands around it.
+/// A run, with its session and its specifications.
 struct Imported<'a> {
     session: &'a Session,
     run: &'a ResultRun,
@@ -201,7 +201,7 @@ impl Imported<'_> {
         let Some(start) = start else { return String::new() };
         warnings.push(
             "IOMeter's times are by the clock of its machine, whose time zone it does not tell; \
-             they stand here as UTC"
+             they are taken as UTC"
                 .to_owned(),
         );
         format!("{}Z", start.strftime("%Y-%m-%dT%H:%M:%S"))
@@ -210,7 +210,7 @@ impl Imported<'_> {
     fn spec(&self, row: &ResultRow, all: &ResultRow) -> Option<&AccessSpec> {
         let name = if row.spec.is_empty() { &all.spec } else { &row.spec };
         let by_name = self.specs.iter().find(|s| s.name.eq_ignore_ascii_case(name));
-        // What somebody changed may be none that IOMeter wrote.
+        // An edited file may hold what IOMeter never wrote.
         by_name.filter(|s| s.rows.iter().map(|row| u32::from(row.percent)).sum::<u32>() == 100)
     }
 
@@ -226,8 +226,8 @@ impl Imported<'_> {
             |row: &ResultRow| self.spec(row, all).map_or_else(Stream::default, AccessSpec::stream);
         let known = |row: &ResultRow| depth(row).or_else(|| depth(all)).unwrap_or(1);
         let streams: Vec<Stream> = if workers.is_empty() {
-            // What a worker does on a target stands for one thread here, so that the I/Os in flight
-            // are right.
+            // A worker on one target counts as one thread here, so that the I/Os in flight are
+            // right.
             let threads = all.count(Column::Disks).or_else(|| all.count(Column::Workers));
             let threads = threads.and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1);
             vec![Stream {
@@ -270,8 +270,9 @@ impl Imported<'_> {
     fn doubts(&self, all: &ResultRow, workers: &[Worker<'_>]) -> Vec<String> {
         let mut doubts = vec![
             "IOMeter leaves out the I/Os that are in flight when the window ends, however long \
-             they take; it tells no shortest latency and no percentiles (0 stands for the \
-             shortest)"
+             they take"
+                .to_owned(),
+            "IOMeter reports no shortest latency and no percentiles; the shortest is given as 0"
                 .to_owned(),
         ];
         if !self.session.description.is_empty() {
@@ -326,7 +327,7 @@ impl Imported<'_> {
             }
         }
         points.retain(|p| p.seconds >= 0.0 && p.t >= 0.0);
-        // The length of the first interval stands nowhere; it is that of the second.
+        // The file does not hold the length of the first interval; it equals that of the second.
         let length = points.get(1).map_or(0.0, |p| p.seconds);
         if let Some(point) = points.first_mut() {
             point.seconds = length;

@@ -1,8 +1,8 @@
-//! What a run of ours measured, as IOMeter's rows.
+//! Turns a run that iosonde measured into IOMeter's rows.
 //!
-//! The figures of a row are those of what it is named after, also of a disk, where IOMeter repeats
-//! those of its worker. Every I/O of the window is in a latency bin, those of 10 s and more too.
-//! What is not measured is 0, as IOMeter has it where its system does not tell: connections,
+//! The figures of a row are those of the thing it is named after, also for a disk, whereas IOMeter
+//! repeats those of its worker. Every I/O of the window is in a latency bin, also those of 10 s and
+//! more. What is not measured is 0, as in IOMeter if its system does not report it: connections,
 //! interrupts, packets.
 
 use results::{Histogram, Measurement, Statistics, ThreadResult};
@@ -41,48 +41,48 @@ const BIN_ENDS_NS: [u64; 20] = [
 /// What a processor, or all together, did in the window, in percent of its time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CpuShares {
-    /// Not idle.
+    /// Share of the time that was not idle, in percent.
     pub busy: f64,
-    /// In programs.
+    /// Share of the time in programs.
     pub user: f64,
-    /// In the kernel.
+    /// Share of the time in the kernel.
     pub privileged: f64,
     /// In soft interrupts, which Windows calls deferred procedure calls.
     pub deferred: f64,
-    /// In interrupts.
+    /// Share of the time in interrupts.
     pub interrupt: f64,
 }
 
 /// The processors of this host in the window.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HostCpu {
-    /// All together.
+    /// The shares of all CPUs together.
     pub all: CpuShares,
-    /// Each with its number.
+    /// The shares of each CPU, with its number.
     pub each: Vec<(u32, CpuShares)>,
 }
 
-/// A run that was measured.
+/// A run that iosonde measured.
 #[derive(Debug, Clone, Copy)]
 pub struct Measured<'a> {
-    /// What the file says.
+    /// The configuration of the file.
     pub config: &'a Config,
     /// Place of its access specifications in the workers' lists, from 0.
     pub place: usize,
-    /// What was asked for.
+    /// The workload of the run.
     pub run: &'a StepWorkload,
-    /// What it gave.
+    /// The result of the run.
     pub measurement: &'a Measurement,
-    /// What the processors did meanwhile.
+    /// What the processors did during the run.
     pub cpu: &'a HostCpu,
     /// Its end, local time, as IOMeter writes it.
     pub ended: &'a str,
-    /// Whether the access specifications stand before it: they do where they change.
+    /// Whether to write the access specifications before it, as IOMeter does when they change.
     pub with_specs: bool,
 }
 
 impl Measured<'_> {
-    /// The part of a result file that tells of it: rows as far as the file asks for them.
+    /// The part of a result file about this run: the rows that the file asks for.
     #[must_use]
     pub fn result(&self) -> ResultRun {
         let record = self.config.setup.as_ref().map_or(Record::All, |s| s.record);
@@ -231,7 +231,7 @@ impl Measured<'_> {
     }
 }
 
-/// Columns that `ALL` has not.
+/// Columns that are not in `ALL`.
 const RAW: [Column; 9] = [
     Column::RawRead,
     Column::RawWrite,
@@ -326,7 +326,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// `alone` has the histogram of a thread that has none of its own.
+    /// `alone` has the histogram of a thread that has none itself.
     fn add(&mut self, disk: &Disk<'_>, alone: Option<&Statistics>) {
         let Some(thread) = disk.thread else { return };
         self.read.add(&thread.read);

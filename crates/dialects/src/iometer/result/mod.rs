@@ -21,31 +21,31 @@ pub use read::read;
 use super::config::AccessSpec;
 use super::read::Version;
 
-/// Everything in a file.
+/// Everything in a result file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResultFile {
-    /// One for each time that somebody started a test, in the order of the file.
+    /// One session per start of a test, in the order of the file.
     pub sessions: Vec<Session>,
 }
 
 /// All runs of one start of a test.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Session {
-    /// Number of the test type.
+    /// Number of the test type, in IOMeter's order.
     pub test_type: Option<u8>,
-    /// What somebody called the test.
+    /// The description of the test; may be empty.
     pub description: String,
-    /// Version of IOMeter.
+    /// Version of IOMeter that wrote it.
     pub version: Option<Version>,
     /// Start, local time, `YYYY-MM-DD HH:MM:SS:mmm`; empty where it is not known.
     pub started: String,
-    /// The runs.
+    /// The runs of the session.
     pub runs: Vec<ResultRun>,
-    /// How it ended.
+    /// How the session ended.
     pub end: End,
 }
 
-/// How a session ended.
+/// How a session of IOMeter ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum End {
     /// The file does not say, as in versions before 1.1.0.
@@ -53,14 +53,14 @@ pub enum End {
     Unsaid,
     /// All runs came to their ends.
     Whole,
-    /// Somebody or an error ended it.
+    /// The user or an error ended it.
     Aborted,
 }
 
-/// One run.
+/// One run of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResultRun {
-    /// The access specifications, where they stand before the run: the first time, and where they
+    /// The access specifications, if they are before the run: the first time, and whenever they
     /// change.
     pub specs: Option<Vec<AccessSpec>>,
     /// The rows of a file of instantaneous results, each with its time.
@@ -72,14 +72,14 @@ pub struct ResultRun {
     pub ended: String,
 }
 
-/// A row of figures.
+/// A row of figures in a result file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultRow {
     /// When, in a file of instantaneous results.
     pub stamp: Option<String>,
-    /// Of what.
+    /// What the row is about.
     pub kind: RowKind,
-    /// Its name.
+    /// The name of the machine, worker or target.
     pub name: String,
     /// The access specification; empty where workers differ, and for targets.
     pub spec: String,
@@ -88,7 +88,7 @@ pub struct ResultRow {
 }
 
 impl ResultRow {
-    /// A row without figures.
+    /// A row in which nothing is counted yet.
     #[must_use]
     pub fn new(kind: RowKind, name: &str, spec: &str) -> Self {
         let (name, spec) = (name.to_owned(), spec.to_owned());
@@ -104,7 +104,7 @@ impl ResultRow {
         })
     }
 
-    /// A count, where the row has it and it is none of the -1 that stand for what differs.
+    /// A count, if the row has it and it is not -1, which means that values differ.
     #[must_use]
     pub fn count(&self, column: Column) -> Option<u64> {
         match self.cells.get(&column)? {
@@ -114,20 +114,20 @@ impl ResultRow {
     }
 }
 
-/// What a row is of.
+/// What a row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowKind {
-    /// Everything.
+    /// All machines together.
     All,
-    /// A machine.
+    /// One machine: a manager.
     Manager,
-    /// A CPU of a machine.
+    /// A CPU of one machine.
     Processor,
-    /// A thread.
+    /// A worker: a thread of a machine.
     Worker,
     /// A disk or file of a thread.
     Disk,
-    /// A peer of a thread.
+    /// A network target of a worker.
     Network,
 }
 
@@ -151,10 +151,10 @@ impl RowKind {
     }
 }
 
-/// A value of a row.
+/// A value of a row, as it was written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
-    /// Written without a point.
+    /// A number without a decimal point.
     Whole(i128),
     /// Written with six digits after the point.
     Figure(f64),

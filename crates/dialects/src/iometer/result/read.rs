@@ -51,7 +51,7 @@ struct Reader {
     sessions: Vec<Session>,
     session: Option<Session>,
     run: Option<ResultRun>,
-    /// Access specifications that stand before the next run.
+    /// Access specifications that precede the next run.
     specs: Option<Vec<AccessSpec>>,
     fields: Vec<Field>,
     notes: Vec<Note>,

@@ -6,7 +6,7 @@ use super::super::config::{AccessSpec, Assignment};
 use super::{Column, End, Number, ResultFile, ResultRow, ResultRun, RowKind, Session};
 
 impl ResultFile {
-    /// The text of the file.
+    /// The whole text of the file.
     #[must_use]
     pub fn to_csv(&self) -> String {
         self.sessions.iter().map(Session::to_csv).collect()
@@ -14,7 +14,7 @@ impl ResultFile {
 }
 
 impl Session {
-    /// The part of the file that tells of this session.
+    /// The part of the file about this session.
     #[must_use]
     pub fn to_csv(&self) -> String {
         let mut out = self.head();
@@ -51,7 +51,7 @@ impl End {
 }
 
 impl ResultRun {
-    /// The part of the file that tells of this run.
+    /// The part of the file about this run.
     #[must_use]
     pub fn to_csv(&self) -> String {
         let mut out = String::new();
@@ -115,7 +115,7 @@ fn put_row(out: &mut String, row: &ResultRow, is_instantaneous: bool) {
     out.push('\n');
 }
 
-/// In one line.
+/// A text on one line.
 fn plain(text: &str) -> String {
     let blank = |c: char| if c.is_control() { ' ' } else { c };
     text.chars().map(blank).collect::<String>().trim().to_owned()

@@ -3,25 +3,25 @@
 use super::source::first_word;
 use super::{Action, Output, PAUSE_S_MAX, is_sqlio};
 
-/// A command in its parts.
+/// A command, split into its parts.
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
     pub(super) words: Vec<String>,
     /// All of it but the redirections.
     pub(super) plain: String,
     pub(super) output: Option<Output>,
-    /// What is not done as it is written.
+    /// Parts that iosonde does in another way.
     pub(super) notes: Vec<String>,
 }
 
-/// What a command does here.
+/// What a command of the script becomes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Does {
-    /// A step of the script.
+    /// A step of the script to run.
     Step(Action),
-    /// Nothing that anybody would miss.
+    /// Nothing, and nobody would miss it.
     Nothing,
-    /// Nothing, for this reason.
+    /// Nothing, for the reason given.
     Skipped(String),
 }
 

@@ -14,16 +14,16 @@ use super::{Action, Around, Budget, Complaints, LINE_BYTES_MAX, Output, Script, 
 /// How deep `call :label` may be in one another.
 const CALLS_MAX: usize = 32;
 
-/// Where a batch file continues.
+/// Where a batch file continues after a command.
 #[derive(Debug, PartialEq, Eq)]
 enum Flow {
-    /// With the next command.
+    /// At the next command.
     Next,
-    /// At a label.
+    /// At this label.
     Goto(String),
-    /// Where `call :label` stands; at the end outside of one.
+    /// After its `call :label`; outside of a call, at the end.
     Return,
-    /// Nowhere.
+    /// Nowhere: the script ends.
     Exit,
 }
 
@@ -42,7 +42,7 @@ impl Source<'_> {
 /// The values of the variables of loops.
 type Loops = Vec<(char, String)>;
 
-/// Works through a batch file.
+/// Runs through a batch file and collects its steps.
 pub(super) struct Machine<'a> {
     values: Values<'a>,
     lines: Vec<Logical>,
@@ -52,7 +52,7 @@ pub(super) struct Machine<'a> {
     noted: HashSet<(Place, String)>,
     wrong: Vec<String>,
     budget: Budget,
-    /// `setlocal enabledelayedexpansion`
+    /// Whether `setlocal enabledelayedexpansion` is on.
     delayed: bool,
     /// Where the output of a block goes.
     output: Option<Output>,
@@ -152,7 +152,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Ends all with what is wrong at a place.
+    /// Ends the script with an error at a place.
     fn fails(&mut self, (line, column): Place, why: &str) -> Flow {
         self.wrong.push(format!("line {line}, column {column}: {why}"));
         Flow::Exit
@@ -256,7 +256,7 @@ impl<'a> Machine<'a> {
         if self.delayed { self.values.delayed(&out) } else { Ok(out) }
     }
 
-    /// What a loop goes over.
+    /// The values that a loop goes over.
     fn list(
         &mut self,
         list: &List,
@@ -374,7 +374,7 @@ impl<'a> Machine<'a> {
         Flow::Next
     }
 
-    /// `call :label words`
+    /// Runs `call :label words`.
     fn call(&mut self, target: &str, place: Place) -> Flow {
         let words = pieces(&without_unset(target).0).words;
         let Some((label, arguments)) = words.split_first() else { return Flow::Next };
@@ -437,7 +437,7 @@ impl<'a> Machine<'a> {
         Flow::Next
     }
 
-    /// `set NAME=VALUE`, `set /a NAME=1+2`
+    /// Runs `set NAME=VALUE` and `set /a NAME=1+2`.
     fn set(&mut self, rest: &str, place: Place) {
         let rest = without_unset(rest).0;
         let rest = rest.trim();

@@ -24,7 +24,7 @@ const PAUSE_S_MAX: u32 = 99_999;
 const LINE_BYTES_MAX: usize = 64 << 10;
 /// What all lines together may grow to.
 const TEXT_BYTES_MAX: usize = 16 << 20;
-/// What a line takes besides its text: its step, or what is said about it.
+/// What a line takes besides its text: its step, or a note on it.
 const LINE_COST_BYTES: usize = 256;
 /// Commands that are worked through, loops included: more than any batch of tests has.
 const COMMANDS_MAX: u32 = 30_000;
@@ -36,38 +36,38 @@ pub struct Step {
     pub line: usize,
     /// Where in it the command begins, in characters from 1.
     pub column: usize,
-    /// What it does.
+    /// What the step does.
     pub action: Action,
     /// Where what it prints goes; none is stdout.
     pub output: Option<Output>,
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Calls SQLIO with these arguments.
+    /// Call SQLIO with these arguments.
     Call(Vec<String>),
-    /// Prints a line.
+    /// Print this line.
     Echo(String),
-    /// Waits for so many seconds.
+    /// Wait for so many seconds.
     Pause(u32),
 }
 
-/// A redirection.
+/// Where output is redirected to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// The file; none is `nul`.
+    /// The name of the file; `None` means `nul`.
     pub file: Option<String>,
-    /// After what is there (`>>`), not instead of it (`>`).
+    /// Whether output is appended (`>>`) instead of replacing the file (`>`).
     pub append: bool,
 }
 
-/// A script's steps.
+/// The steps of a script.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Script {
-    /// In their order.
+    /// The steps, in their order.
     pub steps: Vec<Step>,
-    /// What is skipped without harm, with its line, each once.
+    /// Lines that are skipped without harm, each once.
     pub notes: Vec<String>,
 }
 
@@ -79,19 +79,19 @@ pub struct Around<'a> {
     pub exists: &'a dyn Fn(&str) -> bool,
     /// The words after its name: `%1`, `%2`, ….
     pub arguments: &'a [String],
-    /// Its own name: `%0`.
+    /// The script's name: `%0`.
     pub file: &'a str,
 }
 
 impl<'a> Around<'a> {
-    /// Variables, and nothing else.
+    /// An environment with variables and nothing else.
     #[must_use]
     pub fn variables(variables: &'a dyn Fn(&str) -> Option<String>) -> Self {
         Self { variables, exists: &|_| false, arguments: &[], file: "" }
     }
 }
 
-/// Works through a batch file.
+/// Runs through a batch file.
 pub fn script(text: &str, around: &Around<'_>) -> Result<Script, Complaints> {
     machine::Machine::new(text, around).run()
 }

@@ -9,19 +9,19 @@ use crate::sqlio::script::PAUSE_S_MAX;
 
 /// How deep loops may be in one another.
 const DEPTH_MAX: usize = 16;
-/// Values of a list.
+/// The most values of a list.
 const VALUES_MAX: usize = 10_000;
 
 /// A piece of the script, and where it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Statement {
     place: Place,
-    /// What stands before the block, or all of it.
+    /// The text before the block, or all of it.
     head: String,
     block: Option<Vec<Statement>>,
 }
 
-/// Works through a PowerShell script.
+/// Runs through a PowerShell script.
 pub fn power_script(text: &str, around: &Around<'_>) -> Result<Script, Complaints> {
     let mut reader = Reader { letters: text.chars().collect(), at: 0, place: (1, 1), depth: 0 };
     let wrong = |((line, column), why): Fault| {
@@ -38,7 +38,7 @@ pub fn power_script(text: &str, around: &Around<'_>) -> Result<Script, Complaint
     Ok(shell.script)
 }
 
-/// What is wrong, after where.
+/// The place, and what is wrong there.
 type Fault = (Place, String);
 
 /// Takes the statements out of a text.
@@ -142,10 +142,10 @@ impl Reader {
     }
 }
 
-/// Does the statements.
+/// Runs through the statements.
 struct Shell<'a> {
     around: &'a Around<'a>,
-    /// By names in small letters.
+    /// Variables by their names in small letters.
     variables: HashMap<String, Vec<String>>,
     script: Script,
     budget: Budget,
@@ -238,7 +238,7 @@ impl Shell<'_> {
         Some((name, values))
     }
 
-    /// A line without a block.
+    /// Reads a line without a block.
     fn line(&mut self, head: &str, place: Place) -> Result<(), String> {
         let wrong = || not_understood(head);
         if let Some((name, value)) = assignment(head) {
@@ -344,7 +344,7 @@ impl Shell<'_> {
         parts.into_iter().map(|part| self.value(part.trim())).collect()
     }
 
-    /// One literal or variable.
+    /// The value of one literal or variable.
     fn value(&self, text: &str) -> Option<String> {
         if let Some(inner) = quoted(text, '\'') {
             return Some(inner.replace("''", "'"));
@@ -437,7 +437,7 @@ impl Shell<'_> {
     }
 }
 
-/// `$name = VALUE`
+/// Splits `$name = VALUE`.
 fn assignment(head: &str) -> Option<(String, &str)> {
     let (name, value) = head.strip_prefix('$')?.split_once('=')?;
     let name = name.trim();
@@ -445,7 +445,7 @@ fn assignment(head: &str) -> Option<(String, &str)> {
     is_name.then(|| (name.to_ascii_lowercase(), value))
 }
 
-/// What is in these marks, where nothing else of the text is outside of them.
+/// The text within these marks, if there is no text outside of them.
 fn quoted(text: &str, mark: char) -> Option<&str> {
     let inner = text.strip_prefix(mark)?.strip_suffix(mark)?;
     (!inner.replace("''", "").contains(mark)).then_some(inner)

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 /// A place in the file: line and column in characters, both from 1.
 pub(super) type Place = (usize, usize);
 
-/// Around the name of a variable that is not set, in the text that stands for its value.
+/// Surrounds the name of an unset variable in a text, in the place of its value.
 pub(super) const UNSET: char = '\u{f8ff}';
 
 /// A line with those that a `^` at its end, or an open parenthesis, joins to it.
@@ -87,19 +87,19 @@ pub(super) fn logical_lines(text: &str) -> Vec<Logical> {
     lines
 }
 
-/// The command of a line in small letters: letters, digits and what is in names up to the first
-/// other.
+/// The command of a line in small letters: letters, digits and signs that names may have, up to the
+/// first other.
 pub(super) fn first_word(line: &str) -> String {
     let end = line.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(line.len());
     line.get(..end).unwrap_or_default().to_ascii_lowercase()
 }
 
-/// The values that stand for `%NAME%`, `%1` and `!NAME!`.
+/// The values of `%NAME%`, `%1` and `!NAME!`.
 pub(super) struct Values<'a> {
     pub(super) around: &'a Around<'a>,
-    /// By names in capitals.
+    /// Variables by their names in capitals.
     pub(super) variables: HashMap<String, String>,
-    /// `%1` and so on.
+    /// The values of `%1` and so on.
     pub(super) arguments: Vec<String>,
 }
 
@@ -107,8 +107,7 @@ pub(super) struct Values<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Expanded {
     pub(super) text: String,
-    /// Where parts of it begin, where those come from in the line, and whether they are as they
-    /// stand there.
+    /// Where its parts begin, where each comes from in the line, and whether it is unchanged.
     origins: Vec<(usize, usize, bool)>,
 }
 
@@ -135,7 +134,7 @@ impl Expanded {
 pub(super) const TOO_LONG: &str = "its variables make it too long";
 
 impl Values<'_> {
-    /// A text with the values of what stands between `%`. `%%` is one `%`.
+    /// A text with the values of its variables in `%`. `%%` means one `%`.
     pub(super) fn expanded(&self, line: &str) -> Result<Expanded, &'static str> {
         let mut out = Expanded::default();
         let mut rest = line;
@@ -266,7 +265,7 @@ fn changed(value: &str, change: &str) -> String {
     }
 }
 
-/// What is said of a value that a call lacks.
+/// The message about a value that a call lacks.
 pub(super) fn unset_words(name: &str) -> String {
     if name.chars().all(|c| c.is_ascii_digit()) {
         return format!(

@@ -8,28 +8,28 @@ const DEPTH_MAX: usize = 40;
 /// A command. `at` is the byte where it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Node {
-    /// One that is done as it stands. What its output is piped into is left out.
+    /// A command that is done as written. The commands that its output is piped into are left out.
     Simple { at: usize, text: String, piped: bool },
     /// `( … )`, and where its output goes.
     Block { commands: Vec<Node>, redirected: String },
     /// `for %i in (…) do …`
     For { at: usize, variable: char, list: List, body: Box<Node> },
-    /// `if … … else …`
+    /// A condition: `if … … else …`.
     If { at: usize, condition: Condition, then: Box<Node>, otherwise: Option<Box<Node>> },
-    /// What is skipped, and why.
+    /// A part that is skipped, and why.
     Skipped { at: usize, why: String },
 }
 
-/// What a loop goes over.
+/// The list that a loop goes over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum List {
-    /// Words.
+    /// A list of words.
     Words(String),
-    /// `/L`: first, step, last.
+    /// Numbers of `/L`: first, step, last.
     Numbers(String),
 }
 
-/// What an `if` asks.
+/// The condition of an `if`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Condition {
     pub(super) negated: bool,
@@ -37,7 +37,7 @@ pub(super) struct Condition {
     pub(super) asks: Asks,
 }
 
-/// See above.
+/// The question of an `if`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Asks {
     Exists(String),
@@ -105,7 +105,7 @@ impl<'a> Parser<'a> {
             }
             found.extend(self.command(inside));
             self.skip(&[' ', '\t']);
-            // Every command is taken to succeed, so what stands after `||` is not done.
+            // Every command is assumed to succeed, so the part after `||` is not done.
             while self.take("||") {
                 self.blanks();
                 self.command(inside);
@@ -209,7 +209,7 @@ impl<'a> Parser<'a> {
         let option = self.rest().strip_prefix('/').and_then(|rest| rest.chars().next());
         let option = option.map(|c| c.to_ascii_uppercase());
         if option.is_some() {
-            // What stands before the variable is of `/F` and `/R`.
+            // The text before the variable belongs to `/F` and `/R`.
             let length = self.rest().find('%').unwrap_or(self.rest().len());
             self.at += length;
         }
@@ -234,7 +234,7 @@ impl<'a> Parser<'a> {
         Node::For { at, variable, list, body: Box::new(body.unwrap_or(empty)) }
     }
 
-    /// `%i in (…) do`
+    /// Reads `%i in (…) do`.
     fn head_of_loop(&mut self) -> Option<(char, String)> {
         self.take("%").then_some(())?;
         let variable = self.rest().chars().next().filter(|c| !c.is_whitespace())?;

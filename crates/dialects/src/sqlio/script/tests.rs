@@ -19,7 +19,7 @@ fn notes(text: &str) -> Vec<String> {
     read(text).unwrap().notes
 }
 
-/// The arguments of every call.
+/// The arguments of every call in a script.
 fn calls(text: &str) -> Vec<String> {
     let of = |step: Step| match step.action {
         Action::Call(arguments) => Some(arguments.join(" ")),
@@ -189,7 +189,7 @@ fn a_call_without_the_value_of_a_variable_is_refused() {
     assert_eq!(calls("sqlio -b100% x"), ["-b100 x"]);
 }
 
-/// A batch that runs until somebody stops it is refused instead of filling the memory.
+/// A batch that runs until the user stops it is refused instead of filling the memory.
 #[test]
 fn a_batch_that_does_not_end_is_refused() {
     for text in [
@@ -206,8 +206,8 @@ fn a_batch_that_does_not_end_is_refused() {
     }
 }
 
-/// Of what is in the value of a variable, the place of its name is told; of a line that continues,
-/// that of its part.
+/// An error in the value of a variable has the place of the variable's name; in a line that
+/// continues, the place of that part.
 #[test]
 fn places_are_those_of_the_file() {
     for (text, place) in [
@@ -332,7 +332,7 @@ proptest! {
         prop_assert!(found.is_err() || times < 8, "{times}");
     }
 
-    /// Whatever a batch does, its steps are no more than what it may do.
+    /// Whatever a batch does, it has no more steps than the limit.
     #[test]
     fn a_batch_has_no_more_steps_than_commands(loops in prop::collection::vec(1u32..60, 1..4)) {
         let mut text = "sqlio -kR".to_owned();

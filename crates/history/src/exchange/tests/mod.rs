@@ -1,4 +1,4 @@
-//! What is written is read back, and what is not whole is reported.
+//! An import reads what an export wrote, and reports what is not whole.
 
 mod sample;
 mod store;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::error::{ExchangeError, LineError};
 use super::jsonl::{Item, LINE_BYTES, Line, Reader, write_head, write_result, write_tail};
 
-/// An export of these lines.
+/// An export that consists of these lines.
 fn export(lines: &[Line]) -> Vec<u8> {
     let mut out = Vec::new();
     write_head(&mut out).unwrap();

@@ -53,7 +53,7 @@ pub(crate) fn runs(id: &str) -> Document {
     }))
 }
 
-/// The line of [`runs`].
+/// The line of an export for [`runs`].
 pub(crate) fn line(id: &str) -> Line {
     let document = runs(id);
     let cell = |number: u32| Cell { number, id: format!("{id}-m{number}"), measurement: None };

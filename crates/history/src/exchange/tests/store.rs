@@ -224,7 +224,7 @@ fn a_measurement_of_another_tool_is_kept_as_any_other() {
         assert_eq!(rows(&at_once, table), rows(&one_by_one, table), "{table}");
     }
     assert_eq!(at_once.all(), one_by_one.all());
-    // What is there stays, whatever comes with its name.
+    // An existing result stays, whatever an import brings under its name.
     let mut again = measurements;
     again[0].seconds = 2.0;
     assert_eq!(at_once.history.import_foreign(again).unwrap(), imported(0, 0, 2));

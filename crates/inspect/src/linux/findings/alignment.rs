@@ -13,7 +13,7 @@ const STRIPE_BYTES_MAX: u64 = 64 << 20;
 const REMEDY: &str =
     "Make the partition anew, beginning at a multiple of 1 MiB; what is on it is lost by that.";
 
-/// What is wrong with the places of partitions.
+/// Findings about the places of partitions.
 pub(in super::super) fn of_partitions(partitions: &[PlacedPartition]) -> Vec<Finding> {
     partitions.iter().flat_map(|placed| [alignment(placed), offset(placed)]).flatten().collect()
 }

@@ -11,7 +11,7 @@ const FULL_PERCENT: f64 = 85.0;
 /// The page of most file systems, and half of a database's.
 const BLOCK_BYTES: u64 = 4096;
 
-/// What is recommended for NTFS under SQL Server.
+/// The cluster size that is recommended for NTFS under SQL Server.
 const NTFS_BYTES: u64 = 64 << 10;
 
 const MOUNTS: &str = "/proc/self/mountinfo";
@@ -129,7 +129,7 @@ fn remount(file_system: &FileSystem, option: &str) -> String {
     format!("mount -o remount,{option} {}", quoted(&file_system.mount_point))
 }
 
-/// What is mounted, as a word of a shell's command.
+/// The mounted device, as a word of a shell's command.
 fn source(file_system: &FileSystem) -> String {
     quoted(Path::new(&file_system.source))
 }

@@ -3,7 +3,7 @@
 use super::{INFO, SERIOUS, WARNING, in_block, size};
 use crate::{Finding, Layer, LayerKind, Raid, Severity};
 
-/// Less than this in a row on one disk makes more than one of them busy for one I/O.
+/// If one disk has fewer consecutive bytes than this, an I/O uses more than one of them.
 const CHUNK_BYTES: u64 = 64 << 10;
 
 pub(super) fn of(layer: &Layer) -> Vec<Finding> {
@@ -109,7 +109,7 @@ fn write_hole(layer: &Layer, raid: &Raid) -> Option<Finding> {
         layer.name, raid.level
     );
     let finding = Finding::new(WARNING, "raid-write-hole", message)
-        .evidence(md(layer, "consistency_policy"), policy.unwrap_or("not told"));
+        .evidence(md(layer, "consistency_policy"), policy.unwrap_or("not reported"));
     Some(if raid.level == "raid5" {
         finding
             .remedy(
@@ -217,7 +217,7 @@ fn kind(layer: &Layer) -> Option<Finding> {
     Some(match layer.kind {
         LayerKind::Bcache => finding.evidence(
             in_block(&layer.name, "bcache/cache_mode"),
-            layer.cache_mode.as_deref().unwrap_or("not told"),
+            layer.cache_mode.as_deref().unwrap_or("not reported"),
         ),
         LayerKind::Thin => {
             finding.evidence(in_block(&layer.name, "dm/uuid"), "on a thin pool").command("lvs -a")

@@ -95,7 +95,7 @@ fn clock(host: &Host) -> Option<Finding> {
     Some(finding.command("dmesg | grep -i clocksource"))
 }
 
-/// A clock that nobody keeps.
+/// A finding on a clock that is not synchronised.
 pub(in super::super) fn unsynchronised(synchronised: Option<bool>) -> Option<Finding> {
     (synchronised == Some(false)).then(|| {
         Finding::new(
@@ -110,7 +110,7 @@ pub(in super::super) fn unsynchronised(synchronised: Option<bool>) -> Option<Fin
     })
 }
 
-/// Disks that more than one of the targets lie on.
+/// Disks that several of the targets are on.
 pub(in super::super) fn shared(targets: &[Inspected]) -> Vec<Finding> {
     let mut users: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (number, target) in targets.iter().enumerate() {

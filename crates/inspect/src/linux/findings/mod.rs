@@ -47,7 +47,7 @@ pub(super) fn of_host(host: &Host) -> Vec<Finding> {
     findings
 }
 
-/// The most serious first; what is alike stays in its order.
+/// The most serious first; equal ones keep their order.
 pub(super) fn sort(findings: &mut [Finding]) {
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
 }
@@ -67,7 +67,7 @@ fn quoted(path: &Path) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Bytes for people.
+/// A size with its unit.
 fn size(bytes: u64) -> String {
     const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
     for (unit, bits) in UNITS {

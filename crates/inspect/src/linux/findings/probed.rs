@@ -131,7 +131,7 @@ pub(in super::super) fn of_extents(storage: &Storage, extents: &Extents) -> Vec<
     findings
 }
 
-/// What was asked for, set next to the queues.
+/// Compares the planned depth with the queues.
 pub(in super::super) fn of_asked(storage: &Storage, asked: &PlannedLoad) -> Option<Finding> {
     let depth = asked.depth?;
     let limits: Vec<(&Device, u64)> = storage
@@ -160,7 +160,7 @@ pub(in super::super) fn of_asked(storage: &Storage, asked: &PlannedLoad) -> Opti
         .remedy("Raise the queue depth, or ask for less in flight.");
     Some(limits.iter().fold(finding, |finding, (device, _)| {
         let number =
-            |value: Option<u64>| value.map_or_else(|| "not told".to_owned(), |v| v.to_string());
+            |value: Option<u64>| value.map_or_else(|| "not reported".to_owned(), |v| v.to_string());
         finding
             .evidence(in_block(&device.name, "device/queue_depth"), number(device.queue_depth))
             .evidence(in_block(&device.name, "queue/nr_requests"), number(device.nr_requests))

@@ -12,7 +12,7 @@ use crate::{
     TargetKind, rules,
 };
 
-/// A rule, what is found where it applies, and what where it does not.
+/// A rule, a machine that it applies to, and one that it does not.
 type Case = (&'static str, Vec<String>, Vec<String>);
 
 fn names(findings: &[Finding]) -> Vec<String> {
@@ -239,7 +239,7 @@ fn hosts() -> Vec<Case> {
     ]
 }
 
-/// What is not read from files of /proc and /sys.
+/// Facts that do not come from files of /proc and /sys.
 fn asked() -> Vec<Case> {
     let health = |health: Health| {
         let disk = Disk { name: "nvme0n1".into(), health: Some(health), ..Disk::default() };

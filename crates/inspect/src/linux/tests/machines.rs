@@ -2,7 +2,7 @@
 
 use super::fixture::Fixture;
 
-/// Files and what is in them.
+/// Paths of files, with their contents.
 pub(super) type Files<'a> = &'a [(&'a str, &'a str)];
 
 /// What a healthy disk shows; what comes later takes its place.
@@ -73,7 +73,7 @@ pub(super) fn sata_device(files: Files<'_>) -> Fixture {
     fixture
 }
 
-/// A disk behind a bridge to USB 3, on a port of this speed.
+/// A disk with a bridge to USB 3, on a port of this speed.
 pub(super) fn usb(speed: &str) -> Fixture {
     let mut fixture = Fixture::new();
     let port = "pci0000:00/0000:00:14.0/usb2/2-1";
@@ -203,7 +203,7 @@ pub(super) fn fc(speed: &str, depth: &str) -> Fixture {
     fixture
 }
 
-/// A LUN over iSCSI.
+/// A machine with a LUN over iSCSI.
 pub(super) fn iscsi() -> Fixture {
     let mut fixture = Fixture::new();
     let device = "platform/host3/session1/target3:0:0/3:0:0:0";
@@ -253,8 +253,7 @@ pub(super) fn raid(level: &str, md: Files<'_>, options: &str) -> Fixture {
     fixture
 }
 
-/// A logical volume on a disk. `uuid` and `name` are those of what is between them, where something
-/// is.
+/// A logical volume on a disk. `uuid` and `name` belong to the layer in between, if there is one.
 pub(super) fn volume(uuid: &str, files: Files<'_>, between: Option<(&str, &str)>) -> Fixture {
     let mut fixture = Fixture::new();
     let device = "pci0000:00/host0/target0:0:0/0:0:0:0";
@@ -306,7 +305,7 @@ pub(super) fn partitioned(start: &str, disk_files: Files<'_>, partition: Files<'
     fixture
 }
 
-/// A machine with these files.
+/// A machine that has these files.
 pub(super) fn host(files: Files<'_>) -> Fixture {
     let fixture = Fixture::new();
     fixture.write("proc/meminfo", "MemTotal:  67108864 kB\n");

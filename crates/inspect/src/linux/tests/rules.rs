@@ -80,7 +80,7 @@ fn full_file_systems() {
         |blocks| fixture.storage_with("/x", TargetKind::Directory, (8, 0), Some(space(blocks)));
     assert_eq!(codes(&storage(15_000)), ["file-system-full"]);
     assert_eq!(codes(&storage(15_001)), [""; 0]);
-    // What is reserved for the administrator is not room.
+    // Space that is reserved for the administrator does not count as free.
     let message = &storage(10_240).findings[0].message;
     assert!(message.contains("89.2 % full with 10 GiB of 97.7 GiB"), "{message}");
     let empty = fixture.storage_with("/x", TargetKind::Directory, (8, 0), Some(Space::default()));

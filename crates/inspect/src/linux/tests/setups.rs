@@ -205,7 +205,7 @@ fn older_documents_can_be_read() {
         "findings":[{"severity":"info","code":"c","message":"m","remedy":null}]}"#;
     let storage: Storage = serde_json::from_str(old).unwrap();
     assert_eq!((storage.chain.len(), storage.findings[0].evidence.len()), (0, 0));
-    // And what is not known is not written, so that it comes out as it went in.
+    // Unknown values are not written, so a document comes out as it went in.
     let again = serde_json::to_value(&storage).unwrap();
     assert_eq!(again, serde_json::from_str::<serde_json::Value>(old).unwrap());
 }

@@ -52,7 +52,6 @@ struct DiskspdFlags {
     recording: RecordingArgs,
 }
 
-/// Runs the command.
 pub(super) fn diskspd(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let (flags, words) = split::<DiskspdFlags>("iosonde diskspd", &args.tokens)?;
     if words.is_empty() {
@@ -104,7 +103,7 @@ fn clock() -> u32 {
     u32::try_from(now.as_millis() & u128::from(u32::MAX)).unwrap_or(0)
 }
 
-/// What people should know before it begins.
+/// Tells the user what differs from DiskSpd before it begins.
 fn say(line: &CommandLine, flags: &DiskspdFlags) {
     let mut display = Display::new(flags.place.quiet);
     line.notes.iter().for_each(|note| display.message(&format!("note: {note}")));
@@ -114,7 +113,7 @@ fn say(line: &CommandLine, flags: &DiskspdFlags) {
     line.warnings.iter().for_each(|warning| display.message(&format!("warning: {warning}")));
 }
 
-/// The profile alone.
+/// Prints the profile as XML, as `-Rp` asks.
 fn show(line: &CommandLine) -> Result<Outcome, Failure> {
     let mut text = String::new();
     match line.profile.result_format {

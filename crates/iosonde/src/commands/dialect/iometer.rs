@@ -79,7 +79,6 @@ pub(crate) struct IometerArgs {
     pub recording: RecordingArgs,
 }
 
-/// Runs the command.
 pub(crate) fn iometer(args: &IometerArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let places = args.place.places()?;
     let plan = CyclePlan::of(&CycleCall {
@@ -130,7 +129,7 @@ impl Sink for CycleConsole {
     }
 }
 
-/// The configuration that is named.
+/// The configuration that was named.
 fn config(args: &IometerArgs) -> Result<&Path, Failure> {
     match (&args.config, args.files.first()) {
         (Some(_), Some(file)) => Err(Failure::WrongUsage(format!(
@@ -144,7 +143,7 @@ fn config(args: &IometerArgs) -> Result<&Path, Failure> {
     }
 }
 
-/// The result file, where one is named.
+/// The result file, if one was named.
 fn results(args: &IometerArgs) -> Result<Option<&Path>, Failure> {
     match (args.results.as_deref(), args.files.get(1)) {
         (Some(_), Some(_)) => Err(Failure::WrongUsage("the result file is named twice".to_owned())),

@@ -1,5 +1,4 @@
-//! What the commands of old tools share: flags of ours, with two dashes, among those of another
-//! grammar.
+//! What the commands of old tools share: two-dash flags of iosonde among those of another grammar.
 
 mod diskspd;
 mod iometer;
@@ -20,7 +19,7 @@ use crate::usage::parse_part;
 pub(crate) use place::PlaceFlags;
 use terminal::{ToolTerminal, conduct};
 
-/// Old tools by their names; a link of that name is the same command.
+/// Old tools by their names. A link with such a name runs the same command.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolCommand {
     /// Run SQLIO's command line, show its results as a table, run batches of it; `iosonde sqlio
@@ -40,7 +39,6 @@ pub(crate) enum ToolCommand {
 }
 
 impl ToolCommand {
-    /// Runs the command.
     pub(crate) fn execute(&self, stop: &Arc<AtomicBool>) -> Result<Outcome, Failure> {
         match self {
             Self::Sqlio(args) => sqlio::sqlio(args, stop),
@@ -59,10 +57,10 @@ pub(crate) struct Tokens {
     pub tokens: Vec<OsString>,
 }
 
-/// Takes our flags, which are those of `T`, out of a command line. What is left is in the other
-/// grammar.
+/// Takes iosonde's flags, which are those of `T`, out of a command line. What is left is in the
+/// other grammar.
 ///
-/// A flag of ours that is wrong, and `--help`, end the program as everywhere else.
+/// A wrong flag of iosonde, and `--help`, end the program as everywhere else.
 pub(crate) fn split<T: Parser>(
     name: &str,
     tokens: &[OsString],

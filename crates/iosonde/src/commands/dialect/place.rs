@@ -1,4 +1,4 @@
-//! Flags that say on what I/O is made, and what may be done to it; the same for every old tool.
+//! Flags that name the targets of I/O, and what may be done to them; the same for every old tool.
 
 use clap::Args;
 use dialects::drives::Drive;
@@ -9,7 +9,7 @@ use crate::exit::Failure;
 use crate::targets::EngineArg;
 use screen::Manner;
 
-/// On what I/O is made, and what may be done to it.
+/// The targets of I/O, and what may be done to them.
 #[derive(Debug, Args)]
 pub(crate) struct PlaceFlags {
     /// Map a drive, disk or share to a place: E=/mnt/e, 3=/dev/sdb; may be given several times
@@ -47,12 +47,12 @@ pub(crate) struct PlaceFlags {
 }
 
 impl PlaceFlags {
-    /// How much is shown meanwhile.
+    /// How much to show during the run.
     pub(crate) fn manner(&self) -> Manner {
         Manner { quiet: self.quiet, live: self.live }
     }
 
-    /// What the flags say, as data.
+    /// The flags as data.
     pub(crate) fn places(&self) -> Result<Places, Failure> {
         Ok(Places {
             drives: self.drive.clone(),

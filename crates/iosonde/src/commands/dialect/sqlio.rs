@@ -18,7 +18,7 @@ use crate::recording::RecordingArgs;
 use screen::Display;
 use screen::described;
 
-/// What is said to who says nothing.
+/// The answer to a command line without arguments.
 const NOTHING: &str = "say what to do: `iosonde sqlio -?` shows SQLIO's options and `--help` \
                        those of iosonde; what SQLIO did without any is `iosonde sqlio -kR`";
 
@@ -61,7 +61,6 @@ impl SqlioFlags {
     }
 }
 
-/// Runs the command.
 pub(super) fn sqlio(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let tokens = &args.tokens;
     let rest = tokens.get(1..).unwrap_or_default();
@@ -74,7 +73,7 @@ pub(super) fn sqlio(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Failure
     }
 }
 
-/// One call.
+/// Runs a single call of SQLIO.
 fn call(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, Failure> {
     let (flags, words) = split::<SqlioFlags>("iosonde sqlio", tokens)?;
     let settings = flags.settings()?;

@@ -14,7 +14,7 @@ use crate::recording::RecordingArgs;
 /// Prints on stdout, and shows what happens as the flags say.
 pub(super) struct ToolTerminal(pub Display);
 
-/// Does the work of a tool's command.
+/// Runs a tool's command.
 pub(super) fn conduct(
     manner: Manner,
     recording: &RecordingArgs,
@@ -43,7 +43,8 @@ impl Terminal for ToolTerminal {
 
     fn dots(&mut self, count: usize) {
         if !self.0.is_screen() {
-            // Stdout is for the result alone. What cannot be shown is not worth failing for.
+            // Stdout is for the result alone. If the messages cannot be shown, that is no reason to
+            // fail.
             let _ = writeln!(io::stderr(), "{}", ".".repeat(count));
         }
     }

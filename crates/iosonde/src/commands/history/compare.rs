@@ -79,7 +79,6 @@ impl std::str::FromStr for Band {
     }
 }
 
-/// Runs the command.
 pub(crate) fn compare(args: &CompareArgs, history: &History) -> Result<Outcome, Failure> {
     if !args.others.is_empty() {
         return ranked(args, history);
@@ -95,7 +94,7 @@ pub(crate) fn compare(args: &CompareArgs, history: &History) -> Result<Outcome, 
     Ok(if worse && args.fail_on == Some(FailOn::Worse) { Outcome::NotMet } else { Outcome::Done })
 }
 
-/// Three or more sides, the fastest first; as JSON, a comparison of each of the others with it.
+/// Ranks three or more sides, the fastest first; as JSON, compares each of the others with it.
 fn ranked(args: &CompareArgs, history: &History) -> Result<Outcome, Failure> {
     let names: Vec<&String> = [&args.a].into_iter().chain(&args.b).chain(&args.others).collect();
     let sides: Result<Vec<_>, _> = names.iter().map(|name| history.select(name)).collect();

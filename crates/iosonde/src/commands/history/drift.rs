@@ -1,4 +1,4 @@
-//! `iosonde history drift`: what a device does now, beside the most that it was measured to do.
+//! `iosonde history drift`: what a device does now, next to the most that it was measured to do.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,7 +29,6 @@ pub(crate) struct DriftArgs {
     pub language: LanguageArgs,
 }
 
-/// Runs the command.
 pub(crate) fn drift(
     args: &DriftArgs,
     history: &History,

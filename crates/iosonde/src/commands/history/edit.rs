@@ -46,12 +46,10 @@ pub(crate) struct DeleteArgs {
     pub yes: bool,
 }
 
-/// Gives results a tag.
 pub(crate) fn tag(args: &TagArgs, history: &History) -> Result<Outcome, Failure> {
     each(args, history, |id| history.tag(id, &args.name), "has the tag", "had the tag before")
 }
 
-/// Takes a tag from results.
 pub(crate) fn untag(args: &TagArgs, history: &History) -> Result<Outcome, Failure> {
     each(args, history, |id| history.untag(id, &args.name), "lost the tag", "has no tag")
 }
@@ -70,7 +68,7 @@ fn each(
     Ok(Outcome::Done)
 }
 
-/// Adds a note to a result, or shows those it has.
+/// Adds a note to a result, or shows its notes.
 pub(crate) fn note(args: &NoteArgs, history: &History) -> Result<Outcome, Failure> {
     let mut entries = history.select(&args.result).map_err(failure)?;
     let (Some(entry), true) = (entries.pop(), entries.is_empty()) else {
@@ -99,7 +97,7 @@ pub(crate) fn note(args: &NoteArgs, history: &History) -> Result<Outcome, Failur
     Ok(Outcome::Done)
 }
 
-/// Takes results away.
+/// Deletes results, after asking.
 pub(crate) fn delete(args: &DeleteArgs, history: &History) -> Result<Outcome, Failure> {
     let entries = history.select_all(&args.results).map_err(failure)?;
     if !args.yes && !agreed(&entries)? {
@@ -107,7 +105,7 @@ pub(crate) fn delete(args: &DeleteArgs, history: &History) -> Result<Outcome, Fa
         return Ok(Outcome::Done);
     }
     for entry in &entries {
-        // Nobody may be at work on it; the hold ends with this turn.
+        // No other run may be working on it. The hold ends with this turn of the loop.
         let _hold = history.hold(&entry.id).map_err(failure)?;
         let deleted = history.delete(&entry.id).map_err(failure)?;
         let measurements = plural(deleted.measurements, "measurement", "measurements");
@@ -116,7 +114,7 @@ pub(crate) fn delete(args: &DeleteArgs, history: &History) -> Result<Outcome, Fa
     Ok(Outcome::Done)
 }
 
-/// Asks on the terminal.
+/// Asks on the terminal whether to delete.
 fn agreed(entries: &[Entry]) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() {
         let text = "deleting asks first, and there is no terminal to ask on: say `--yes`";

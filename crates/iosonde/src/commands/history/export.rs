@@ -85,7 +85,7 @@ impl ExportArgs {
         }
     }
 
-    /// What the name of the output promises.
+    /// The format that the extension of the output names.
     fn by_ending(&self) -> FormatArg {
         let ending = self.output.as_deref().and_then(Path::extension);
         match ending.and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
@@ -109,12 +109,11 @@ impl ExportArgs {
     }
 }
 
-/// Runs the command.
 pub(crate) fn export(args: &ExportArgs, history: &History) -> Result<Outcome, Failure> {
     let format = args.format()?;
     let Some(path) = &args.output else {
         let chosen = args.chosen(history)?;
-        // Not the locked handle, which is not Send.
+        // Not the locked handle, which cannot be sent to another thread.
         let mut out = BufWriter::new(io::stdout());
         return to_stdout(history.export(&chosen, format, &mut out));
     };
@@ -136,7 +135,7 @@ pub(crate) fn export(args: &ExportArgs, history: &History) -> Result<Outcome, Fa
     Ok(Outcome::Done)
 }
 
-/// An earlier export is replaced where that is asked for.
+/// Replaces an earlier export only if the user asked for that.
 fn keep_earlier(path: &Path) -> io::Result<()> {
     if std::fs::metadata(path).map_or(0, |found| found.len()) == 0 {
         return Ok(());
@@ -158,7 +157,7 @@ impl From<io::Error> for Unwritten {
     }
 }
 
-/// A reader that has gone away is no failure.
+/// If the reader of stdout has gone, that is not a failure.
 fn to_stdout(exported: Result<Exported, ExchangeError>) -> Result<Outcome, Failure> {
     match exported {
         Err(ExchangeError::Write(error)) if error.kind() != io::ErrorKind::BrokenPipe => {

@@ -11,7 +11,7 @@ use workload::{plural, show_number};
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::HistoryPlace;
 
-/// Notes on one file that are shown; a long file may have one on each of its lines.
+/// At most so many notes on one file are shown; a long file may have one on each line.
 const NOTES_SHOWN: usize = 20;
 
 /// `iosonde history import`
@@ -35,7 +35,7 @@ pub(crate) struct ImportArgs {
     pub interval: Option<f64>,
 }
 
-/// Runs the command. What came before a file that is refused stays.
+/// Imports the files in order. If one is refused, the ones before it stay.
 pub(crate) fn import(args: &ImportArgs, place: &HistoryPlace) -> Result<Outcome, Failure> {
     if let Some(seconds) = args.interval.filter(|s| !(s.is_finite() && *s > 0.0 && *s <= 1e6)) {
         let text = format!("`--interval {seconds}`: give the seconds between two reports, as in 5");

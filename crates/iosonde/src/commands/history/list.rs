@@ -32,7 +32,7 @@ pub(crate) struct ListArgs {
     pub json: bool,
 }
 
-/// Which results are meant.
+/// Which results to list.
 #[derive(Debug, Args)]
 pub(crate) struct FilterArgs {
     /// Only of this command
@@ -126,14 +126,13 @@ impl FilterArgs {
     }
 }
 
-/// A target as results name it: the whole path of what is there, else what was typed.
+/// A target as results name it: the whole path of an existing file, otherwise what was typed.
 #[expect(clippy::unnecessary_wraps, reason = "the command line takes a parser that may fail")]
 pub(super) fn target_name(typed: &str) -> Result<String, Infallible> {
     let path = std::fs::canonicalize(typed);
     Ok(path.map_or_else(|_| typed.to_owned(), |path| path.display().to_string()))
 }
 
-/// Runs the command.
 pub(crate) fn list(args: &ListArgs, history: &History) -> Result<Outcome, Failure> {
     let page = Page { offset: 0, limit: args.limit };
     let listing = history.list(&args.filter.filter(), Order::NEWEST, page).map_err(failure)?;

@@ -1,5 +1,5 @@
-//! `iosonde history check` and `iosonde history backup`: is everything there, and is there a second
-//! copy?
+//! `iosonde history check` and `iosonde history backup`: whether a history is whole, and a second
+//! copy of it.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub(crate) struct BackupArgs {
     pub file: PathBuf,
 }
 
-/// Says what is wrong with a history, and what to do.
+/// Reports what is wrong with a history, and what to do.
 pub(crate) fn check(history: &History) -> Result<Outcome, Failure> {
     let wrong = history.check().map_err(failure)?;
     if wrong.is_empty() {
@@ -35,7 +35,6 @@ pub(crate) fn check(history: &History) -> Result<Outcome, Failure> {
     )))
 }
 
-/// Copies a history.
 pub(crate) fn backup(args: &BackupArgs, history: &History) -> Result<Outcome, Failure> {
     history.backup(&args.file).map_err(failure)?;
     let file = args.file.display();

@@ -1,4 +1,4 @@
-//! `iosonde history`: what was measured before, looked at and looked after.
+//! `iosonde history`: list, compare and manage past results.
 
 mod compare;
 mod drift;
@@ -59,7 +59,7 @@ pub(crate) enum HistoryCommand {
     Drift(drift::DriftArgs),
 }
 
-/// In which language a command shows results; English for those that show none.
+/// The language in which a command shows results; English for commands that show none.
 pub(crate) fn language(command: &HistoryCommand) -> Language {
     match command {
         HistoryCommand::Show(args) => args.language.language,
@@ -70,7 +70,6 @@ pub(crate) fn language(command: &HistoryCommand) -> Language {
     }
 }
 
-/// Runs the command.
 pub(crate) fn history(args: &HistoryArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let place = &args.place;
     match &args.command {

@@ -30,7 +30,6 @@ pub(crate) struct ShowArgs {
     pub language: LanguageArgs,
 }
 
-/// Runs the command.
 pub(crate) fn show(args: &ShowArgs, history: &History) -> Result<Outcome, Failure> {
     let entries = history.select(&args.result).map_err(failure)?;
     let texts: Vec<String> =
@@ -79,7 +78,7 @@ fn one(args: &ShowArgs, history: &History, entry: &Entry) -> Result<String, Fail
     }
 }
 
-/// What only the history knows of it.
+/// The lines about a result that its document does not have.
 fn head(history: &History, entry: &Entry) -> Result<String, Failure> {
     let first = format!("{}, {}, {}", entry.id, entry.kind, moment(&entry.started));
     let tags = entry.tags.iter().map(|tag| format!("@{tag}"));

@@ -76,7 +76,6 @@ impl FigureArg {
     }
 }
 
-/// Runs the command.
 pub(crate) fn trend(args: &TrendArgs, history: &History) -> Result<Outcome, Failure> {
     let wanted = TrendQuery {
         target: args.target.as_deref(),

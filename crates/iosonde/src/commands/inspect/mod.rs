@@ -55,7 +55,6 @@ impl From<SeverityArg> for Severity {
     }
 }
 
-/// Runs the command.
 pub(crate) fn inspect(args: &InspectArgs) -> Result<Outcome, Failure> {
     let request = Request {
         targets: args.targets.clone(),

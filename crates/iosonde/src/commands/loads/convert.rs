@@ -1,4 +1,4 @@
-//! `iosonde workload`: workloads between the files of iosonde and of other tools.
+//! `iosonde workload`: converts workloads between the files of iosonde and of other tools.
 
 use std::path::PathBuf;
 
@@ -64,7 +64,7 @@ struct ConvertArgs {
     drive: Vec<Drive>,
 }
 
-/// What the command is for.
+/// What the command does, with the kinds of files that it knows.
 pub(crate) fn about() -> String {
     let tools = DIALECTS.iter().rev().filter(|tool| tool.workloads.is_some());
     let tools = listed(tools.map(|tool| tool.title));
@@ -74,11 +74,10 @@ pub(crate) fn about() -> String {
 /// Kinds by their names on the command line.
 fn kind_parser() -> impl clap::builder::TypedValueParser<Value = &'static WorkloadFile> {
     let values = kinds().map(|kind| PossibleValue::new(kind.word).help(kind.about));
-    // Other words do not come this far.
+    // The parser of the flag refuses other words.
     PossibleValuesParser::new(values).map(|word| kind(&word).unwrap_or(&TOML))
 }
 
-/// Runs the command.
 pub(crate) fn workload(args: &WorkloadArgs) -> Result<Outcome, Failure> {
     let WorkloadCommand::Convert(args) = &args.command;
     let conversion = Conversion {

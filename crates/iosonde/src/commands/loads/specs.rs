@@ -11,7 +11,7 @@ use workload::{MixPart, Stream};
 
 use crate::exit::{Failure, Outcome, print};
 
-/// More than any configuration of IOMeter has.
+/// A longer file is not a configuration of IOMeter.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// `iosonde specs`
@@ -62,8 +62,7 @@ pub(crate) fn known(names: &[String]) -> Result<Vec<&'static Spec>, Failure> {
     names.iter().map(found).collect()
 }
 
-/// The access specifications of these names: those that are known, and those of files
-/// (`FILE.icf:NAME`).
+/// The access specifications of these names: known ones, and those of files (`FILE.icf:NAME`).
 pub(crate) fn split(names: &[String]) -> Result<(Vec<&'static Spec>, Vec<OwnSpec>), Failure> {
     let (of_files, names): (Vec<String>, Vec<String>) =
         names.iter().cloned().partition(|name| place_in_file(name).is_some());
@@ -85,8 +84,7 @@ pub(crate) fn streams(names: &[String]) -> Result<Vec<Stream>, Failure> {
     names.iter().map(stream).collect()
 }
 
-/// The file in `FILE.icf` or `FILE.icf:NAME`, and the name, unless the whole is a name that is
-/// known.
+/// The file in `FILE.icf` or `FILE.icf:NAME`, and the name; `None` if the whole is a known name.
 fn place_in_file(text: &str) -> Option<(&Path, Option<&str>)> {
     if spec(text).is_some() {
         return None;
@@ -103,7 +101,7 @@ fn place_in_file(text: &str) -> Option<(&Path, Option<&str>)> {
     places.next().map(|(path, name)| (Path::new(path), Some(name.trim_start_matches(':').trim())))
 }
 
-/// The access specifications of a file.
+/// All access specifications of a file.
 fn of_file(path: &Path) -> Result<Vec<AccessSpec>, Failure> {
     let shown = path.display();
     let wrong = |what: &str| Failure::WrongUsage(format!("`{shown}`: {what}"));
@@ -115,7 +113,7 @@ fn of_file(path: &Path) -> Result<Vec<AccessSpec>, Failure> {
     Ok(read.config.specs)
 }
 
-/// The one that is meant by `FILE.icf:NAME`, or the only one of a file.
+/// The access specification that `FILE.icf:NAME` means, or the only one of a file.
 fn one_of_file(text: &str) -> Result<AccessSpec, Failure> {
     let Some((path, name)) = place_in_file(text) else {
         return Err(Failure::WrongUsage(format!("`{text}`: {}", unknown(text))));
@@ -137,7 +135,7 @@ fn one_of_file(text: &str) -> Result<AccessSpec, Failure> {
     })
 }
 
-/// The lines of the specifications of a file, or of the one that is named.
+/// The lines for the specifications of a file, or for the one that is named.
 fn rows_of_file(text: &str) -> Result<String, Failure> {
     let Some((path, name)) = place_in_file(text) else { return Ok(String::new()) };
     let specs = if name.is_some() { vec![one_of_file(text)?] } else { of_file(path)? };
@@ -145,7 +143,7 @@ fn rows_of_file(text: &str) -> Result<String, Failure> {
     Ok(format!("{}\n{}", path.display(), specs.iter().map(lines).collect::<String>()))
 }
 
-/// A line for the name, which has the only row of a plain one, and one for each row of a mix.
+/// A line for the name, with the only row of a plain specification, and one per row of a mix.
 fn rows(spec: &Spec) -> String {
     lines(spec.name, spec.parts)
 }
@@ -160,7 +158,7 @@ fn lines(name: &str, parts: &[MixPart]) -> String {
     }
 }
 
-/// What a file's may have besides is shown where it is not as usual.
+/// One row of a mix. What only specifications of files have is shown if it is not the default.
 fn row(part: &MixPart) -> String {
     let (read, random) = (100 - part.write_percent.min(100), part.random_percent);
     let aligned = match part.align_bytes.0 {

@@ -121,7 +121,7 @@ pub(crate) struct MonitorArgs {
 }
 
 impl MonitorArgs {
-    /// What is watched, and for how long.
+    /// The plan: what to watch, and for how long.
     pub(super) fn plan(&self) -> Result<MonitorPlan, Failure> {
         let interval = match self.interval {
             Some(interval) => Duration::from_nanos(interval.0),

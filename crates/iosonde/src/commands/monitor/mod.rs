@@ -17,7 +17,6 @@ use served::Served;
 use crate::conducting::{Manners, Rehearsal, ended, rehearse};
 use crate::exit::{Failure, Outcome};
 
-/// Runs the command.
 pub(crate) fn monitor(args: &MonitorArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let plan = args.plan()?;
     let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run: false };
@@ -32,7 +31,7 @@ pub(crate) fn monitor(args: &MonitorArgs, stop: &AtomicBool) -> Result<Outcome, 
     record(&plan, (args.stdout(), args.metrics), &manners, stop)
 }
 
-/// Carries out a plan from a file.
+/// Runs a plan from a file.
 pub(crate) fn conduct(
     plan: &MonitorPlan,
     manners: &Manners,

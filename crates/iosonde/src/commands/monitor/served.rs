@@ -12,7 +12,7 @@ use serve::{Listener, MetricsText, ServeError, serve_metrics};
 use crate::exit::Failure;
 use screen::Display;
 
-/// A server in a thread of its own, until it is dropped.
+/// A server in its own thread, until it is dropped.
 pub(super) struct Served {
     metrics: Metrics,
     text: MetricsText,
@@ -21,14 +21,14 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// Listens, and says where.
+    /// Listens, and prints the address.
     pub(super) fn begin(address: SocketAddr) -> Result<Self, Failure> {
         let listener = Listener::bind(Some(address), None);
         let listener = listener.map_err(|error| Failure::CannotRun(error.to_string()))?;
         let host = inspect::Inspector::new().host().hostname;
         let url = listener.url(&host).replacen("/?token=", "/metrics?token=", 1);
         let url = if url.ends_with('/') { format!("{url}metrics") } else { url };
-        // Also where no messages are wanted: without the token nobody could ask.
+        // Even with `--quiet`: without the token nobody could ask.
         Display::new(false).aside(&format!("metrics at {url}"));
         let (metrics, text, stop) = (Metrics::default(), MetricsText::default(), Arc::default());
         text.set(metrics.text());
@@ -48,7 +48,7 @@ impl Drop for Served {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // What it could not answer nobody waits for any more.
+            // Requests that are still open have no reader any more.
             let _ = thread.join();
         }
     }

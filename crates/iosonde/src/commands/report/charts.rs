@@ -10,14 +10,13 @@ use report::pictures::{LIST, Pictures, listed, pictures};
 use crate::exit::Failure;
 use crate::files::write_whole;
 
-/// The charts that were written, and where.
+/// Charts that were written, and their directory.
 pub(super) struct Charts {
     pub pictures: Pictures,
     directory: PathBuf,
 }
 
-/// Writes each chart of a report. A file that is there and not in the list of an earlier report is
-/// left alone.
+/// Writes each chart of a report. A file that an earlier report did not list is left alone.
 pub(super) fn write(
     report: &Report,
     pictured: &Report,
@@ -37,7 +36,7 @@ pub(super) fn write(
     if let Some((file, _)) = drawings.files().iter().find(|(file, _)| is_others(file)) {
         return Err(failed(&directory.join(file), &"it is there and no chart of iosonde"));
     }
-    // The list goes first: what is in it may be replaced, even if this ends on the way.
+    // The list is written first: files in it may be replaced, even if this run ends early.
     let list = (LIST.to_owned(), drawings.list().map_err(drawn)?.into_bytes());
     for (file, content) in [&list].into_iter().chain(drawings.files()) {
         let path = directory.join(file);
@@ -47,7 +46,8 @@ pub(super) fn write(
 }
 
 impl Charts {
-    /// The picture of a chart as it is reached from beside a file; from here where there is none.
+    /// The path of a chart's picture, relative to the report; to the current directory without a
+    /// file.
     pub(super) fn beside(&self, file: Option<&Path>) -> impl Fn(usize, &Chart) -> Option<String> {
         let whole = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let here = file.and_then(Path::parent).filter(|p| !p.as_os_str().is_empty());

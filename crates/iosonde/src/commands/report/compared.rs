@@ -1,4 +1,4 @@
-//! The comparison that a report of several results begins with: of the first result with each of
+//! The comparison at the beginning of a report on several results: of the first result with each of
 //! the others.
 
 use history::compare::{self, BAND_PERCENT, Input, Noise, Rules};
@@ -13,7 +13,8 @@ use crate::recording::failure;
 /// Most results that are compared with each other.
 const MOST: usize = 26;
 
-/// The section; none of one result. `is_redacted` keeps tags out, which may name anything.
+/// The section; `None` for a single result. `is_redacted` leaves tags out, because they may hold
+/// names.
 pub(super) fn section(sources: &Sources, is_redacted: bool) -> Result<Option<Section>, Failure> {
     let documents = &sources.documents;
     if documents.len() < 2 {
@@ -53,7 +54,7 @@ pub(super) fn section(sources: &Sources, is_redacted: bool) -> Result<Option<Sec
     Ok(report::overlay(&sides, &comparisons))
 }
 
-/// How far runs differ by themselves: from the history where results come from it.
+/// How far runs differ anyway: from the history, if results come from it.
 fn noise(sources: &Sources) -> Result<Noise, Failure> {
     match &sources.history {
         Some(history) => {

@@ -69,15 +69,14 @@ fn formats() -> impl TypedValueParser<Value = &'static Format> {
         PossibleValue::new(format.name).aliases(format.aliases.iter().copied()).help(format.help)
     };
     let names = PossibleValuesParser::new(FORMATS.iter().map(value));
-    names.try_map(|name| Format::named(&name).ok_or("it is none of the formats"))
+    names.try_map(|name| Format::named(&name).ok_or("it is not one of the formats"))
 }
 
-/// The format that the name of a file says.
+/// The format that the extension of a file names.
 fn by_ending(path: &Path) -> Option<&'static Format> {
     Format::by_ending(path.extension()?.to_str()?)
 }
 
-/// Runs the command.
 pub(crate) fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
     let (format, output) = destination(args)?;
     let mut sources = sources::documents(&args.results, &args.place)?;
@@ -105,7 +104,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-/// Sets what was measured beside the recordings.
+/// Puts the part of the recordings next to what was measured in it.
 fn set_beside(documents: &mut [Document], during: &[Document]) -> Result<(), Failure> {
     let mut found = false;
     for document in documents {
@@ -121,7 +120,7 @@ fn set_beside(documents: &mut [Document], during: &[Document]) -> Result<(), Fai
     Err(Failure::WrongUsage(text.to_owned()))
 }
 
-/// The format, and the file; none for stdout.
+/// The format, and the file; `None` for stdout.
 fn destination(args: &ReportArgs) -> Result<(&'static Format, Option<PathBuf>), Failure> {
     let html = &report::html::FORMAT;
     let Some(path) = &args.output else {
@@ -201,7 +200,7 @@ fn cannot(error: report::ReportError) -> Failure {
     Failure::CannotRun(error.to_string())
 }
 
-/// One file for each load, as programs that compare loads want them.
+/// One file per load, for programs that compare loads.
 fn files_apart(
     format: &Format,
     files: &[(String, String)],
@@ -221,7 +220,7 @@ fn files_apart(
     Ok(Outcome::Done)
 }
 
-/// A line on stderr; that nobody reads it is no failure.
+/// A line on stderr. If nobody reads it, that is not a failure.
 fn eprint(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

@@ -10,16 +10,16 @@ use serde_json::Value;
 use crate::exit::Failure;
 use crate::recording::{HistoryPlace, failure};
 
-/// Results, and what is known of where they come from.
+/// Results, and where they come from.
 #[derive(Default)]
 pub(super) struct Sources {
     /// The results, each once, in the order in which they were named.
     pub(super) documents: Vec<Document>,
-    /// The tag that each was named by, where it was.
+    /// The tag that each result was named by, if it was.
     pub(super) tags: Vec<Option<String>>,
-    /// What the history says of those that come from it.
+    /// What the history stores about those that come from it.
     pub(super) entries: Vec<Entry>,
-    /// The history, where it was asked.
+    /// The history, if a result was looked up in it.
     pub(super) history: Option<History>,
 }
 
@@ -57,7 +57,7 @@ fn from_file(path: &Path) -> Result<Vec<Document>, Failure> {
     parse(&text, &name)
 }
 
-/// Documents one after the other, as `--json` prints them, or in a list.
+/// Documents one after the other, as `--json` prints them, or in a JSON list.
 fn parse(text: &str, name: &str) -> Result<Vec<Document>, Failure> {
     let mut documents = Vec::new();
     for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {

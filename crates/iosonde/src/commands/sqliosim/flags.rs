@@ -1,4 +1,4 @@
-//! Flags of ours beside SQLIOSim's options.
+//! Flags of iosonde alongside SQLIOSim's options.
 
 use clap::Parser;
 

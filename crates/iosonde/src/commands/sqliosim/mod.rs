@@ -18,7 +18,6 @@ use flags::SqliosimFlags;
 use jobs::sqliosim::{Log, effective, path_of, save};
 use screen::Display;
 
-/// Runs the command.
 pub(crate) fn sqliosim(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let (flags, words) = split::<SqliosimFlags>("iosonde sqliosim", &args.tokens)?;
     let wrong = |text: String| Failure::WrongUsage(text);
@@ -60,13 +59,13 @@ pub(crate) fn sqliosim(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Fail
     test((&command, &flags, &places), &reading.config, &mapped, stop)
 }
 
-/// What the configuration is called: its name, or that of its file without the directory.
+/// The name of the configuration, or of its file without the directory.
 fn named(command: &Command) -> String {
     let name = command.config.as_deref().unwrap_or("default");
     name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned()
 }
 
-/// Does what a configuration says.
+/// Runs a configuration.
 fn test(
     (command, flags, places): (&Command, &SqliosimFlags, &Places),
     config: &Configuration,
@@ -82,7 +81,7 @@ fn test(
     if let Some(outcome) = rehearse(&plan, rehearsal, &permissions)? {
         return Ok(outcome);
     }
-    // What is refused is refused before the log is made.
+    // Refusals come before the log is made.
     plan.job().describe(&permissions)?;
     let manners = Manners {
         manner: flags.place.manner(),

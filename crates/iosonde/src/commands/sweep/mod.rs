@@ -142,7 +142,6 @@ pub(crate) enum PatternName {
     SequentialShared,
 }
 
-/// Runs the command.
 pub(crate) fn sweep(args: &SweepArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     if args.list_presets {
         print(&presets())?;
@@ -172,16 +171,16 @@ pub(crate) fn sweep(args: &SweepArgs, stop: &AtomicBool) -> Result<Outcome, Fail
     run_plan(asked, &how, &mut NoCompanion, stop)
 }
 
-/// How a sweep is conducted, apart from its plan.
+/// How to run a sweep, apart from its plan.
 pub(crate) struct SweepConduct<'a> {
     pub csv: Option<&'a Path>,
     pub manners: Manners,
     pub resume: bool,
-    /// Only say what would be done.
+    /// Only show what would be done.
     pub dry_run: bool,
     /// The command that resumes it after an interruption.
     pub resumption: String,
-    /// What is said at its end.
+    /// A line to print at its end, such as the place of a file.
     pub place: Option<String>,
 }
 
@@ -201,7 +200,7 @@ impl Sink for SweepConsole<'_> {
         let (Some(path), Document::Sweep(sweep)) = (self.csv, document) else { return printed };
         let written = write_whole(path, report::sections::sweep_csv(sweep))
             .map_err(|e| csv_failure(path, &e, "the result is shown"));
-        // A full disk is no reason to lose the result, nor the other way round.
+        // A full disk must not cost the result, and a closed stdout must not cost the file.
         match (printed, written) {
             (Err(printed), Err(written)) => Err(format!("{printed}\n{written}")),
             (printed, written) => printed.and(written),
@@ -209,7 +208,7 @@ impl Sink for SweepConsole<'_> {
     }
 }
 
-/// Runs a plan with everything that `iosonde sweep` does; without one, the newest is resumed.
+/// Runs a plan as `iosonde sweep` does; without a plan, resumes the newest sweep.
 pub(crate) fn run_plan(
     asked: Option<Plan>,
     how: &SweepConduct<'_>,
@@ -229,7 +228,7 @@ pub(crate) fn run_plan(
         return Ok(Outcome::Done);
     }
     if let Some(path) = how.csv {
-        // Not after two days that there is no such directory, or somebody else's file.
+        // Better now than after two days: the directory is missing, or the file is not ours.
         claim(path, "CSV of a sweep", |file| begins_with(file, report::sections::SWEEP_CSV_HEAD))
             .map_err(|e| Failure::CannotRun(csv_failure(path, &e, "nothing was measured")))?;
     }
@@ -256,7 +255,7 @@ fn csv_failure(path: &Path, error: &io::Error, state: &str) -> String {
     format!("cannot write `{}`: {error}; {state}", path.display())
 }
 
-/// The command that goes on with an interrupted sweep.
+/// The command that resumes an interrupted sweep.
 fn resumption(args: &SweepArgs) -> String {
     let mut command = "iosonde sweep --resume".to_owned();
     let history = args

@@ -11,7 +11,7 @@ use crate::exit::Failure;
 use crate::targets::TargetArgs;
 use jobs::files::read_text;
 
-/// A plan of a sweep: as `--print-plan` prints it, or without the line that says so.
+/// A plan of a sweep as `--print-plan` prints it, with or without the line that names the job.
 fn from_file(text: &str) -> Result<Plan, String> {
     match jobs::Plan::from_toml(text) {
         Ok(jobs::Plan::Sweep(plan)) => Ok(*plan),
@@ -22,7 +22,7 @@ fn from_file(text: &str) -> Result<Plan, String> {
     }
 }
 
-/// The plan that the flags describe; none where they describe none.
+/// The plan that the flags describe; `None` if they describe none.
 pub(super) fn plan_of(args: &SweepArgs) -> Result<Option<Plan>, Failure> {
     let lists = &args.lists;
     let named = args.preset.is_some() || args.plan.is_some();
@@ -103,7 +103,7 @@ fn apply_lists(matrix: &mut Matrix, lists: &ListArgs) {
     matrix.durable |= lists.durable;
 }
 
-/// Targets, engine, device and seed are said in the same way as for one workload.
+/// Targets, engine, device and seed have the same flags as for a single workload.
 fn apply_target_flags(plan: &mut Plan, args: &TargetArgs) -> Result<(), Failure> {
     let mut workload = Workload {
         targets: std::mem::take(&mut plan.targets),
@@ -118,7 +118,7 @@ fn apply_target_flags(plan: &mut Plan, args: &TargetArgs) -> Result<(), Failure>
     Ok(())
 }
 
-/// The plan, if it keeps the rules.
+/// The plan, if it follows the rules.
 pub(super) fn checked(plan: Plan) -> Result<Plan, Failure> {
     let violations = plan.violations();
     if violations.is_empty() { Ok(plan) } else { Err(Failure::Invalid(violations)) }
@@ -137,8 +137,8 @@ pub(super) fn presets() -> String {
     PRESETS.iter().map(line).collect()
 }
 
-/// Without a plan, `--resume` takes everything from the sweep it goes on with: what would be left
-/// aside is refused.
+/// Without a plan, `--resume` takes everything from the interrupted sweep. Flags that it would
+/// ignore are refused.
 pub(super) fn nothing_left_aside(args: &SweepArgs) -> Result<(), Failure> {
     let (target, lists) = (&args.target, &args.lists);
     let given = [

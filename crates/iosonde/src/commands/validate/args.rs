@@ -100,7 +100,7 @@ pub(crate) struct ValidateArgs {
     pub durability: DurabilityArgs,
 }
 
-/// What makes writes last.
+/// How writes become durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum HardeningArg {
     /// Every write

@@ -1,5 +1,5 @@
-//! The flags of runs that can be resumed after they were killed, and of `--clean` for what they
-//! have left.
+//! The flags of runs that can be resumed after a kill, and of `--clean`, which removes what they
+//! left.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use super::ValidateArgs;
 use crate::commands::Arguments;
 use crate::exit::{Failure, Outcome, print};
 
-/// Flags that say what stays of a run.
+/// Flags for what remains of a run.
 #[derive(Debug, Args)]
 pub(crate) struct KeepArgs {
     /// Keep what the run knows in this new file, 8 bytes per page, so that `--resume` can continue
@@ -29,18 +29,18 @@ pub(crate) struct KeepArgs {
     pub clean: bool,
 }
 
-/// What may be typed with `--resume`.
+/// Flags that are allowed with `--resume`.
 const WITH_RESUME: [&str; 9] =
     ["resume", "quiet", "live", "progress", "json", "history", "no_history", "tags", "redact"];
-/// What may be typed with `--clean`.
+/// Flags that are allowed with `--clean`.
 const WITH_CLEAN: [&str; 5] = ["clean", "targets", "dry_run", "quiet", "history"];
 
-/// Refuses flags that would have no effect on a run that is resumed.
+/// Refuses flags that would have no effect on a resumed run.
 pub(super) fn check_resume() -> Result<(), Failure> {
     nothing_else(&WITH_RESUME, "`--resume` continues the run as it was")
 }
 
-/// Refuses what was typed besides these.
+/// Refuses all flags but these.
 fn nothing_else(allowed: &[&str], why: &str) -> Result<(), Failure> {
     let Ok(matches) = Arguments::command().try_get_matches_from(std::env::args_os()) else {
         return Ok(());
@@ -61,7 +61,7 @@ fn nothing_else(allowed: &[&str], why: &str) -> Result<(), Failure> {
     }
 }
 
-/// Removes what runs have left.
+/// Removes what runs left.
 pub(super) fn clean(args: &ValidateArgs) -> Result<Outcome, Failure> {
     nothing_else(&WITH_CLEAN, "`--clean` only removes what is left")?;
     let target = &args.target;

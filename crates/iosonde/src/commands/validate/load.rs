@@ -1,4 +1,4 @@
-//! Who works on the pages: a database's users, or nothing but verified reads and writes.
+//! What works on the pages: a database's users, or only verified reads and writes.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use workload::Bytes;
 use super::ValidateArgs;
 use crate::exit::Failure;
 
-/// What is done to the pages.
+/// What to do with the pages.
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
     /// What to do with the pages: work like a database, or only read and write with every queue
@@ -50,7 +50,7 @@ pub(crate) struct LoadArgs {
     pub stamp: bool,
 }
 
-/// What is done to the pages.
+/// What works on the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum WorkArg {
     /// Users read, change, log and scan
@@ -90,14 +90,14 @@ impl From<ImitatedArg> for Imitated {
 }
 
 impl LoadArgs {
-    /// Whether I/O goes through the cache of the operating system.
+    /// Whether I/O goes through the operating system's cache.
     pub(super) fn is_buffered(&self, asked: bool) -> bool {
         asked
             || !self.direct
                 && self.imitated.is_some_and(|engine| Imitated::from(engine).is_buffered())
     }
 
-    /// Who makes files shorter and longer, where the arguments say it.
+    /// What makes files shorter and longer, if the arguments ask for it.
     fn resizing(&self, usual: Option<Resizing>) -> Result<Option<Resizing>, Failure> {
         let Some(seconds) = self.resize else { return Ok(usual) };
         if !(0.01..=86_400.0).contains(&seconds) {
@@ -109,7 +109,7 @@ impl LoadArgs {
         Ok(Some(Resizing { pause_min, pause_max, stamp: self.stamp, ..Resizing::default() }))
     }
 
-    /// Whether there is a log.
+    /// Whether the database has a log.
     pub(super) fn has_log(&self) -> bool {
         self.workload == WorkArg::Database
     }
@@ -153,7 +153,7 @@ pub(super) fn with_users(args: &ValidateArgs, plan: &Plan) -> Result<Plan, Failu
     }))
 }
 
-/// Refuses flags that mean nothing for what is done.
+/// Refuses flags that have no meaning for this work.
 fn refuse(work: &str, flags: &[(&str, bool)]) -> Result<(), Failure> {
     let given: Vec<&str> =
         flags.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag).collect();

@@ -16,7 +16,6 @@ use crate::conducting::{Console, Manners, Rehearsal, ended, rehearse};
 use crate::exit::{Failure, Outcome};
 pub(crate) use args::ValidateArgs;
 
-/// Runs the command.
 pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     if let Some(outcome) = durability::asked(args, stop) {
         return outcome;
@@ -34,7 +33,7 @@ pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome
     let mut keeping = LedgerPlace::InMemory;
     if let Some(ledger) = &args.keep.ledger {
         keeping = LedgerPlace::new(ledger.clone())?;
-        // The run can be resumed from anywhere.
+        // The run can be resumed from any directory.
         plan = plan.absolute()?;
         for path in &mut permissions.destroy {
             *path = std::path::absolute(&path)?;

@@ -1,4 +1,5 @@
-//! Who said what a plan is: a flag or a line of a file, so that an error names what was typed.
+//! Where each part of a plan came from, a flag or a line of a file, so that an error names what was
+//! typed.
 
 use std::path::Path;
 
@@ -8,21 +9,21 @@ use workload::{Bytes, THREADS_MAX, Violation, Workload};
 use super::args::ValidateArgs;
 use crate::exit::Failure;
 
-/// What was typed.
+/// The plan as it was typed.
 pub(super) struct TypedPlan<'a> {
     pub args: &'a ValidateArgs,
-    /// What the file of `--config` says.
+    /// The content of the file of `--config`.
     pub file: Option<PlanFile>,
 }
 
 impl TypedPlan<'_> {
-    /// The line of the file that says what a field is, as far as no flag does.
+    /// The line of the file that sets a field, unless a flag overrides it.
     fn line(&self, field: &str) -> Option<(&Path, usize)> {
         let line = self.file.as_ref()?.line_of(field)?;
         Some((self.args.config.as_deref()?, line))
     }
 
-    /// `--threads is 5000`, or the same with the file and line that say it.
+    /// `--threads is 5000`, or the same with the file and line that set it.
     pub(super) fn value(&self, field: &str, value: &str) -> String {
         if let Some((flag, typed)) = flag(self.args, field) {
             return format!("{flag} is {typed}");
@@ -36,16 +37,16 @@ impl TypedPlan<'_> {
         }
     }
 
-    /// Refuses a plan that breaks rules.
+    /// Refuses a plan that breaks the rules.
     pub(super) fn check_plan(&self, plan: &Plan) -> Result<(), Failure> {
         let image = plan.log.page_images && self.args.page.is_some();
         let text = |error: PlanError| {
-            // A record that has the page with it is too long because of the page.
+            // A record that holds the page is too long because of the page.
             let of_page = image && error.field.ends_with(".log_bytes");
             let field = if of_page { "page_bytes" } else { error.field };
             let said = self.value(field, &error.value);
             if field == "pages.pages" && self.args.load.block.is_some() {
-                // It is typed in bytes.
+                // The user typed it in bytes.
                 return format!(
                     "{said}: it must be 1 to 4096 pages of {}",
                     Bytes(plan.page_bytes.into())
@@ -56,7 +57,7 @@ impl TypedPlan<'_> {
         refuse(plan.violations().into_iter().map(text))
     }
 
-    /// Refuses files and threads that cannot be.
+    /// Refuses impossible files and threads.
     pub(super) fn check_workload(&self, workload: &Workload) -> Result<(), Failure> {
         let text = |wrong: Violation| {
             let Violation { field, value, rule } = wrong;
@@ -88,7 +89,7 @@ fn refuse(wrong: impl Iterator<Item = String>) -> Result<(), Failure> {
     if wrong.is_empty() { Ok(()) } else { Err(Failure::WrongUsage(wrong.join("\n"))) }
 }
 
-/// The flag that was typed for a field of the plan, and what was typed behind it.
+/// The flag that was typed for a field of the plan, and its value.
 fn flag(args: &ValidateArgs, field: &str) -> Option<(&'static str, String)> {
     let number = |value: Option<u32>| value.map(|value| value.to_string());
     let percent = |value: Option<f64>| value.map(|value| value.to_string());

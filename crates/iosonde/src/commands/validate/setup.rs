@@ -1,4 +1,4 @@
-//! From flags to a plan.
+//! Turns flags into a plan.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::load::with_users;
 use super::said::TypedPlan;
 use crate::exit::Failure;
 
-/// How long users work where nobody says it.
+/// How long users work by default.
 const USUAL_TIME: Duration = Duration::from_secs(300);
 
 /// The plan that the flags ask for.
@@ -44,7 +44,7 @@ fn places(args: &ValidateArgs) -> ValidateTargets<'_> {
     }
 }
 
-/// Who works on the pages, for how long in each cycle, and who said what.
+/// The users, how long they work in each cycle, and where each setting came from.
 fn database_of(args: &ValidateArgs) -> Result<(Plan, f64, TypedPlan<'_>), Failure> {
     let (usual, file) = base_of(args)?;
     let time = file.as_ref().and_then(|file| file.time).unwrap_or(USUAL_TIME);
@@ -85,7 +85,7 @@ fn database_of(args: &ValidateArgs) -> Result<(Plan, f64, TypedPlan<'_>), Failur
     Ok((plan, seconds, said))
 }
 
-/// What counts where no flag says otherwise: the usual plan, and over it what a file says.
+/// The plan before any flag: the default, overridden by the file.
 fn base_of(args: &ValidateArgs) -> Result<(Plan, Option<PlanFile>), Failure> {
     let usual = Plan { seed: engine::unrepeated_seed(), ..Plan::default() };
     let usual = match args.load.imitated {
@@ -99,7 +99,7 @@ fn base_of(args: &ValidateArgs) -> Result<(Plan, Option<PlanFile>), Failure> {
     Ok((file.plan.clone(), Some(file)))
 }
 
-/// A log has room for all of its threads.
+/// Refuses a log that has no room for all of its threads.
 fn check_log_size(args: &ValidateArgs, plan: &Plan) -> Result<(), Failure> {
     let needed = u64::from(plan.threads) << 20;
     let Some(size) = args.log_size.filter(|size| size.0 < needed) else { return Ok(()) };

@@ -1,5 +1,4 @@
-//! The Debian package in a bare Debian: installed, used, and removed without a trace but what was
-//! measured.
+//! The Debian package in a bare Debian: installed, used, and removed. Only measurements remain.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The container images: two independent tools read them, and the program runs in what one of them
-//! unpacks.
+//! The container images: two independent tools read them, and the program runs in an image that one
+//! of them unpacked.
 
 use std::process::Command;
 

@@ -49,12 +49,12 @@ enum Outcome {
     Skipped(String),
 }
 
-/// What trials work with.
+/// The directories and packages that trials use.
 struct Bench {
     dist: PathBuf,
-    /// The version of the packages
+    /// The version of these packages.
     version: String,
-    /// The processor of this machine
+    /// The processor of this machine.
     host: Arch,
     /// Everything that is made goes in here
     place: tempfile::TempDir,
@@ -124,7 +124,7 @@ impl Bench {
         format!("iosonde-{}-{}-linux", self.version, arch.name())
     }
 
-    /// A new empty directory.
+    /// Makes a new empty directory.
     fn directory(&self, name: &str) -> Result<PathBuf, Failure> {
         let path = self.place.path().join(name);
         std::fs::create_dir_all(&path).map_err(at("create", &path))?;
@@ -144,8 +144,9 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
-/// `unshare` with what makes a directory the root, also for users who are not root. The root gets
-/// `/proc`, as every container has it: the program opens its files again by their names there.
+/// `unshare` with the options that make a directory the root, also for users who are not root. The
+/// root gets `/proc`, as every container has it: the program opens its files again by their names
+/// there.
 fn in_root(root: &Path) -> Result<Command, Failure> {
     let proc = root.join("proc");
     std::fs::create_dir_all(&proc).map_err(at("create", &proc))?;

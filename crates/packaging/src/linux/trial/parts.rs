@@ -5,7 +5,7 @@ use std::process::Command;
 use super::{Bench, Outcome, holds};
 use crate::linux::failure::{Failure, because, text};
 
-/// Where a complete program is.
+/// The remedy in messages: where to get a complete program.
 const REMEDY: &str = "Use a package, or the program that `./x build` makes";
 
 /// A command line, what this program lacks for it, and the exit code.

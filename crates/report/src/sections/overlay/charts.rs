@@ -64,8 +64,8 @@ pub(super) fn blocks(sides: &[&Named<'_>]) -> Vec<Block> {
     blocks
 }
 
-/// The loads of a side, in the order in which they were measured. What was offered at a rate has
-/// its latency in the tables.
+/// The loads of a side, in the order in which they were measured. Loads that were offered at a rate
+/// have their latency in the tables.
 fn loads_of<'a>(documents: &[&'a Document]) -> Vec<OneLoad<'a>> {
     let mut loads: Vec<OneLoad<'a>> = Vec::new();
     for document in documents {
@@ -189,7 +189,7 @@ fn curve_charts(load: &Shared<'_>) -> Vec<Chart> {
     charts
 }
 
-/// A figure of a measurement.
+/// How to take a figure from a measurement.
 type Figure = fn(&Measurement) -> Option<f64>;
 
 /// Loads that were measured at one depth, as columns next to each other.

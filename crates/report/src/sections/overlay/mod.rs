@@ -29,7 +29,7 @@ const NAMED: usize = 3;
 pub struct OverlaySide<'a> {
     /// What tells it from the others, for example a date.
     pub name: String,
-    /// Its results.
+    /// The documents of its results.
     pub documents: Vec<&'a Document>,
 }
 
@@ -72,7 +72,7 @@ fn is_empty(block: &Block) -> bool {
     }
 }
 
-/// A side with its letter.
+/// A side, with its letter.
 pub(super) struct Named<'a> {
     pub(super) letter: String,
     pub(super) side: &'a OverlaySide<'a>,
@@ -101,7 +101,7 @@ impl<'a> Named<'a> {
                 parts.push(part);
             }
         }
-        // Dates and places stand in what the results are called.
+        // The names of the results include dates and places.
         if !parts.iter().any(|part| part.contains(&name)) {
             parts.insert(0, name);
         }

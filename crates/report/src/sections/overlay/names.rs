@@ -70,13 +70,13 @@ fn device(document: &Document) -> String {
     words::clean(&document.environment().device().unwrap_or_default())
 }
 
-/// The day in UTC.
+/// The day it started, in UTC.
 fn day(document: &Document) -> String {
     let started = words::clean(document.started());
     started.split_once('T').map_or(started.clone(), |(day, _)| day.to_owned())
 }
 
-/// Day and minute in UTC.
+/// The day and minute it started, in UTC.
 fn minute(document: &Document) -> String {
     let started = words::clean(document.started());
     match started.split_once('T') {

@@ -12,7 +12,7 @@ use crate::language::say;
 use crate::model::{Block, Cell, Table, Unit};
 use crate::words;
 
-/// A load of larger I/Os is said in MiB/s.
+/// From this size on, throughput is in MiB/s.
 const LARGE_MIB: f64 = 0.25;
 
 /// What each table is of: its key and its figure.
@@ -35,7 +35,7 @@ fn title(figure: Figure) -> String {
     }
 }
 
-/// One table per figure.
+/// The blocks with one table per figure.
 pub(super) fn blocks(first: &Named<'_>, alike: &[(&Named<'_>, &Comparison)]) -> Vec<Block> {
     let unsure = unsure(first, alike);
     let tables = TABLES.iter().filter_map(|(key, figure)| {

@@ -56,7 +56,8 @@ pub(super) fn give_back_now() {
     }
     // SAFETY: neither call touches memory.
     let is_in_foreground = unsafe { libc::tcgetpgrp(STDERR_FILENO) == libc::getpgrp() };
-    // In the background the terminal is somebody else's, and the next call would stop the program.
+    // In the background the terminal belongs to another program, and the next call would stop this
+    // one.
     if !is_in_foreground {
         return;
     }
@@ -82,11 +83,11 @@ static LAST_WORDS: AtomicPtr<Vec<u8>> = AtomicPtr::new(ptr::null_mut());
 pub fn set_last_words(text: Option<&str>) {
     let bytes = |text: &str| Box::new(format!("\n{}\n", clean(text)).into_bytes());
     let words = text.map_or(ptr::null_mut(), |text| Box::into_raw(bytes(text)));
-    // What was there before stays in memory: a handler may be reading it.
+    // The earlier text stays in memory: a handler may be reading it.
     LAST_WORDS.store(words, Ordering::SeqCst);
 }
 
-/// Says the last words where that needs no waiting. Takes no lock and no memory, and makes only
+/// Prints the last words if that needs no waiting. Takes no lock and no memory, and makes only
 /// calls that a handler may make.
 fn say_last_words() {
     // SAFETY: it is null or a vector that is never freed and never changed.
@@ -104,10 +105,10 @@ fn say_last_words() {
 /// Whether a second signal is ending the program.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// The first signal sets the flag; the second leaves a clean terminal, says the last words and ends
-/// the program with 130.
+/// The first signal sets the flag; the second leaves a clean terminal, prints the last words and
+/// ends the program with 130.
 ///
-/// Two that come at once may be handled by two threads at the same time: only one of them finds the
+/// Two signals at once may be handled by two threads at the same time: only one of them finds the
 /// flag unset.
 pub fn end_on_second(signal: i32, stop: &Arc<AtomicBool>) -> io::Result<()> {
     let stop = Arc::clone(stop);
@@ -119,8 +120,8 @@ pub fn end_on_second(signal: i32, stop: &Arc<AtomicBool>) -> io::Result<()> {
             signal_hook::low_level::exit(130);
         }
     };
-    // SAFETY: the handler uses atomics and calls what is safe in handlers. It changes `errno` only
-    // where the program ends next.
+    // SAFETY: the handler uses atomics and calls only functions that are safe in handlers. It
+    // changes `errno` only if the program ends next.
     unsafe { signal_hook::low_level::register(signal, act) }.map(|_| ())
 }
 

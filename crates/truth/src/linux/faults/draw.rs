@@ -11,7 +11,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use super::super::cache::Flush;
 use super::plan::{Fault, FaultPlan, SECTOR_BYTES, Torn, When};
 
-/// What is misdirected goes to a multiple of this.
+/// A misdirected request goes to a multiple of this.
 const ELSEWHERE_BYTES: u64 = 4096;
 
 /// A request before it is made.

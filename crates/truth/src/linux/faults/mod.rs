@@ -1,8 +1,8 @@
-//! A device that is not to be trusted, and the truth about it: what it stores and hands out
-//! wrongly, what should have been there, and whether anybody was given it.
+//! A device that is not to be trusted, and the truth about it: which sectors it stores or returns
+//! wrongly, what they should hold, and whether any reader got them.
 //!
-//! Of every sector that is stored wrongly, what should be there is kept. Everything else is right
-//! by definition, so the truth is exact and costs memory only for what is wrong.
+//! For every sector that is stored wrongly, the right content is kept. Everything else is right by
+//! definition, so the truth is exact and costs memory only for wrong sectors.
 
 mod draw;
 mod plan;
@@ -34,7 +34,7 @@ pub(super) struct Place<'a> {
     pub(super) content: &'a File,
     pub(super) file: u64,
     pub(super) offset: u64,
-    /// Now, on the device's clock.
+    /// The present moment, on the device's clock.
     pub(super) at_ns: u64,
 }
 
@@ -96,14 +96,16 @@ impl Faults {
             visible: Vec::new(),
             healed: Vec::new(),
         });
-        // Nothing is changed by what fails, and by a flush that lies only at a crash.
+        // A failed request changes nothing, and neither does a flush whose fault shows only at a
+        // crash.
         if drawn.errno().is_some() || asked.op == Op::Sync {
             records.happened(drawn.number, None, Vec::new());
         }
         Some(drawn)
     }
 
-    /// Stores what is written, or something else; returns the number of bytes that the writer gets.
+    /// Stores what is written, or something else; returns the number of bytes that the writer is
+    /// told.
     pub(super) fn write(
         &self,
         place: Place<'_>,
@@ -152,7 +154,7 @@ impl Faults {
         }
     }
 
-    /// A file has become so long. What was after that is gone.
+    /// A file now has this length. Content after that is gone.
     pub(super) fn cut(&self, file: u64, bytes: u64) {
         if let Some(mut state) = self.active() {
             state.sectors.cut(file, bytes);

@@ -1,4 +1,4 @@
-//! What is to go wrong, with which requests, and how often.
+//! Which faults to make, in which requests, and how often.
 
 use std::ops::Range;
 
@@ -13,24 +13,24 @@ pub const SECTOR_BYTES: u64 = 512;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// One bit of what a reader is given is wrong; what is stored is right.
+    /// The reader gets one wrong bit; the stored data is right.
     BitFlipRead,
-    /// One bit of what is stored is wrong.
+    /// One bit of the stored data is wrong.
     BitFlipWrite,
-    /// Nothing is stored.
+    /// The write is not stored at all.
     LostWrite,
-    /// Only some sectors are stored.
+    /// Only some sectors of the write are stored.
     TornWrite(Torn),
     /// The whole is stored elsewhere in the same file, at a multiple of 4 KiB.
     MisdirectedWrite,
-    /// A reader is given what is elsewhere in the same file.
+    /// The reader gets another part of the same file.
     MisdirectedRead,
     /// A reader is given what each 4 KiB held before its last write; those not written since the
     /// faults began are right.
     StaleRead,
-    /// A reader is given zeros.
+    /// The reader gets zeros.
     ZeroRead,
-    /// Zeros are stored.
+    /// The write stores zeros.
     ZeroWrite,
     /// A reader is given fewer bytes than asked for, and told so; the first sector at least.
     ShortRead,
@@ -46,8 +46,8 @@ pub enum Fault {
     /// A flush, or a durable write, is acknowledged, and nothing is made stable. It shows at a
     /// crash of a device with a [`Cache`](crate::Cache).
     FsyncLies,
-    /// A flush, or a durable write, is acknowledged, and of what was written before only some is
-    /// made stable, in any order. It shows at a crash of a device with a [`Cache`](crate::Cache).
+    /// A flush, or a durable write, is acknowledged, and only some of the earlier writes become
+    /// stable, in any order. It shows at a crash of a device with a [`Cache`](crate::Cache).
     ReorderAcrossFlush,
     /// A write is made twice, which is harmless.
     DuplicatedWrite,
@@ -59,9 +59,9 @@ pub enum Fault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Torn {
-    /// The first so many.
+    /// The first so many sectors.
     Prefix(u64),
-    /// The last so many.
+    /// The last so many sectors.
     Suffix(u64),
     /// Each with a chance of one in two, one at least, and not all.
     Random,
@@ -71,39 +71,39 @@ pub enum Torn {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum When {
-    /// Each with this probability.
+    /// Each request with this probability.
     Probability(f64),
-    /// Every n-th.
+    /// Every n-th request.
     Every(u64),
-    /// The n-th, counted from 1.
+    /// Only the n-th request, counted from 1.
     Nth(u64),
 }
 
 /// One kind of fault. The requests are counted from the moment it is injected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FaultPlan {
-    /// What goes wrong.
+    /// The fault to make.
     pub fault: Fault,
-    /// How often.
+    /// How often to make it.
     pub when: When,
     /// Only in the file of this name.
     pub file: Option<String>,
-    /// Only requests that lie wholly in this range; what is misdirected stays in it, too.
+    /// Only requests that are wholly in this range; a misdirected one stays in it, too.
     pub range: Range<u64>,
-    /// No more often than this.
+    /// The most faults to make.
     pub most: u64,
     /// What all random choices start from.
     pub seed: u64,
 }
 
 impl FaultPlan {
-    /// A fault anywhere.
+    /// A fault in any file.
     #[must_use]
     pub fn new(fault: Fault, when: When) -> Self {
         Self { fault, when, file: None, range: 0..u64::MAX, most: u64::MAX, seed: 42 }
     }
 
-    /// The same in one file.
+    /// The same fault in one file only.
     #[must_use]
     pub fn in_file(self, name: &str) -> Self {
         Self { file: Some(name.to_owned()), ..self }

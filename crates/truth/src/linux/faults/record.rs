@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use super::plan::Fault;
 
-/// A part of a file.
+/// A range of bytes in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Span {
-    /// Where it begins.
+    /// The offset at which it begins.
     pub offset: u64,
-    /// How long it is.
+    /// Its length in bytes.
     pub bytes: u64,
 }
 
@@ -26,26 +26,26 @@ impl Span {
 /// A fault that happened. Spans are whole sectors, or what of a sector was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Injected {
-    /// Its number, from 0.
+    /// The number of the fault, from 0.
     pub number: usize,
-    /// When, on the device's clock.
+    /// When it happened, on the device's clock.
     pub at_ns: u64,
-    /// What it is.
+    /// The kind of the fault.
     pub fault: Fault,
-    /// The file of the request.
+    /// The name of the request's file.
     pub file: String,
-    /// Where the request begins.
+    /// The offset of the request.
     pub offset: u64,
-    /// How long the request is.
+    /// The length of the request in bytes.
     pub bytes: u64,
     /// The bit of the file that was flipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bit: Option<u64>,
-    /// Where a misdirected request went.
+    /// The offset that a misdirected request went to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<u64>,
-    /// What is not as it should be because of it. Nothing if it changed no byte: then nobody can
-    /// find it.
+    /// The bytes that are wrong because of it. Empty if it changed no byte: then nobody can find
+    /// it.
     pub changed: Vec<Span>,
     /// What of that a reader was handed, in order of time.
     #[serde(skip)]
@@ -55,7 +55,7 @@ pub struct Injected {
     pub healed: Vec<Span>,
 }
 
-/// A line of the log.
+/// A line of the device's log.
 #[derive(Debug, Clone, Copy)]
 enum Line {
     Injected(usize),

@@ -1,4 +1,4 @@
-//! What is stored, and what should be.
+//! What is stored, and what should be stored.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,24 +13,24 @@ use super::plan::{Fault, SECTOR_BYTES};
 use super::record::{Records, Span, joined};
 
 const SECTOR: usize = 512;
-/// The unit of stale reads.
+/// The unit of stale reads, in bytes.
 const BLOCK_BYTES: u64 = 4096;
 
-/// Of all files, what is stored wrongly, by file and sector.
+/// The sectors of all files that are stored wrongly, by file and sector.
 #[derive(Default)]
 pub(super) struct Sectors {
     wrong: BTreeMap<(u64, u64), Wrong>,
-    /// What each block should have held before its last write, where that is wanted.
+    /// What each block should have held before its last write, if that is needed.
     earlier: Option<BTreeMap<(u64, u64), Vec<u8>>>,
 }
 
 /// A sector that is stored wrongly.
 struct Wrong {
-    /// What should be there.
+    /// The content that should be there.
     right: Vec<u8>,
     /// The fault that it comes from.
     number: usize,
-    /// A reader was handed it.
+    /// Whether a reader got it.
     seen: bool,
 }
 
@@ -46,7 +46,7 @@ fn sector_span(sector: u64) -> Span {
     Span { offset: sector * SECTOR_BYTES, bytes: SECTOR_BYTES }
 }
 
-/// What is stored, and zeros after the end.
+/// The stored content, with zeros after the end.
 fn stored(content: &File, sectors: &Range<u64>) -> io::Result<Vec<u8>> {
     let bytes = usize::try_from((sectors.end - sectors.start) * SECTOR_BYTES).unwrap_or(0);
     let mut out = vec![0; bytes];
@@ -79,7 +79,7 @@ impl Sectors {
         self.earlier = wanted.then(BTreeMap::new);
     }
 
-    /// The file ends here now.
+    /// Notes that the file now ends here.
     pub(super) fn cut(&mut self, file: u64, bytes: u64) {
         let end = (file, bytes.div_ceil(SECTOR_BYTES));
         self.wrong.retain(|at, _| at.0 != file || *at < end);
@@ -100,7 +100,7 @@ impl Sectors {
         self.wrong.range((file, sectors.start)..(file, sectors.end)).next().is_some()
     }
 
-    /// What should be there.
+    /// The content that should be there.
     fn right(&self, place: &Place<'_>, sectors: &Range<u64>) -> io::Result<Vec<u8>> {
         let mut right = stored(place.content, sectors)?;
         for (at, wrong) in self.wrong.range((place.file, sectors.start)..(place.file, sectors.end))
@@ -169,7 +169,7 @@ impl Sectors {
         Ok(moved)
     }
 
-    /// Compares what is stored now with what should be; gives the sectors that this fault has made
+    /// Compares the stored content with the right one; returns the sectors that this fault has made
     /// wrong.
     fn compare(
         &mut self,
@@ -280,7 +280,7 @@ impl Sectors {
                 let blocks = region.start / each..region.end.div_ceil(each);
                 let before = (place.file, blocks.start)..(place.file, blocks.end);
                 for (at, held) in earlier.range(before) {
-                    // In the coordinates of what is read.
+                    // In the coordinates of the read.
                     let offset = at.1 * BLOCK_BYTES;
                     let from = place.offset.max(offset);
                     let end = (place.offset + out.len() as u64).min(offset + BLOCK_BYTES);

@@ -1,4 +1,4 @@
-//! The account of what is wrong, held against a plain copy of everything.
+//! The account of wrong sectors, compared with a plain copy of everything.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

@@ -6,7 +6,7 @@ use crate::xml::Writer;
 /// The type of a part of a target in percent.
 const PART: &str = "partOfTarget";
 
-/// The schema of profiles.
+/// The schema of profiles, as XSD.
 #[must_use]
 pub fn schema() -> String {
     let mut out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
@@ -48,7 +48,7 @@ fn element(shape: &Element, most: Option<&str>, w: &mut Writer<'_>) {
             w.element("xs:simpleContent", |w| {
                 let base = simple.as_deref().unwrap_or("xs:unsignedLong");
                 let body = |w: &mut Writer<'_>| attributes(shape.attributes, w);
-                // A range cannot stand where attributes are added, so it has a name.
+                // A range needs a name where attributes are added.
                 let base = if let (Content::Number(1, 100), None) = (content, &simple) {
                     PART
                 } else {
@@ -112,7 +112,7 @@ fn simple_name(content: Content) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// A type with its values.
+/// A type that allows certain values only.
 fn restricted(content: Content, w: &mut Writer<'_>) {
     w.element("xs:simpleType", |w| match content {
         Content::OneOf(values) => w.with("xs:restriction", &[("base", &"xs:string")], |w| {

@@ -1,7 +1,7 @@
 //! `iosonde sqlio batch`: every combination of lists, as the SQLIO_Batch script measured them, with
 //! SQLIO's text in a dated file.
 //!
-//! It is a sweep: its cells are kept one by one, it goes on after an interruption, and it may leave
+//! It is a sweep: its cells are kept one by one, it resumes after an interruption, and it may leave
 //! out what can be inferred.
 
 use std::ffi::OsString;
@@ -159,7 +159,6 @@ impl From<BufferingArg> for Buffering {
     }
 }
 
-/// Runs the command.
 pub(super) fn batch(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, Failure> {
     let (args, strays) = split::<BatchArgs>("iosonde sqlio batch", tokens)?;
     if let Some(stray) = strays.first() {
@@ -188,13 +187,13 @@ pub(super) fn batch(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, F
         place: Some(format!("SQLIO's text of each is in {}", texts.path().display())),
         resumption: "iosonde sqlio batch --resume, with the same flags".to_owned(),
     };
-    // A rehearsal touches nothing. Of what was not even prepared, nothing is left.
+    // A rehearsal touches nothing. If not even the files were prepared, there is nothing to keep.
     let touches = !args.dry_run && !places.is_artificial();
     let _begun = touches.then(|| BegunFiles::of(&targets)).transpose()?;
     run_plan(Some(plan_of(&args, &places, targets)), &how, &mut texts, stop)
 }
 
-/// The sweep.
+/// The plan of the sweep that the lists describe.
 fn plan_of(args: &BatchArgs, places: &Places, targets: Vec<Target>) -> Plan {
     let pattern = |factor: &FactorArg| match factor {
         FactorArg::Random => Pattern::Random,

@@ -30,7 +30,6 @@ struct ParseArgs {
     quiet: bool,
 }
 
-/// Runs the command.
 pub(super) fn parse(tokens: &[OsString]) -> Result<Outcome, Failure> {
     let name = "iosonde sqlio parse";
     let words: Vec<OsString> =

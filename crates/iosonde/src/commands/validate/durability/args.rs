@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use integrity::durability::{Order, SyncMode};
 
-/// What `validate` takes for durability besides.
+/// Flags of `validate` for durability.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Durability")]
 pub(crate) struct DurabilityArgs {

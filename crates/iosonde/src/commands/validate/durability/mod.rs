@@ -17,22 +17,21 @@ use crate::conducting::{Console, Rehearsal, conduct, ended, rehearse};
 use crate::exit::{Failure, Outcome};
 pub(crate) use args::DurabilityArgs;
 
-/// Size of the data where none is asked for: enough that seconds of writes fall on different pages,
-/// and soon read.
+/// Default size of the data: seconds of writes fall on different pages, and reading it is fast.
 const DATA_BYTES: Bytes = Bytes(256 << 20);
 const PAGE_BYTES: u32 = 8192;
 const THREADS: u32 = 2;
 const DEPTH: u32 = 32;
 const SECONDS: f64 = 300.0;
 
-/// What of `validate` is about durability is done here; none if nothing is.
+/// Runs the durability part of `validate`; `None` if no flag asks for it.
 pub(super) fn asked(args: &ValidateArgs, stop: &AtomicBool) -> Option<Result<Outcome, Failure>> {
     let DurabilityArgs { durability, verify, serve_witness, write_durably, .. } = &args.durability;
     if let Some(file) = serve_witness {
         return Some(serve(file));
     }
     if let Some(assignment) = write_durably {
-        // The process that assigned it reads events.
+        // The process that started this writer reads its events.
         speak_json();
         let written = jobs::write_durably(assignment, &mut Display::new(false), stop);
         return Some(written.map(|()| Outcome::Done).map_err(Failure::from));
@@ -43,14 +42,14 @@ pub(super) fn asked(args: &ValidateArgs, stop: &AtomicBool) -> Option<Result<Out
     durability.then(|| check_flags(args).and_then(|()| test(args, stop)))
 }
 
-/// The witness: speaks on its standard input and output.
+/// Runs the witness, which speaks on its standard input and output.
 fn serve(file: &Path) -> Result<Outcome, Failure> {
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
     let served = integrity::durability::serve(file, &mut input, &mut output);
     served.map(|()| Outcome::Done).map_err(|error| Failure::CannotRun(format!("witness: {error}")))
 }
 
-/// `--verify`.
+/// Runs `--verify`.
 fn verify_later(args: &ValidateArgs, witness: &str, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let manners = manners(args, args.target.permissions())?;
     let engine = args.target.engine.map_or(EngineChoice::Auto, EngineChoice::from);
@@ -65,7 +64,7 @@ fn verify_later(args: &ValidateArgs, witness: &str, stop: &AtomicBool) -> Result
     ended(jobs::verify(request, &mut session)?, stop).map(|(_, outcome)| outcome)
 }
 
-/// `--durability`.
+/// Runs `--durability`.
 fn test(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let plan = plan_of(args);
     jobs::check_destroy(&plan.targets(), &args.target.conduct.destroy)?;
@@ -102,7 +101,7 @@ fn plan_of(args: &ValidateArgs) -> DurabilityPlan {
     }
 }
 
-/// What is said of the simulated database means nothing here, and is not passed over in silence.
+/// Flags of the simulated database have no meaning here and are refused, not ignored.
 fn check_flags(args: &ValidateArgs) -> Result<(), Failure> {
     let given = [
         ("--config", args.config.is_some()),
