@@ -48,8 +48,8 @@ pub enum Plan {
     Cycle(Box<CyclePlan>),
 }
 
-/// Whatever the plan is written in, its parts are read from JSON values: the code that reads every
-/// part of every plan exists once.
+/// Whatever format the plan is written in, its parts are read from JSON values, so the code that
+/// reads every part of every plan exists only once.
 impl<'de> Deserialize<'de> for Plan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut keys = Map::<String, Value>::deserialize(deserializer)?;
@@ -63,7 +63,7 @@ fn part<T: DeserializeOwned>(of: fn(T) -> Plan, keys: Value) -> Result<Plan, ser
     serde_json::from_value(keys).map(of)
 }
 
-/// The key of a number that is infinite or none, if this value is one or has one in it.
+/// The key of an infinite number or NaN, if this value is one or contains one.
 fn endless(key: &str, value: &toml::Value) -> Option<String> {
     match value {
         toml::Value::Float(number) if !number.is_finite() => Some(key.to_owned()),
@@ -164,7 +164,7 @@ impl Plan {
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
         let wrong = |error: toml::de::Error| PlanError::Toml(error.to_string());
         let keys: toml::Table = toml::from_str(text).map_err(wrong)?;
-        // JSON values have no such numbers, and would say that there is none.
+        // JSON has no such numbers: they would become `null`, as if the key were absent.
         if let Some(key) = keys.iter().find_map(|(key, value)| endless(key, value)) {
             return Err(PlanError::Invalid(format!("`{key}` must be a finite number")));
         }
