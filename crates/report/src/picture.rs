@@ -4,8 +4,10 @@
 //! chart looks the same wherever it is made. It has the letters of Europe; others become boxes
 //! here, and are right in the SVG.
 
+use std::io::Read as _;
 use std::sync::{Arc, LazyLock};
 
+use flate2::read::DeflateDecoder;
 use resvg::tiny_skia::{Color, Pixmap, Transform};
 use resvg::usvg::{ImageHrefResolver, Options, Tree, fontdb};
 
@@ -19,10 +21,18 @@ const LARGEST: f32 = 16_000.0;
 
 const FAMILY: &str = "Noto Sans";
 
+/// The fonts, packed by `build.rs`.
+static REGULAR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/regular.deflate"));
+static BOLD: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/bold.deflate"));
+
 static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
     let mut fonts = fontdb::Database::new();
-    for font in [notosans::REGULAR_TTF, notosans::BOLD_TTF] {
-        fonts.load_font_source(fontdb::Source::Binary(Arc::new(font)));
+    for packed in [REGULAR, BOLD] {
+        let mut font = Vec::new();
+        // What was packed for this program can be unpacked.
+        if DeflateDecoder::new(packed).read_to_end(&mut font).is_ok() {
+            fonts.load_font_source(fontdb::Source::Binary(Arc::new(font)));
+        }
     }
     fonts.set_sans_serif_family(FAMILY);
     fonts.set_serif_family(FAMILY);

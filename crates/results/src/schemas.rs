@@ -3,21 +3,17 @@
 //! The code could describe itself (`schema_of`), and tests make it do so, to compare. A program
 //! that carried all of that code would be a megabyte larger.
 
+use std::sync::LazyLock;
+
+use flate2::read::DeflateDecoder;
 use serde_json::{Map, Value};
 
-/// A file of `docs/schema` by its name.
-macro_rules! files {
-    ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("../../../docs/schema/", $name, ".json")))),*]
-    };
-}
+/// All files by their names, packed by `build.rs`. A new kind has none until the test that compares
+/// them with the code writes it.
+static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/schemas.deflate"));
 
-/// Every file. One of a new kind may begin as `{}`: the test that compares it with the code writes
-/// it.
-static FILES: &[(&str, &str)] = files! {
-    "assessment" "capture" "comparison" "cycle" "drift" "durability" "fleet" "inspection" "knee"
-    "matrix" "measurement" "recording" "runs" "scale" "sizes" "sweep" "trend" "validation"
-};
+static FILES: LazyLock<Map<String, Value>> =
+    LazyLock::new(|| serde_json::from_reader(DeflateDecoder::new(PACKED)).unwrap_or_default());
 
 /// The JSON Schema of a document by its name, such as `measurement`. It refers to nothing outside
 /// itself.
@@ -45,8 +41,7 @@ pub fn published_schema(name: &str) -> Option<Value> {
 }
 
 fn file(name: &str) -> Option<Map<String, Value>> {
-    let (_, text) = FILES.iter().find(|(file, _)| *file == name)?;
-    serde_json::from_str(text).ok()
+    FILES.get(name)?.as_object().cloned()
 }
 
 /// A definition of a file: one of those that it lists, or all of it, which its title names.
