@@ -29,6 +29,7 @@ mod monitor;
 mod places;
 mod plan;
 mod recorder;
+mod replay;
 mod run;
 mod runs;
 pub mod sqlio;
@@ -41,6 +42,7 @@ mod validate;
 pub use self::capture::{
     ImportRequest, RecordRequest, Recorded, TraceFormat, import_trace, record_trace, show_trace,
 };
+pub use self::replay::{PartPlan, ReplayPlan, ReplayTarget, TraceMoment};
 pub use again::{Again, AgainError, Original, again};
 pub use asked::{check_destroy, simulated_device};
 pub use baseline::{BASELINE_RESULTS, Baseline, compare_with_baseline, set_baseline};

@@ -12,6 +12,7 @@ use crate::durability::DurabilityPlan;
 use crate::iometer::CyclePlan;
 use crate::job::Job;
 use crate::monitor::MonitorPlan;
+use crate::replay::ReplayPlan;
 use crate::sweep::SweepPlan;
 use crate::validate::ValidatePlan;
 
@@ -46,6 +47,8 @@ pub enum Plan {
     /// The runs of a configuration of IOMeter.
     #[serde(rename = "iometer")]
     Cycle(Box<CyclePlan>),
+    /// A trace, replayed.
+    Replay(Box<ReplayPlan>),
 }
 
 /// Whatever format the plan is written in, its parts are read from JSON values, so the code that
@@ -234,6 +237,7 @@ impl Plan {
             "sizes" => read(json).map(Self::Sizes),
             "scale" => read(json).map(Self::Scale),
             "matrix" => read(json).map(Self::Matrix),
+            "replay" => read(json).map(Self::Replay),
             "assess" => read(json).map(Self::Assess),
             "validate" if schema == Validation::SCHEMA => read(json).map(Self::Validate),
             "validate" if schema == Durability::SCHEMA => read(json).map(Self::Durability),
@@ -262,6 +266,7 @@ impl Plan {
             Self::Durability(plan) => plan.as_ref(),
             Self::Monitor(plan) => plan.as_ref(),
             Self::Cycle(plan) => plan.as_ref(),
+            Self::Replay(plan) => plan.as_ref(),
         }
     }
 
@@ -280,6 +285,7 @@ impl Plan {
             Self::Durability(plan) => plan.as_mut(),
             Self::Monitor(plan) => plan.as_mut(),
             Self::Cycle(plan) => plan.as_mut(),
+            Self::Replay(plan) => plan.as_mut(),
         };
         job.pin(document);
     }
@@ -298,6 +304,7 @@ impl Plan {
             Self::Validate(_) | Self::Durability(_) => "validate",
             Self::Monitor(_) => "monitor",
             Self::Cycle(_) => "iometer",
+            Self::Replay(_) => "replay",
         }
     }
 }

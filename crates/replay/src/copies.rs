@@ -69,7 +69,11 @@ impl<'a> Copy<'a> {
                     }
                     let early = !self.wrapped && since < self.shift_ns;
                     let discard = io.kind == Kind::Discard;
-                    if early || discard || !self.selection.contains(io.issued_ns) || !self.keeps(&io) {
+                    if early
+                        || discard
+                        || !self.selection.contains(io.issued_ns)
+                        || !self.keeps(&io)
+                    {
                         continue;
                     }
                     self.found = true;

@@ -9,8 +9,8 @@ use trace::{Io, Kind, TraceError};
 use crate::copies::Copy;
 use crate::map::AddressMap;
 use crate::outcome::class_of;
-use crate::tracker::Tracker;
 use crate::player::Supply;
+use crate::tracker::Tracker;
 use crate::{Contents, OpenTrace, Selection, scaled};
 
 /// What decides when an I/O is issued.

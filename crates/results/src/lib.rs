@@ -22,6 +22,7 @@ mod kinds;
 mod matrix;
 mod measurement;
 mod recording;
+mod replay;
 mod runs;
 mod saturation;
 mod scale;
@@ -73,6 +74,9 @@ pub use measurement::{
 pub use recording::{
     AlertTime, AttachedSeries, DiskTotal, Figures, FoundBy, RecordedAlert, RecordedCommand,
     RecordedPoint, RecordedRow, RecordedRun, RecordedTotals, Recording, figures_of, show_figure,
+};
+pub use replay::{
+    Replay, ReplayMap, ReplayPoint, ReplayResult, ReplayTiming, ReplayedClass, TracePart,
 };
 pub use runs::Runs;
 pub use saturation::{CurveLoad, Decides, Purpose, Saturation, Split, WithinLatency};

@@ -42,8 +42,7 @@ pub fn queue(model: &SimDevice, size: u64, seed: u64) -> Box<dyn Queue> {
         ..Workload::single(target, stream)
     };
     let stop = AtomicBool::new(false);
-    let prepared =
-        engine::prepare(&workload, &Permissions::default(), &stop, &mut |_| ()).unwrap();
+    let prepared = engine::prepare(&workload, &Permissions::default(), &stop, &mut |_| ()).unwrap();
     engine::open_queue(&workload, &prepared, 0).unwrap().0
 }
 

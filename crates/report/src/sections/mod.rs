@@ -32,6 +32,7 @@ mod overlay;
 mod point;
 mod recording;
 mod records;
+mod replay;
 mod rounds;
 mod runs;
 mod saturation;
@@ -139,6 +140,7 @@ fn own_sections(document: &Document) -> Vec<Section> {
         Document::Durability(d) => durability::sections(d),
         Document::Fleet(d) => fleet::sections(d),
         Document::Capture(d) => capture::sections(d),
+        Document::Replay(d) => replay::sections(d),
     }
 }
 
@@ -172,6 +174,7 @@ fn kind(document: &Document) -> String {
         Document::Durability(_) => say!("kind-durability"),
         Document::Fleet(_) => say!("kind-fleet"),
         Document::Capture(_) => say!("kind-capture"),
+        Document::Replay(_) => say!("kind-replay"),
     }
 }
 
