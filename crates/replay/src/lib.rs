@@ -7,6 +7,7 @@
 
 mod contents;
 mod copies;
+mod fit;
 mod map;
 mod outcome;
 mod player;
@@ -15,8 +16,9 @@ mod tracker;
 mod window;
 
 pub use contents::Contents;
+pub use fit::{Attempt, Bracket, Edge, Failing, Limit, bracket};
 pub use map::{AddressMap, MapKind};
-pub use outcome::{CLASSES, ClassFigures, Figures, Interval};
+pub use outcome::{CLASSES, ClassFigures, Figures, Interval, PARTS};
 pub use player::{PlayError, PlayOptions, Supply, play};
 pub use steps::{Mode, Parent, Step, Steps};
 

@@ -24,6 +24,9 @@ pub struct ClassFigures {
     pub from_issue: Histogram,
 }
 
+/// Parts of a replay whose latencies are kept apart.
+pub const PARTS: usize = 3;
+
 /// What happened in an interval of the replay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Interval {
@@ -40,6 +43,8 @@ pub struct Interval {
 pub struct Figures {
     /// By class, in the order of [`CLASSES`].
     pub classes: [ClassFigures; CLASSES.len()],
+    /// Latency from due of each third of the replay, by class.
+    pub parts: [[Histogram; CLASSES.len()]; PARTS],
     /// How late I/Os were issued: from the moment at which each was due.
     pub lag: Histogram,
     /// I/Os that were due and had to wait because as many as are allowed were in flight.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use engine::{Finished, Queue, Request, WriteContent};
 use trace::TraceError;
 
-use crate::outcome::{Figures, Interval};
+use crate::outcome::{Figures, Interval, PARTS};
 use crate::steps::{Mode, Step};
 use crate::window::Window;
 
@@ -40,6 +40,8 @@ pub struct PlayOptions<'a> {
     pub at_most_ns: u64,
     /// The length of an interval of the result, at first.
     pub interval_ns: u64,
+    /// The length of the replay, whose thirds are kept apart.
+    pub span_ns: u64,
     /// Set, it ends the replay early.
     pub stop: &'a AtomicBool,
     /// What is written; none on a device that keeps no data.
@@ -301,6 +303,10 @@ impl<'a> Player<'a> {
         let latency = now.saturating_sub(slot.due_ns);
         class.from_due.record(latency);
         class.from_issue.record(now.saturating_sub(slot.issued_ns));
+        let since = slot.due_ns.saturating_sub(self.start_ns);
+        let part = since.saturating_mul(PARTS as u64) / self.options.span_ns.max(1);
+        let part = usize::try_from(part).unwrap_or(PARTS).min(PARTS - 1);
+        self.figures.parts[part][usize::from(step.class)].record(latency);
         self.count(now, latency);
     }
 

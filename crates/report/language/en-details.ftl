@@ -668,6 +668,7 @@ heading-faithful = How faithful the replay was
 label-trace = Trace
 label-part = Part
 label-speed = Speed
+label-users = Users
 label-timing = Issued by
 label-recorded-in-flight = In flight when recorded
 label-recorded-p50 = Recorded p50

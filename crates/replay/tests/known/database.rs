@@ -39,8 +39,6 @@ pub struct Plan {
     pub reads: u32,
     pub pages: u64,
     pub checkpoint_ns: u64,
-    /// Page writes of a checkpoint in flight at a time.
-    pub checkpoint_depth: u32,
     pub seconds: f64,
 }
 
@@ -50,6 +48,7 @@ enum Event {
     Read(u32, u32),
     Log,
     Page,
+    Written,
     Checkpoint,
 }
 
@@ -60,7 +59,9 @@ pub struct Recorded {
     pub seconds: f64,
 }
 
-pub const PAGE: u64 = 8192;
+const PAGE: u64 = 8192;
+/// Pages that a checkpoint writes at a time.
+const BATCH: u64 = 4;
 const LOG_AT: u64 = 1 << 40;
 const LOG_BYTES: u64 = 64 << 20;
 
@@ -77,6 +78,7 @@ struct Database {
     log_at: u64,
     dirty: u64,
     to_write: u64,
+    pace_ns: u64,
 }
 
 /// Lets it work, and gives what it asked of the device.
@@ -98,6 +100,7 @@ pub fn run(plan: Plan, model: &SimDevice, seed: u64) -> Recorded {
         log_at: 0,
         dirty: 0,
         to_write: 0,
+        pace_ns: 0,
     };
     for user in 0..plan.users {
         let at = database.random.exponential(plan.think_ns);
@@ -160,11 +163,15 @@ impl Database {
         self.io(now, Kind::DurableWrite, at, bytes, Event::Log);
     }
 
-    fn write_page(&mut self, now: u64) {
-        if self.to_write > 0 {
-            self.to_write -= 1;
+    fn write_pages(&mut self, now: u64) {
+        let batch = self.to_write.min(BATCH);
+        self.to_write -= batch;
+        for _ in 0..batch {
             let page = self.random.bits() % self.plan.pages;
-            self.io(now, Kind::Write, page * PAGE, PAGE, Event::Page);
+            self.io(now, Kind::Write, page * PAGE, PAGE, Event::Written);
+        }
+        if self.to_write > 0 {
+            self.at(now + self.pace_ns, Event::Page);
         }
     }
 
@@ -184,10 +191,15 @@ impl Database {
                 }
                 self.log(now);
             }
-            Event::Page => self.write_page(now),
+            Event::Page => self.write_pages(now),
+            Event::Written => {}
             Event::Checkpoint => {
                 self.to_write += std::mem::take(&mut self.dirty);
-                (0..self.plan.checkpoint_depth).for_each(|_| self.write_page(now));
+                // Spread over most of the time until the next one, in batches, as the operating
+                // system's cache writes them.
+                let batches = (self.to_write / BATCH).max(1);
+                self.pace_ns = self.plan.checkpoint_ns * 8 / 10 / batches;
+                self.write_pages(now);
                 self.at(now + self.plan.checkpoint_ns, Event::Checkpoint);
             }
         }

@@ -2,6 +2,8 @@
 //! the same model.
 
 mod database;
+mod fit;
+mod hostile;
 mod player;
 
 use std::sync::Arc;
@@ -64,6 +66,7 @@ pub fn replayed(
         depth: DEPTH,
         at_most_ns: u64::MAX,
         interval_ns: 1_000_000_000,
+        span_ns: contents.span_ns,
         stop: &AtomicBool::new(false),
         content: None,
     };
