@@ -42,7 +42,9 @@ mod validate;
 pub use self::capture::{
     ImportRequest, RecordRequest, Recorded, TraceFormat, import_trace, record_trace, show_trace,
 };
-pub use self::replay::{PartPlan, ReplayPlan, ReplayTarget, TraceMoment};
+pub use self::replay::{
+    FitPlan, FitTarget, Growth, LatencyLimit, PartPlan, ReplayPlan, ReplayTarget, TraceMoment,
+};
 pub use again::{Again, AgainError, Original, again};
 pub use asked::{check_destroy, simulated_device};
 pub use baseline::{BASELINE_RESULTS, Baseline, compare_with_baseline, set_baseline};

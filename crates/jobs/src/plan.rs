@@ -12,7 +12,7 @@ use crate::durability::DurabilityPlan;
 use crate::iometer::CyclePlan;
 use crate::job::Job;
 use crate::monitor::MonitorPlan;
-use crate::replay::ReplayPlan;
+use crate::replay::{FitPlan, ReplayPlan};
 use crate::sweep::SweepPlan;
 use crate::validate::ValidatePlan;
 
@@ -49,6 +49,8 @@ pub enum Plan {
     Cycle(Box<CyclePlan>),
     /// A trace, replayed.
     Replay(Box<ReplayPlan>),
+    /// How many times the load of a trace fits.
+    Fit(Box<FitPlan>),
 }
 
 /// Whatever format the plan is written in, its parts are read from JSON values, so the code that
@@ -238,6 +240,7 @@ impl Plan {
             "scale" => read(json).map(Self::Scale),
             "matrix" => read(json).map(Self::Matrix),
             "replay" => read(json).map(Self::Replay),
+            "fit" => read(json).map(Self::Fit),
             "assess" => read(json).map(Self::Assess),
             "validate" if schema == Validation::SCHEMA => read(json).map(Self::Validate),
             "validate" if schema == Durability::SCHEMA => read(json).map(Self::Durability),
@@ -267,6 +270,7 @@ impl Plan {
             Self::Monitor(plan) => plan.as_ref(),
             Self::Cycle(plan) => plan.as_ref(),
             Self::Replay(plan) => plan.as_ref(),
+            Self::Fit(plan) => plan.as_ref(),
         }
     }
 
@@ -286,6 +290,7 @@ impl Plan {
             Self::Monitor(plan) => plan.as_mut(),
             Self::Cycle(plan) => plan.as_mut(),
             Self::Replay(plan) => plan.as_mut(),
+            Self::Fit(plan) => plan.as_mut(),
         };
         job.pin(document);
     }
@@ -305,6 +310,7 @@ impl Plan {
             Self::Monitor(_) => "monitor",
             Self::Cycle(_) => "iometer",
             Self::Replay(_) => "replay",
+            Self::Fit(_) => "fit",
         }
     }
 }

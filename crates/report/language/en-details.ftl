@@ -698,3 +698,29 @@ replay-folded = folded: parts share their place
 replay-demerit = Latency counts from the moment at which an I/O was due. The demerit is the root mean square of the differences of the quantiles, divided by the recorded mean: 0 is the same distribution.
 replay-faithful = How late I/Os were issued, and how much was waiting to be issued at the end.
 replay-chart = Replay on { $target }
+
+## How many times the load of a trace fits
+
+kind-fit = Fit
+heading-fit = How many times the load fits
+heading-fit-load = The load
+heading-fit-limits = Limits
+heading-attempts = Every replay
+label-growth = Growth
+label-gives-out = What gives out first
+label-months-at-least = Months, at least
+label-months-at-most = Months, at most
+label-answered-by = Answered by
+label-quantile = Share of the I/Os
+label-held = Thirds in which it held
+label-did-not-hold = What did not hold
+fit-growth = { $percent } % per month
+fit-above = more than { $factor }
+fit-below = less than { $factor }
+fit-throughput = throughput
+fit-latency = { $kind }: { $was }, limit { $limit }
+fit-model = a model, not measured
+fit-measured = measurement
+fit-times = Times the load of the trace.
+fit-open = open loop
+fit-waiting = copies that wait

@@ -16,6 +16,7 @@ mod document;
 mod durability;
 mod experiment;
 mod figures;
+mod fit;
 mod fleet;
 mod histogram;
 mod kinds;
@@ -62,6 +63,7 @@ pub use figures::{
     FIGURES, FigureColumn, FigureField, FigureKind, FigureType, FigureValue, Load, PartOf, Unit,
     WrongFigure, figure,
 };
+pub use fit::{Fit, FitAttempt, FitCause, FitEdge, FitLimit, FitResult, FitSide};
 pub use fleet::{Fleet, FleetHost, FleetMerged, FleetWindow, OnLoss};
 pub use histogram::{EncodingError, Histogram};
 pub use kinds::{KINDS, Kind, json_schemas, kind_words};

@@ -1,6 +1,8 @@
 //! A trace is replayed on storage: `replay`.
 
 mod convert;
+mod fit;
+mod limits;
 mod moment;
 mod part;
 mod perform;
@@ -16,6 +18,8 @@ use serde::{Deserialize, Serialize};
 use survey::{Progress, Site};
 use workload::{Bytes, Target, Workload, show_duration, show_ns};
 
+pub use fit::{FitPlan, FitTarget};
+pub use limits::{Growth, LatencyLimit};
 pub use moment::TraceMoment;
 pub use part::PartPlan;
 pub use perform::ReplayTarget;

@@ -77,6 +77,11 @@ impl PartPlan {
 
     /// Reads the trace once.
     pub(super) fn read(&self) -> Result<Part, JobError> {
+        self.read_at_most(u64::MAX)
+    }
+
+    /// The same with a part that is at most so long.
+    pub(super) fn read_at_most(&self, length_ns: u64) -> Result<Part, JobError> {
         self.check()?;
         let path = &self.trace;
         let wrong = |error: &dyn std::fmt::Display| {
@@ -88,9 +93,10 @@ impl PartPlan {
             None => Ok(otherwise),
             Some(moment) => moment.in_trace(header.began_unix_ms, &zone).map_err(|e| wrong(&e)),
         };
+        let from_ns = at(&self.from, 0)?;
         let selection = Selection {
-            from_ns: at(&self.from, 0)?,
-            to_ns: at(&self.to, u64::MAX)?,
+            from_ns,
+            to_ns: at(&self.to, u64::MAX)?.min(from_ns.saturating_add(length_ns)),
             speed: self.speed,
             users: self.users,
             looped: self.looped,
