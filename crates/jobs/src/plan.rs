@@ -216,6 +216,19 @@ impl Plan {
         Ok(plan.filter(|plan| !plan.runs_a_command()))
     }
 
+    /// The plan that a text is, as TOML, or that of a result as JSON.
+    ///
+    /// # Errors
+    /// It is neither, or the result carries none.
+    pub fn in_text(text: &str) -> Result<Self, PlanError> {
+        if !text.trim_start().starts_with('{') {
+            return Self::from_toml(text);
+        }
+        let document = Document::parse(text).map_err(|e| PlanError::Invalid(e.to_string()))?;
+        let kind = document.kind().to_owned();
+        Self::carried(&document)?.ok_or(PlanError::NotRepeatable { kind })
+    }
+
     /// The plan of a result, from what the history knows of it.
     ///
     /// # Errors

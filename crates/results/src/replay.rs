@@ -1,6 +1,8 @@
 //! The document of a trace that was replayed on storage, `iosonde.replay/1`.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,6 +66,18 @@ pub enum ReplayTiming {
     Dependent,
 }
 
+impl ReplayTiming {
+    /// That of the flags `--closed` and `--dependent`.
+    #[must_use]
+    pub fn of_flags(closed: bool, dependent: bool) -> Self {
+        match (closed, dependent) {
+            (true, _) => Self::Closed,
+            (_, true) => Self::Dependent,
+            _ => Self::AsTimed,
+        }
+    }
+}
+
 /// How the address space of a trace becomes that of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -76,6 +90,32 @@ pub enum ReplayMap {
     Stretched,
     /// Side by side, and from the start again where the target ends.
     Folded,
+}
+
+impl ReplayMap {
+    const WORDS: [(Self, &'static str); 4] = [
+        (Self::Identity, "identity"),
+        (Self::Compact, "compact"),
+        (Self::Stretched, "stretched"),
+        (Self::Folded, "folded"),
+    ];
+}
+
+impl fmt::Display for ReplayMap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = Self::WORDS.iter().find(|(map, _)| map == self);
+        f.pad(word.map_or("compact", |(_, word)| word))
+    }
+}
+
+impl FromStr for ReplayMap {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::WORDS.iter().find(|(_, word)| *word == text);
+        let wrong = || "the maps are compact, identity, stretched and folded".to_owned();
+        found.map(|(map, _)| *map).ok_or_else(wrong)
+    }
 }
 
 /// What came of a replay on one target.

@@ -5,7 +5,6 @@ mod baseline;
 mod capture;
 mod config;
 pub(crate) mod dialect;
-mod fit;
 mod fleet;
 mod history;
 mod inspect;
@@ -104,7 +103,7 @@ pub(crate) enum Command {
     /// Replay a trace on other storage, and compare the latencies
     Replay(Box<replay::ReplayArgs>),
     /// Find how many times the load of a trace storage carries
-    Fit(Box<fit::FitArgs>),
+    Fit(Box<replay::FitArgs>),
     /// Run a plan from a file, as `--print-plan` prints it
     Do(Box<DoArgs>),
     /// Repeat an earlier result exactly, and compare the new one with it
@@ -150,8 +149,8 @@ fn conduct(command: &Command) -> Option<&ConductArgs> {
         Command::Scale(args) => &args.target.conduct,
         Command::Matrix(args) => &args.target.conduct,
         Command::Validate(args) => &args.target.conduct,
-        Command::Replay(args) => &args.target.conduct,
-        Command::Fit(args) => &args.target.conduct,
+        Command::Replay(args) => &args.load.target.conduct,
+        Command::Fit(args) => &args.load.target.conduct,
         Command::Do(args) => &args.conduct,
         Command::Again(args) => &args.conduct,
         _ => return None,
@@ -239,7 +238,7 @@ fn carry_out(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failu
         Command::Agent(args) => fleet::agent(args, stop),
         Command::Capture(args) => capture::capture(args, stop),
         Command::Replay(args) => replay::replay(args, stop),
-        Command::Fit(args) => fit::fit(args, stop),
+        Command::Fit(args) => replay::fit(args, stop),
         Command::Workload(args) => loads::workload(args),
         Command::Specs(args) => loads::specs(args),
         Command::Report(args) => report::report(args),

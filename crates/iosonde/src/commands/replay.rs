@@ -1,10 +1,10 @@
-//! `iosonde replay`: a trace again, on other storage.
+//! `iosonde replay` and `iosonde fit`: the load of a trace on other storage.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
-use jobs::{PartPlan, Plan, ReplayPlan, ReplayTarget, TraceMoment};
+use jobs::{FitPlan, Growth, LatencyLimit, PartPlan, Plan, ReplayPlan, ReplayTarget, TraceMoment};
 use results::{ReplayMap, ReplayTiming};
 use workload::{Mode, Workload};
 
@@ -14,15 +14,49 @@ use crate::exit::{Failure, Outcome};
 use crate::recording::RecordingArgs;
 use crate::targets::TargetArgs;
 
-/// `iosonde replay`
+/// What both commands are told.
 #[derive(Debug, Args)]
-pub(crate) struct ReplayArgs {
-    /// Trace to replay, as `iosonde capture` writes it
+pub(crate) struct LoadArgs {
+    /// Trace with the load, as `iosonde capture` writes it
     #[arg(value_name = "TRACE")]
     pub trace: PathBuf,
 
     #[command(flatten)]
     pub target: TargetArgs,
+
+    /// Begin at this time of day (14:00), or so long after the beginning of the trace (90s)
+    #[arg(long, value_name = "MOMENT")]
+    pub from: Option<TraceMoment>,
+
+    /// End before this moment of the trace
+    #[arg(long, value_name = "MOMENT")]
+    pub to: Option<TraceMoment>,
+
+    /// Most I/Os in flight [default: 64 to 1024, by the largest I/O]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub depth: Option<u32>,
+
+    /// Go through the operating system's cache
+    #[arg(long)]
+    pub buffered: bool,
+
+    /// Print the plan as TOML on stdout and stop; `iosonde do` runs it
+    #[arg(long)]
+    pub print_plan: bool,
+
+    /// Print the result as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub recording: RecordingArgs,
+}
+
+/// `iosonde replay`
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    #[command(flatten)]
+    pub load: LoadArgs,
 
     /// Issue each I/O at its time in the trace, however fast the target is [default]
     #[arg(long, group = "timing")]
@@ -49,93 +83,76 @@ pub(crate) struct ReplayArgs {
     #[arg(long = "loop")]
     pub looped: bool,
 
-    #[command(flatten)]
-    pub part: PartArgs,
-
     /// End after this time [default: at the end of the trace]
     #[arg(long, value_name = "N")]
     pub seconds: Option<f64>,
 
-    /// How addresses of the trace become those of the target: the parts that are used side by side,
-    /// the same offsets, spread over the target, or folded into one that is too small
-    #[arg(long, value_name = "MAP", value_enum, default_value_t = MapArg::Compact)]
-    pub map: MapArg,
-
-    /// Most I/Os in flight [default: 64 to 1024, by the largest I/O]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub depth: Option<u32>,
-
-    /// Go through the operating system's cache
-    #[arg(long)]
-    pub buffered: bool,
-
-    /// Print the plan as TOML on stdout and stop; `iosonde do` runs it
-    #[arg(long)]
-    pub print_plan: bool,
-
-    /// Print the result as JSON on stdout
-    #[arg(long)]
-    pub json: bool,
-
-    #[command(flatten)]
-    pub recording: RecordingArgs,
+    /// Where the parts that the trace uses go: `compact` (side by side), `identity` (the same
+    /// offsets), `stretched` (over the whole target) or `folded` (into one that is too small)
+    #[arg(long, value_name = "MAP", default_value_t = ReplayMap::Compact)]
+    pub map: ReplayMap,
 }
 
-/// Which part of a trace.
+/// `iosonde fit`
 #[derive(Debug, Args)]
-pub(crate) struct PartArgs {
-    /// Begin at this time of day (14:00), or so long after the beginning of the trace (90s)
-    #[arg(long, value_name = "MOMENT")]
-    pub from: Option<TraceMoment>,
+pub(crate) struct FitArgs {
+    #[command(flatten)]
+    pub load: LoadArgs,
 
-    /// End before this moment of the trace
-    #[arg(long, value_name = "MOMENT")]
-    pub to: Option<TraceMoment>,
+    /// Answer from a model, without the hardware: a simulated device as a TOML file, or a volume of
+    /// a cloud provider by its documented limits (aws:gp3,iops=6000). May be given several times
+    #[arg(long, value_name = "MODEL")]
+    pub device: Vec<String>,
+
+    /// Limit that has to hold, such as log=5ms@p99: for read, write, durable, flush or log (durable
+    /// and flush). May be given several times [default: the limits of the roles of `assess`]
+    #[arg(long, value_name = "LIMIT")]
+    pub limit: Vec<LatencyLimit>,
+
+    /// Growth of the load, to say how long it will last: 4%/month or 50%/year
+    #[arg(long, value_name = "GROWTH")]
+    pub growth: Option<Growth>,
+
+    /// Longest part of the trace to replay, some 15 times
+    #[arg(long, value_name = "N", default_value_t = 180.0)]
+    pub seconds: f64,
 }
 
-/// Maps by their names on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum MapArg {
-    /// The parts that are used, side by side
-    Compact,
-    /// Each I/O to its own offset
-    Identity,
-    /// The parts that are used, with gaps, over the whole target
-    Stretched,
-    /// Side by side, and from the start again where the target ends
-    Folded,
+impl LoadArgs {
+    /// Carries out the plan of this part of the trace on these targets.
+    fn conduct(
+        &self,
+        stop: &AtomicBool,
+        plan: impl FnOnce(PartPlan, Vec<ReplayTarget>, ReplayTarget) -> Result<Plan, jobs::JobError>,
+    ) -> Result<Outcome, Failure> {
+        let mut workload = Workload::default();
+        apply_targets(&mut workload, &self.target)?;
+        workload.mode = if self.buffered { Mode::Buffered } else { Mode::Direct };
+        let like = ReplayTarget::of(&workload, self.depth);
+        let targets = workload.targets.iter().map(|target| like.at(target)).collect();
+        let part = PartPlan::new(&self.trace, self.from.as_ref(), self.to.as_ref());
+        let plan = plan(part, targets, like)?;
+        let manners = Manners::of(&self.target, self.json, self.recording.recording()?);
+        let (print_plan, dry_run) = (self.print_plan, self.target.conduct.dry_run);
+        search(&plan, &manners, Rehearsal { print_plan, dry_run }, stop)
+    }
 }
 
-/// Runs the command.
+/// Runs `iosonde replay`.
 pub(crate) fn replay(args: &ReplayArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let mut workload = Workload::default();
-    apply_targets(&mut workload, &args.target)?;
-    let mode = if args.buffered { Mode::Buffered } else { Mode::Direct };
-    let on = ReplayTarget { depth: args.depth, ..ReplayTarget::of(&workload, mode) };
-    let targets = workload.targets.iter().map(|target| on.at(target)).collect();
-    let plan = Plan::Replay(Box::new(ReplayPlan {
-        part: PartPlan {
-            speed: args.speed,
-            users: args.users,
-            looped: args.looped,
-            ..PartPlan::new(&args.trace, args.part.from.as_ref(), args.part.to.as_ref())
-        },
-        timing: match (args.closed, args.dependent) {
-            (true, _) => ReplayTiming::Closed,
-            (_, true) => ReplayTiming::Dependent,
-            _ => ReplayTiming::AsTimed,
-        },
-        map: match args.map {
-            MapArg::Compact => ReplayMap::Compact,
-            MapArg::Identity => ReplayMap::Identity,
-            MapArg::Stretched => ReplayMap::Stretched,
-            MapArg::Folded => ReplayMap::Folded,
-        },
-        seconds: args.seconds,
-        targets,
-    }));
-    let recording = args.recording.recording()?;
-    let manners = Manners::of(&args.target, args.json, recording);
-    let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run: args.target.conduct.dry_run };
-    search(&plan, &manners, rehearsal, stop)
+    let ReplayArgs { speed, users, looped, seconds, map, .. } = *args;
+    let timing = ReplayTiming::of_flags(args.closed, args.dependent);
+    args.load.conduct(stop, |part, targets, _| {
+        let part = PartPlan { speed, users, looped, ..part };
+        Ok(Plan::Replay(Box::new(ReplayPlan { part, timing, map, seconds, targets })))
+    })
+}
+
+/// Runs `iosonde fit`.
+pub(crate) fn fit(args: &FitArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let (limits, growth, seconds) = (args.limit.clone(), args.growth, args.seconds);
+    args.load.conduct(stop, |part, targets, like| {
+        let targets = FitPlan::targets(targets, &args.device, &like)?;
+        Ok(Plan::Fit(Box::new(FitPlan { part, seconds, limits, growth, targets })))
+    })
 }

@@ -55,18 +55,12 @@ pub struct FitTarget {
 }
 
 impl FitTarget {
-    /// A target that is measured.
-    #[must_use]
-    pub fn measured(on: ReplayTarget) -> Self {
-        Self { on, model: None }
-    }
-
     /// A model by its name: a volume of a cloud provider (`aws:gp3,iops=6000`), or a simulated
     /// device as a TOML file. `like` says the rest.
     ///
     /// # Errors
     /// The file cannot be read, or the volume is not known.
-    pub fn model(text: &str, like: &ReplayTarget) -> Result<Self, JobError> {
+    fn model(text: &str, like: &ReplayTarget) -> Result<Self, JobError> {
         let (sim, model) = if survey::names_volume(text) && !Path::new(text).exists() {
             let wrong = |error: survey::ClaimsError| JobError::Usage(error.to_string());
             survey::volume_device(text).map_err(wrong)?
@@ -89,6 +83,20 @@ struct Search<'a> {
 }
 
 impl FitPlan {
+    /// What is measured, followed by models by their names; `like` says the rest of these.
+    ///
+    /// # Errors
+    /// A file cannot be read, or a volume is not known.
+    pub fn targets(
+        measured: Vec<ReplayTarget>,
+        models: &[String],
+        like: &ReplayTarget,
+    ) -> Result<Vec<FitTarget>, JobError> {
+        let measured = measured.into_iter().map(|on| Ok(FitTarget { on, model: None }));
+        let models = models.iter().map(|text| FitTarget::model(text, like));
+        measured.chain(models).collect()
+    }
+
     fn read(&self) -> Result<Part, JobError> {
         if self.targets.is_empty() {
             let text = "name a directory on the storage, a file or a block device, or a model with \

@@ -48,14 +48,14 @@ pub struct ReplayTarget {
 impl ReplayTarget {
     /// What a workload says of any of its targets; which one, [`at`](Self::at) says.
     #[must_use]
-    pub fn of(workload: &Workload, mode: workload::Mode) -> Self {
+    pub fn of(workload: &Workload, depth: Option<u32>) -> Self {
         Self {
             target: Target { path: "sim".into(), size_bytes: None },
             engine: workload.engine,
             sim: workload.sim.clone(),
-            mode,
+            mode: workload.mode,
             seed: workload.seed,
-            depth: None,
+            depth,
         }
     }
 
