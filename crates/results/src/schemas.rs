@@ -15,8 +15,9 @@ macro_rules! files {
 /// Every file. One of a new kind may begin as `{}`: the test that compares it with the code writes
 /// it.
 static FILES: &[(&str, &str)] = files! {
-    "assessment" "capture" "comparison" "cycle" "drift" "durability" "fleet" "inspection" "knee"
-    "matrix" "measurement" "recording" "runs" "scale" "sizes" "sweep" "trend" "validation"
+    "assessment" "capture" "comparison" "cycle" "drift" "durability" "fit" "fleet" "inspection"
+    "knee" "matrix" "measurement" "recording" "replay" "runs" "scale" "sizes" "sweep" "trend"
+    "validation"
 };
 
 /// The JSON Schema of a document by its name, such as `measurement`. It refers to nothing outside
