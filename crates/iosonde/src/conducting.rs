@@ -47,8 +47,8 @@ impl Console {
 
     /// A console that prints text.
     pub(crate) fn for_plan(plan: &Plan, manner: Manner) -> Result<Self, Failure> {
-        if manner.live && matches!(plan, Plan::Durability(_)) {
-            let text = "there is no screen for `--durability`; leave out `--live`";
+        if manner.live && matches!(plan, Plan::Durability(_) | Plan::Replay(_) | Plan::Fit(_)) {
+            let text = "there is no screen for this job; leave out `--live`";
             return Err(Failure::WrongUsage(text.to_owned()));
         }
         let subject = plan.job().subject().map_err(JobError::from)?;

@@ -124,6 +124,12 @@ impl Contents {
         self.untimed == 0
     }
 
+    /// The length of the part at another speed.
+    #[must_use]
+    pub fn span_at(&self, speed: f64) -> u64 {
+        crate::scaled(self.span_ns, 1.0 / speed)
+    }
+
     /// I/Os in flight at the same time, on average.
     #[must_use]
     pub fn mean_in_flight(&self) -> f64 {

@@ -54,6 +54,7 @@ pub(crate) struct LoadArgs {
 
 /// `iosonde replay`
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
 pub(crate) struct ReplayArgs {
     #[command(flatten)]
     pub load: LoadArgs,

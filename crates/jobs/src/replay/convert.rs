@@ -68,7 +68,7 @@ pub(super) fn result(
 ) -> ReplayResult {
     let figures = &performed.figures;
     let speed = manner.selection.speed;
-    let span_s = contents.span_ns as f64 / 1e9 / speed;
+    let span_s = contents.span_at(speed) as f64 / 1e9;
     let class = |index: usize| {
         let (class, recorded) = (&figures.classes[index], &contents.latencies[index]);
         (contents.counts[index] > 0).then(|| ReplayedClass {

@@ -24,7 +24,7 @@ use crate::plan::PlanError;
 use crate::subject::Subject;
 
 /// Replays that a fit takes, about: for the time it says beforehand.
-const REPLAYS: f64 = 15.0;
+const REPLAYS: usize = 15;
 
 /// Which load, what has to hold, and where.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -144,7 +144,8 @@ impl FitPlan {
                     self.targets.len(),
                     show_number(users)
                 );
-                relay.pass(&Event::Step { number, of: number, title, seconds_left: None });
+                let of = number.max(REPLAYS);
+                relay.pass(&Event::Step { number, of, title, seconds_left: None });
                 search.attempt(users, mode, (&workload, &prepared))
             })?;
             results.push(search.result(path, target.model.as_ref(), &found));
@@ -300,7 +301,7 @@ impl Job for FitPlan {
         }
         let measured = self.targets.iter().filter(|t| t.model.is_none()).count();
         let each = part.contents.span_ns as f64 / 1e9;
-        let all = show_duration((REPLAYS * each * measured as f64).ceil());
+        let all = show_duration((each * (REPLAYS * measured) as f64).ceil());
         let work = format!(
             "replays {} some {REPLAYS} times on each target: about {all}",
             part.published().title()

@@ -53,6 +53,8 @@ pub(super) fn open(path: &Path) -> Result<Ios, TraceError> {
 const FACTOR_MIN: f64 = 0.01;
 const SPEED_MAX: f64 = 1000.0;
 const USERS_MAX: f64 = 256.0;
+/// The longest part.
+const SPAN_MAX_NS: u64 = 31 * 86_400 * 1_000_000_000;
 
 impl PartPlan {
     /// A part of a trace as it was.
@@ -108,6 +110,11 @@ impl PartPlan {
         if contents.ios == 0 {
             let text = "no I/O of it can be replayed in this part; record more, or choose another \
                         part with --from and --to";
+            return Err(wrong(&text));
+        }
+        if contents.span_at(selection.speed) > SPAN_MAX_NS {
+            let text = "it is longer than 31 days, or its times are wrong; choose a part with \
+                        --from and --to";
             return Err(wrong(&text));
         }
         Ok(Part { path: path.clone(), header, lost, ending, selection, contents })

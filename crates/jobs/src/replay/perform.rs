@@ -159,7 +159,7 @@ pub(super) fn perform(
         depth,
         at_most_ns: manner.at_most_ns,
         interval_ns: 10_000_000,
-        span_ns: (contents.span_ns as f64 / manner.selection.speed) as u64,
+        span_ns: contents.span_at(manner.selection.speed),
         stop,
         content: is_real.then(|| WriteContent::new(workload.seed)),
     };
