@@ -76,7 +76,7 @@ impl Contents {
             contents.add(&io);
         }
         contents.from_ns = if selection.from_ns > 0 { selection.from_ns } else { first.min(last) };
-        let to = if selection.to_ns == u64::MAX { end.max(last) } else { selection.to_ns };
+        let to = end.max(last).min(selection.to_ns);
         contents.span_ns = to.saturating_sub(contents.from_ns).max(1);
         contents.devices = contents.regions.devices();
         Ok(contents)

@@ -71,9 +71,11 @@ pub enum Edge {
 /// What the searches found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bracket {
-    /// The largest factor at which an open loop held in most thirds.
+    /// The largest factor at which an open loop held in most thirds, or copies that wait if that
+    /// is less.
     pub lower: Edge,
-    /// The least factor at which copies that wait no longer held in most thirds.
+    /// The least factor at which copies that wait no longer held in most thirds, or the largest of
+    /// the open loop if that is more.
     pub upper: Edge,
     /// What gave out first, just above the upper edge of what held.
     pub failing: Option<Failing>,
@@ -142,15 +144,17 @@ pub fn bracket<E>(
         Found::Below(users) => Edge::Below(users),
     };
     let (Edge::At(from) | Edge::Above(from) | Edge::Below(from)) = lower;
-    let upper = if waits {
+    let (lower, upper) = if waits {
         match edge(from, &mut attempts, |users| replay(users, Mode::Dependent))? {
-            Found::Between(_, fails) => Edge::At(fails.max(from)),
-            Found::Above(users) => Edge::Above(users),
-            // Rare: copies that wait do worse than an open loop.
-            Found::Below(users) => Edge::At(users.max(from)),
+            // On storage that is slower for each I/O, copies that wait may take too long where an
+            // open loop still holds: then they are the lower edge.
+            Found::Between(holds, fails) if fails < from => (Edge::At(holds), Edge::At(from)),
+            Found::Between(_, fails) => (lower, Edge::At(fails)),
+            Found::Above(users) => (lower, Edge::Above(users)),
+            Found::Below(users) => (Edge::Below(users), Edge::At(from)),
         }
     } else {
-        Edge::Above(from)
+        (lower, Edge::Above(from))
     };
     let above = |mode| {
         let of = attempts.iter().filter(|a| a.mode == mode && a.failing.is_some());
