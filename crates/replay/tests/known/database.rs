@@ -10,10 +10,10 @@ use trace::{Io, Kind};
 use workload::SimDevice;
 
 /// A generator of which the same seed gives the same again (splitmix64).
-pub struct Random(pub u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub fn bits(&mut self) -> u64 {
+    pub(crate) fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -21,7 +21,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    pub fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
@@ -32,14 +32,14 @@ impl Random {
 
 /// What the database is.
 #[derive(Clone, Copy)]
-pub struct Plan {
-    pub users: u32,
-    pub think_ns: u64,
+pub(crate) struct Plan {
+    pub(crate) users: u32,
+    pub(crate) think_ns: u64,
     /// Pages that a transaction reads, one after the other.
-    pub reads: u32,
-    pub pages: u64,
-    pub checkpoint_ns: u64,
-    pub seconds: f64,
+    pub(crate) reads: u32,
+    pub(crate) pages: u64,
+    pub(crate) checkpoint_ns: u64,
+    pub(crate) seconds: f64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,10 +53,10 @@ enum Event {
 }
 
 /// What was asked of the device, and how long it took by class (read, write, durable write, flush).
-pub struct Recorded {
-    pub ios: Vec<Io>,
-    pub latencies: [Histogram; 4],
-    pub seconds: f64,
+pub(crate) struct Recorded {
+    pub(crate) ios: Vec<Io>,
+    pub(crate) latencies: [Histogram; 4],
+    pub(crate) seconds: f64,
 }
 
 const PAGE: u64 = 8192;
@@ -82,7 +82,7 @@ struct Database {
 }
 
 /// Lets it work, and gives what it asked of the device.
-pub fn run(plan: Plan, model: &SimDevice, seed: u64) -> Recorded {
+pub(crate) fn run(plan: Plan, model: &SimDevice, seed: u64) -> Recorded {
     let recorded = Recorded {
         ios: Vec::new(),
         latencies: std::array::from_fn(|_| Histogram::new()),

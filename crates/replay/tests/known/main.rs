@@ -17,10 +17,10 @@ use trace::{Io, TraceError};
 use workload::{Block, Bytes, EngineChoice, SimDevice, Stream, Target, Workload};
 
 /// In flight at most.
-pub const DEPTH: u32 = 1024;
+pub(crate) const DEPTH: u32 = 1024;
 
 /// A trace in memory that can be opened again and again.
-pub fn source(ios: &Arc<Vec<Io>>) -> impl Fn() -> Result<Ios, TraceError> + use<> {
+pub(crate) fn source(ios: &Arc<Vec<Io>>) -> impl Fn() -> Result<Ios, TraceError> + use<> {
     let ios = Arc::clone(ios);
     move || {
         let ios = Arc::clone(&ios);
@@ -29,7 +29,7 @@ pub fn source(ios: &Arc<Vec<Io>>) -> impl Fn() -> Result<Ios, TraceError> + use<
 }
 
 /// A queue to a simulated device that is idle.
-pub fn queue(model: &SimDevice, size: u64, seed: u64) -> Box<dyn Queue> {
+pub(crate) fn queue(model: &SimDevice, size: u64, seed: u64) -> Box<dyn Queue> {
     let target = Target { path: "sim".into(), size_bytes: Some(Bytes(size)) };
     let stream = Stream {
         depth: DEPTH,
@@ -49,7 +49,7 @@ pub fn queue(model: &SimDevice, size: u64, seed: u64) -> Box<dyn Queue> {
 }
 
 /// Replays I/Os on a device.
-pub fn replayed(
+pub(crate) fn replayed(
     ios: &Arc<Vec<Io>>,
     selection: &Selection,
     mode: Mode,
