@@ -67,6 +67,9 @@ impl Contents {
         let (mut first, mut last, mut end) = (u64::MAX, 0, 0);
         for io in open()? {
             let io = io?;
+            if io.issued_ns >= selection.to_ns {
+                break;
+            }
             if !selection.contains(io.issued_ns) {
                 continue;
             }

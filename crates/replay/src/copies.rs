@@ -62,8 +62,8 @@ impl<'a> Copy<'a> {
                 Some(Ok(io)) => {
                     let since = io.issued_ns.saturating_sub(self.from_ns);
                     let over = self.wrapped && self.shift_ns > 0 && since >= self.shift_ns;
-                    if over {
-                        // What follows was the beginning of this copy.
+                    if over || io.issued_ns >= self.selection.to_ns {
+                        // What follows is after the part, or was the beginning of this copy.
                         self.ios = Box::new(std::iter::empty());
                         continue;
                     }
