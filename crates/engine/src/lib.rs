@@ -76,7 +76,7 @@ mod contract;
 pub use clock::Clock;
 pub use error::EngineError;
 pub use event::{Event, Go, Observer, Start, WorkerNames, WorkerPoint};
-pub use lane::{open_queue, open_queue_for};
+pub use lane::{WriteContent, open_queue, open_queue_for};
 pub use mark::{MARK_BYTES, Mark};
 pub use memory::{available as available_memory, check as check_memory};
 pub use outcome::new_id;

@@ -35,7 +35,7 @@ impl Op {
 
     /// Whether it writes a buffer.
     #[must_use]
-    pub(crate) fn writes(self) -> bool {
+    pub fn writes(self) -> bool {
         self.kind() == 1
     }
 

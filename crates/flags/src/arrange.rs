@@ -22,7 +22,7 @@ pub const LETTERS: [(&str, char); 10] = [
 
 /// The flags that the short help of a command shows, in this order. Commands that are not here have
 /// few flags, and show all.
-pub const COMMON: [(&str, &str); 16] = [
+pub const COMMON: [(&str, &str); 18] = [
     ("assess", "pace for need expect size report destroy json"),
     ("run", "block pattern write threads depth seconds size rate workload destroy keep json"),
     ("knee", "block pattern write threads size from to latency-target destroy keep json"),
@@ -34,6 +34,8 @@ pub const COMMON: [(&str, &str); 16] = [
     ("scale", "pairs block pattern write threads depth size destroy json"),
     ("matrix", "levels cell-seconds block threads depth size destroy json"),
     ("validate", "for seconds size users threads log destroy durability json"),
+    ("replay", "from to users speed as-timed closed dependent map size destroy keep json"),
+    ("fit", "device limit growth from to seconds size destroy keep json"),
     ("monitor", "interval seconds live alert database csv json name"),
     ("do", "dry-run destroy keep tag json"),
     ("baseline", "pace for size tag renew destroy dry-run json history"),
@@ -62,7 +64,8 @@ pub const HEADINGS: [(&str, &str); 6] = [
         "Procedure",
         "repeat alternate baseline together shuffle adaptive resume pairs levels sizes from to \
          link latency-target iops class limits need expect volumes all attach config ledger clean \
-         continue rereads resize stamp timeout renew",
+         continue rereads resize stamp timeout renew \
+         as-timed closed dependent speed loop map device limit growth",
     ),
     ("Target", "size log log-size sparse destroy keep overfill drive engine sim seed"),
     (

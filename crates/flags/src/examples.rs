@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Each command with what people type. A test reads every line with the program's own grammar.
-pub const EXAMPLES: [(&str, &[&str]); 51] = [
+pub const EXAMPLES: [(&str, &[&str]); 53] = [
     ("", &["iosonde assess /data --for postgres", "iosonde run /data -b 8K --depth 32 -d 30s"]),
     ("assess", &["iosonde assess /data --for postgres --pace quick"]),
     ("inspect", &["iosonde inspect /data"]),
@@ -21,6 +21,8 @@ pub const EXAMPLES: [(&str, &[&str]); 51] = [
     ("capture", &["iosonde capture /var/lib/postgresql -d 60s -o /mnt/other/shop.iotrace"]),
     ("capture import", &["iosonde capture import sda.blktrace.0 sda.blktrace.1 -o shop.iotrace"]),
     ("capture show", &["iosonde capture show shop.iotrace"]),
+    ("replay", &["iosonde replay shop.iotrace /data --from 14:00 --to 15:00 --users 2"]),
+    ("fit", &["iosonde fit shop.iotrace /data --limit log=5ms@p99 --growth 4%/month"]),
     ("do", &["iosonde knee /data -b 8K --print-plan > knee.toml", "iosonde do knee.toml"]),
     ("baseline", &["iosonde baseline /data --pace quick"]),
     ("again", &["iosonde run /data --tag before-upgrade", "iosonde again @before-upgrade"]),

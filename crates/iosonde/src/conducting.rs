@@ -12,6 +12,7 @@ use results::{
 use crate::commands::run::json;
 use crate::commands::{monitor, repeat};
 use crate::exit::{Failure, Outcome, print, styled};
+use crate::targets::TargetArgs;
 use screen::{Display, Manner, described};
 
 /// What the flags say about any job.
@@ -21,6 +22,13 @@ pub(crate) struct Manners {
     /// The history that keeps results; `None` for no history.
     pub recording: Option<jobs::Recording>,
     pub permissions: Permissions,
+}
+
+impl Manners {
+    /// Those of a command with targets.
+    pub(crate) fn of(target: &TargetArgs, json: bool, recording: Option<jobs::Recording>) -> Self {
+        Self { manner: target.manner(), json, recording, permissions: target.permissions() }
+    }
 }
 
 /// Shows a job on stderr and prints its documents on stdout.
@@ -39,8 +47,8 @@ impl Console {
 
     /// A console that prints text.
     pub(crate) fn for_plan(plan: &Plan, manner: Manner) -> Result<Self, Failure> {
-        if manner.live && matches!(plan, Plan::Durability(_)) {
-            let text = "there is no screen for `--durability`; leave out `--live`";
+        if manner.live && matches!(plan, Plan::Durability(_) | Plan::Replay(_) | Plan::Fit(_)) {
+            let text = "there is no screen for this job; leave out `--live`";
             return Err(Failure::WrongUsage(text.to_owned()));
         }
         let subject = plan.job().subject().map_err(JobError::from)?;

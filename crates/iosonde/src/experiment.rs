@@ -64,17 +64,8 @@ impl ExperimentArgs {
     ) -> Result<Outcome, Failure> {
         let dry_run = target.conduct.dry_run;
         let rehearsal = Rehearsal { print_plan: self.print_plan, dry_run };
-        search(plan, &self.manners(target)?, rehearsal, stop)
-    }
-
-    /// How to show and keep an experiment.
-    fn manners(&self, target: &TargetArgs) -> Result<Manners, Failure> {
-        Ok(Manners {
-            manner: target.manner(),
-            json: self.json,
-            recording: self.recording.recording()?,
-            permissions: target.permissions(),
-        })
+        let manners = Manners::of(target, self.json, self.recording.recording()?);
+        search(plan, &manners, rehearsal, stop)
     }
 
     /// How long each measurement is.

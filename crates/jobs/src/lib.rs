@@ -29,6 +29,7 @@ mod monitor;
 mod places;
 mod plan;
 mod recorder;
+mod replay;
 mod run;
 mod runs;
 pub mod sqlio;
@@ -40,6 +41,9 @@ mod validate;
 
 pub use self::capture::{
     ImportRequest, RecordRequest, Recorded, TraceFormat, import_trace, record_trace, show_trace,
+};
+pub use self::replay::{
+    FitPlan, FitTarget, Growth, LatencyLimit, PartPlan, ReplayPlan, ReplayTarget, TraceMoment,
 };
 pub use again::{Again, AgainError, Original, again};
 pub use asked::{check_destroy, simulated_device};

@@ -12,6 +12,7 @@ use crate::durability::DurabilityPlan;
 use crate::iometer::CyclePlan;
 use crate::job::Job;
 use crate::monitor::MonitorPlan;
+use crate::replay::{FitPlan, ReplayPlan};
 use crate::sweep::SweepPlan;
 use crate::validate::ValidatePlan;
 
@@ -46,6 +47,10 @@ pub enum Plan {
     /// The runs of a configuration of IOMeter.
     #[serde(rename = "iometer")]
     Cycle(Box<CyclePlan>),
+    /// A trace, replayed.
+    Replay(Box<ReplayPlan>),
+    /// How many times the load of a trace fits.
+    Fit(Box<FitPlan>),
 }
 
 /// Whatever format the plan is written in, its parts are read from JSON values, so the code that
@@ -211,6 +216,19 @@ impl Plan {
         Ok(plan.filter(|plan| !plan.runs_a_command()))
     }
 
+    /// The plan that a text is, as TOML, or that of a result as JSON.
+    ///
+    /// # Errors
+    /// It is neither, or the result carries none.
+    pub fn in_text(text: &str) -> Result<Self, PlanError> {
+        if !text.trim_start().starts_with('{') {
+            return Self::from_toml(text);
+        }
+        let document = Document::parse(text).map_err(|e| PlanError::Invalid(e.to_string()))?;
+        let kind = document.kind().to_owned();
+        Self::carried(&document)?.ok_or(PlanError::NotRepeatable { kind })
+    }
+
     /// The plan of a result, from what the history knows of it.
     ///
     /// # Errors
@@ -234,6 +252,8 @@ impl Plan {
             "sizes" => read(json).map(Self::Sizes),
             "scale" => read(json).map(Self::Scale),
             "matrix" => read(json).map(Self::Matrix),
+            "replay" => read(json).map(Self::Replay),
+            "fit" => read(json).map(Self::Fit),
             "assess" => read(json).map(Self::Assess),
             "validate" if schema == Validation::SCHEMA => read(json).map(Self::Validate),
             "validate" if schema == Durability::SCHEMA => read(json).map(Self::Durability),
@@ -262,6 +282,8 @@ impl Plan {
             Self::Durability(plan) => plan.as_ref(),
             Self::Monitor(plan) => plan.as_ref(),
             Self::Cycle(plan) => plan.as_ref(),
+            Self::Replay(plan) => plan.as_ref(),
+            Self::Fit(plan) => plan.as_ref(),
         }
     }
 
@@ -280,6 +302,8 @@ impl Plan {
             Self::Durability(plan) => plan.as_mut(),
             Self::Monitor(plan) => plan.as_mut(),
             Self::Cycle(plan) => plan.as_mut(),
+            Self::Replay(plan) => plan.as_mut(),
+            Self::Fit(plan) => plan.as_mut(),
         };
         job.pin(document);
     }
@@ -298,6 +322,8 @@ impl Plan {
             Self::Validate(_) | Self::Durability(_) => "validate",
             Self::Monitor(_) => "monitor",
             Self::Cycle(_) => "iometer",
+            Self::Replay(_) => "replay",
+            Self::Fit(_) => "fit",
         }
     }
 }

@@ -657,3 +657,70 @@ databases-written = { $databases ->
         [one] The database
        *[other] The databases
     } wrote { $asked }, { $devices } took { $taken }. The latter includes what others wrote and the file system's journal, but not what is still in the page cache.
+
+## A trace that was replayed
+
+kind-replay = Replay
+heading-what-was-replayed = What was replayed
+heading-replay-result = Result
+heading-recorded-and-replayed = Latency, recorded and replayed
+heading-faithful = How faithful the replay was
+label-trace = Trace
+label-part = Part
+label-speed = Speed
+label-users = Users
+label-timing = Issued by
+label-recorded-in-flight = In flight when recorded
+label-recorded-p50 = Recorded p50
+label-recorded-p99 = Recorded p99
+label-p99-from-issue = p99 from issue
+label-demerit = Demerit
+label-address-map = Addresses
+label-recorded-iops = Recorded IOPS
+label-elapsed-ratio = Time taken, times that of the trace
+label-lag-p50 = Issued late, p50
+label-lag-p99 = Issued late, p99
+label-lag-max = Issued late, max
+label-backlog = Backlog at the end
+label-waited = Waited for a free slot
+label-most-in-flight = Most in flight
+label-used-by-trace = Used by the trace
+label-longest-latency = Longest latency
+replay-part = { $ios } I/Os in { $time }, from { $from } on
+replay-times = { $factor } times
+replay-as-timed = the clock of the trace (open loop)
+replay-closed = completions, in the order and depth of the trace
+replay-dependent = completions and think time
+replay-identity = as in the trace
+replay-compact = used parts side by side
+replay-stretched = used parts spread over the target
+replay-folded = folded: parts share their place
+replay-demerit = Latency counts from the moment at which an I/O was due. The demerit is the root mean square of the differences of the quantiles, divided by the recorded mean: 0 is the same distribution.
+replay-faithful = How late I/Os were issued, and how much was waiting to be issued at the end.
+replay-chart = Replay on { $target }
+
+## How many times the load of a trace fits
+
+kind-fit = Fit
+heading-fit = How many times the load fits
+heading-fit-load = The load
+heading-fit-limits = Limits
+heading-attempts = Every replay
+label-growth = Growth
+label-gives-out = What gives out first
+label-months-at-least = Months, at least
+label-months-at-most = Months, at most
+label-answered-by = Answered by
+label-quantile = Share of the I/Os
+label-held = Thirds in which it held
+label-did-not-hold = What did not hold
+fit-growth = { $percent } % per month
+fit-above = more than { $factor }
+fit-below = less than { $factor }
+fit-throughput = throughput
+fit-latency = { $kind }: { $was }, limit { $limit }
+fit-model = a model, not measured
+fit-measured = measurement
+fit-times = Times the load of the trace.
+fit-open = open loop
+fit-waiting = copies that wait

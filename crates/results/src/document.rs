@@ -124,6 +124,14 @@ impl Document {
         }
     }
 
+    /// Whether two such results can be compared: a check says what it found, and a replay is
+    /// compared with its trace.
+    #[must_use]
+    pub fn has_figures(&self) -> bool {
+        let without = matches!(self, Self::Validation(_) | Self::Durability(_));
+        !(without || matches!(self, Self::Replay(_) | Self::Fit(_)))
+    }
+
     /// The schema that it follows, with its version.
     #[must_use]
     pub fn schema(&self) -> &str {

@@ -12,10 +12,12 @@ use crate::cycle::Cycle;
 use crate::document::{Body, Published};
 use crate::durability::Durability;
 use crate::experiment::Experiment;
+use crate::fit::Fit;
 use crate::fleet::Fleet;
 use crate::matrix::ReadWriteMatrix;
 use crate::measurement::Measurement;
 use crate::recording::Recording;
+use crate::replay::Replay;
 use crate::runs::Runs;
 use crate::saturation::Saturation;
 use crate::scale::Scale;
@@ -134,6 +136,10 @@ kinds! {
     Fleet(Experiment<Fleet>) "fleet", "`iosonde fleet run --json`";
     /// Of `iosonde capture show`.
     Capture(Experiment<Capture>) "capture", "`iosonde capture show --json`";
+    /// Of `iosonde replay`.
+    Replay(Experiment<Replay>) "replay", "`iosonde replay --json`";
+    /// Of `iosonde fit`.
+    Fit(Experiment<Fit>) "fit", "`iosonde fit --json`";
 }
 
 fn boxed<T: DeserializeOwned>(value: Value) -> Result<Box<T>, serde_json::Error> {
@@ -155,7 +161,7 @@ mod tests {
     #[test]
     fn every_word_is_offered_once_and_every_schema_is_read() {
         let all = ["run", "assess", "knee", "sweep", "sizes", "scale", "matrix", "iometer"];
-        let last = ["validate", "monitor", "fleet", "capture"];
+        let last = ["validate", "monitor", "fleet", "capture", "replay", "fit"];
         assert_eq!(kind_words(), [&all[..], &last].concat());
         let mut names: Vec<_> = KINDS.iter().map(Kind::name).collect();
         assert_eq!((names[0], names[11]), ("measurement", "recording"));

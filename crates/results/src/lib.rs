@@ -16,12 +16,14 @@ mod document;
 mod durability;
 mod experiment;
 mod figures;
+mod fit;
 mod fleet;
 mod histogram;
 mod kinds;
 mod matrix;
 mod measurement;
 mod recording;
+mod replay;
 mod runs;
 mod saturation;
 mod scale;
@@ -61,6 +63,7 @@ pub use figures::{
     FIGURES, FigureColumn, FigureField, FigureKind, FigureType, FigureValue, Load, PartOf, Unit,
     WrongFigure, figure,
 };
+pub use fit::{Fit, FitAttempt, FitCause, FitEdge, FitLimit, FitResult, FitSide};
 pub use fleet::{Fleet, FleetHost, FleetMerged, FleetWindow, OnLoss};
 pub use histogram::{EncodingError, Histogram};
 pub use kinds::{KINDS, Kind, json_schemas, kind_words};
@@ -73,6 +76,9 @@ pub use measurement::{
 pub use recording::{
     AlertTime, AttachedSeries, DiskTotal, Figures, FoundBy, RecordedAlert, RecordedCommand,
     RecordedPoint, RecordedRow, RecordedRun, RecordedTotals, Recording, figures_of, show_figure,
+};
+pub use replay::{
+    Replay, ReplayMap, ReplayPoint, ReplayResult, ReplayTiming, ReplayedClass, TracePart,
 };
 pub use runs::Runs;
 pub use saturation::{CurveLoad, Decides, Purpose, Saturation, Split, WithinLatency};

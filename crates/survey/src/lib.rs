@@ -44,4 +44,4 @@ pub use sweep::{
     CollectError, Forecast, Keep, SweepOptions, collected_sweeps, forecast, plan_sweep_targets,
     sweep,
 };
-pub use volumes::{names_volume, volume_claims, volume_list};
+pub use volumes::{names_volume, volume_claims, volume_device, volume_list};

@@ -9,6 +9,7 @@ mod import;
 pub(crate) mod machine;
 mod own;
 mod peers;
+mod replay;
 mod soak;
 mod table;
 mod tools;
@@ -74,6 +75,8 @@ enum Command {
     Import(import::ImportArgs),
     /// What a second of watching two hundred disks costs; prints a table
     Monitor,
+    /// How punctually a trace of 50,000 reads per second is replayed, next to fio; prints a table
+    Replay,
     /// Kill 20 processes at random that record into one history; nothing may be lost or damaged.
     /// Prints a table
     Soak(soak::SoakArgs),
@@ -148,6 +151,10 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Soak(args)) => {
             let iosonde = tools::find_debug_iosonde(arguments.iosonde);
             iosonde.and_then(|iosonde| soak::run(&iosonde, &args))
+        }
+        Some(Command::Replay) => {
+            let table = iosonde().and_then(|iosonde| replay::run(&iosonde, peers));
+            show(table, "I/Os are issued too late")
         }
         Some(Command::Monitor) => show_watching(peers.output.as_deref()),
         Some(Command::Reports) => {

@@ -15,6 +15,7 @@ mod matrix;
 pub(crate) mod monitor;
 pub(crate) mod plans;
 pub(crate) mod repeat;
+mod replay;
 mod report;
 pub(crate) mod run;
 mod scale;
@@ -99,6 +100,10 @@ pub(crate) enum Command {
     /// Record what a live system asks of its storage, import such traces, and show what they are
     /// like
     Capture(Box<CaptureArgs>),
+    /// Replay a trace on other storage, and compare the latencies
+    Replay(Box<replay::ReplayArgs>),
+    /// Find how many times the load of a trace storage carries
+    Fit(Box<replay::FitArgs>),
     /// Run a plan from a file, as `--print-plan` prints it
     Do(Box<DoArgs>),
     /// Repeat an earlier result exactly, and compare the new one with it
@@ -144,6 +149,8 @@ fn conduct(command: &Command) -> Option<&ConductArgs> {
         Command::Scale(args) => &args.target.conduct,
         Command::Matrix(args) => &args.target.conduct,
         Command::Validate(args) => &args.target.conduct,
+        Command::Replay(args) => &args.load.target.conduct,
+        Command::Fit(args) => &args.load.target.conduct,
         Command::Do(args) => &args.conduct,
         Command::Again(args) => &args.conduct,
         _ => return None,
@@ -230,6 +237,8 @@ fn carry_out(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failu
         Command::Fleet(command) => fleet::fleet(command, stop),
         Command::Agent(args) => fleet::agent(args, stop),
         Command::Capture(args) => capture::capture(args, stop),
+        Command::Replay(args) => replay::replay(args, stop),
+        Command::Fit(args) => replay::fit(args, stop),
         Command::Workload(args) => loads::workload(args),
         Command::Specs(args) => loads::specs(args),
         Command::Report(args) => report::report(args),

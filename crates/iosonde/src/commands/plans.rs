@@ -8,7 +8,6 @@ use engine::Permissions;
 use history::History;
 use history::compare::{BAND_PERCENT, CompareOptions, KeptSide, compare_kept};
 use jobs::{Again, Original, Plan, PlanError, Recording, Session, again, check_destroy};
-use results::Document;
 
 use crate::commands::run::json;
 use crate::conducting::{Console, Manners, conduct, ended};
@@ -64,8 +63,8 @@ pub(crate) struct AgainArgs {
 }
 
 pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let wrong = |e: String| Failure::WrongUsage(format!("`{}`: {e}", args.plan.display()));
-    let plan = plan_in(&read_text(&args.plan)?).map_err(wrong)?;
+    let wrong = |e: PlanError| Failure::WrongUsage(format!("`{}`: {e}", args.plan.display()));
+    let plan = Plan::in_text(&read_text(&args.plan)?).map_err(wrong)?;
     let permissions = args.conduct.permissions();
     check_destroy(&plan.job().targets(), &permissions.destroy)?;
     if args.conduct.dry_run {
@@ -76,17 +75,6 @@ pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     let manners =
         Manners { manner, json: args.json, recording: args.recording.recording()?, permissions };
     conduct(&plan, &manners, stop)
-}
-
-/// The plan in a text, which is a plan or a result that holds one.
-fn plan_in(text: &str) -> Result<Plan, String> {
-    if !text.trim_start().starts_with('{') {
-        return Plan::from_toml(text).map_err(|e| e.to_string());
-    }
-    let document = Document::parse(text).map_err(|e| e.to_string())?;
-    let kind = document.kind().to_owned();
-    let plan = Plan::carried(&document).map_err(|e| e.to_string())?;
-    plan.ok_or_else(|| PlanError::NotRepeatable { kind }.to_string())
 }
 
 /// Prints a plan as TOML on stdout.
@@ -109,18 +97,13 @@ pub(crate) fn repeat(args: &AgainArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     let named = args.place.history.as_ref().map(|_| place.to_string());
     let recording = Recording { place, tags: args.tags.clone(), named };
     let (outcome, id) = conduct_again(args, &original, (&recording, permissions), stop)?;
-    if has_figures(&original.document) {
+    if original.document.has_figures() {
         compare(args, &history, &original, &id)?;
     }
     Ok(outcome)
 }
 
-/// Whether there are figures to compare. The result of a check says what it found instead.
-fn has_figures(document: &Document) -> bool {
-    !matches!(document, Document::Validation(_) | Document::Durability(_))
-}
-
-/// Runs the plan again; gives how that ended, and the id of the new result.
+/// Repeats it; how that ended, and the id of the new result.
 fn conduct_again(
     args: &AgainArgs,
     original: &Original,
@@ -128,7 +111,7 @@ fn conduct_again(
     stop: &AtomicBool,
 ) -> Result<(Outcome, String), Failure> {
     let mut console = Console::for_plan(&original.plan, args.conduct.manner())?;
-    let compares = has_figures(&original.document);
+    let compares = original.document.has_figures();
     (console.silent, console.json) = (args.json && compares, args.json && !compares);
     let recording = Some(recording);
     let mut session = Session { permissions, recording, sink: &mut console, stop };

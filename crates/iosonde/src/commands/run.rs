@@ -130,16 +130,8 @@ pub(crate) fn apply_targets(workload: &mut Workload, args: &TargetArgs) -> Resul
         workload.sim = Some(jobs::simulated_device(sim)?);
     }
     workload.seed = args.seed.unwrap_or(workload.seed);
-    check_destroy(workload, &args.conduct.destroy)
-}
-
-/// Refuses `--destroy` for anything that is not a target.
-pub(crate) fn check_destroy(
-    workload: &Workload,
-    all: &[std::path::PathBuf],
-) -> Result<(), Failure> {
     let targets: Vec<&Path> = workload.targets.iter().map(|t| t.path.as_path()).collect();
-    Ok(jobs::check_destroy(&targets, all)?)
+    Ok(jobs::check_destroy(&targets, &args.conduct.destroy)?)
 }
 
 /// Sets what the flags say about a stream.

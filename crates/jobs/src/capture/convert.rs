@@ -109,7 +109,7 @@ fn bytes(bytes: u128) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-fn op(kind: Kind) -> CapturedOp {
+pub(crate) fn op(kind: Kind) -> CapturedOp {
     match kind {
         Kind::Read => CapturedOp::Read,
         Kind::Write => CapturedOp::Write,

@@ -4,6 +4,7 @@ mod convert;
 mod import;
 mod record;
 
+pub(crate) use convert::op;
 pub use import::{ImportRequest, TraceFormat, import_trace};
 pub use record::{RecordRequest, Recorded, record_trace};
 

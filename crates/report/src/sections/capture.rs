@@ -73,7 +73,8 @@ fn facts(e: &Experiment<Capture>) -> Vec<Fact> {
     facts
 }
 
-fn word(kind: CapturedOp) -> String {
+/// The word for a kind of I/O.
+pub(super) fn word(kind: CapturedOp) -> String {
     match kind {
         CapturedOp::Read => say!("capture-read"),
         CapturedOp::Write => say!("capture-write"),

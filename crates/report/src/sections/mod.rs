@@ -17,6 +17,7 @@ mod databases;
 mod durability;
 mod environment;
 mod faults;
+mod fit;
 mod fleet;
 mod glance;
 mod glossary;
@@ -32,6 +33,7 @@ mod overlay;
 mod point;
 mod recording;
 mod records;
+mod replay;
 mod rounds;
 mod runs;
 mod saturation;
@@ -139,6 +141,8 @@ fn own_sections(document: &Document) -> Vec<Section> {
         Document::Durability(d) => durability::sections(d),
         Document::Fleet(d) => fleet::sections(d),
         Document::Capture(d) => capture::sections(d),
+        Document::Replay(d) => replay::sections(d),
+        Document::Fit(d) => fit::sections(d),
     }
 }
 
@@ -172,6 +176,8 @@ fn kind(document: &Document) -> String {
         Document::Durability(_) => say!("kind-durability"),
         Document::Fleet(_) => say!("kind-fleet"),
         Document::Capture(_) => say!("kind-capture"),
+        Document::Replay(_) => say!("kind-replay"),
+        Document::Fit(_) => say!("kind-fit"),
     }
 }
 
@@ -217,6 +223,10 @@ fn answer(document: &Document) -> Option<String> {
     match document {
         Document::Validation(d) => Some(words::clean(&d.conclusion.sentence)),
         Document::Durability(d) => Some(words::clean(&d.conclusion.sentence)),
+        Document::Fit(d) => {
+            let sentences = d.conclusion.results.iter().map(|r| words::clean(&r.sentence));
+            Some(sentences.collect::<Vec<_>>().join(" "))
+        }
         _ => None,
     }
 }

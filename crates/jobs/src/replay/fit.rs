@@ -1,0 +1,407 @@
+//! How many times the load of a trace storage carries: `fit`.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use engine::Permissions;
+use jiff::Timestamp;
+use replay::{Attempt, Bracket, Edge, Failing, Limit, MapKind, Mode, Selection, bracket};
+use results::{
+    Conclusion, Document, Experiment, Fit, FitAttempt, FitCause, FitEdge, FitLimit, FitResult,
+    FitSide, ReplayTiming, Status,
+};
+use serde::{Deserialize, Serialize};
+use survey::{Progress, Site};
+use workload::{Bytes, Target, show_duration, show_ns, show_number};
+
+use super::limits::{Growth, LatencyLimit, limits};
+use super::part::{Part, PartPlan};
+use super::perform::{Manner, ReplayTarget, perform};
+use crate::conduct::{Conducted, JobError, Relay, Session};
+use crate::event::Event;
+use crate::job::{Description, Job};
+use crate::plan::PlanError;
+use crate::subject::Subject;
+
+/// Replays that a fit takes, about: for the time it says beforehand.
+const REPLAYS: usize = 15;
+
+/// Which load, what has to hold, and where.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FitPlan {
+    /// The part of the trace, with one times its users.
+    pub part: PartPlan,
+    /// The longest part that is replayed.
+    pub seconds: f64,
+    /// What has to hold; the limits of the roles where nothing is said.
+    pub limits: Vec<LatencyLimit>,
+    /// How fast the load grows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Growth>,
+    /// Where: first what is measured, then models.
+    pub targets: Vec<FitTarget>,
+}
+
+/// A target of a fit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FitTarget {
+    /// Where it is, or the device that is simulated.
+    pub on: ReplayTarget,
+    /// Where the model comes from; none of what is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+impl FitTarget {
+    /// A model by its name: a volume of a cloud provider (`aws:gp3,iops=6000`), or a simulated
+    /// device as a TOML file. `like` says the rest.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the volume is not known.
+    fn model(text: &str, like: &ReplayTarget) -> Result<Self, JobError> {
+        let (sim, model) = if survey::names_volume(text) && !Path::new(text).exists() {
+            let wrong = |error: survey::ClaimsError| JobError::Usage(error.to_string());
+            survey::volume_device(text).map_err(wrong)?
+        } else {
+            (crate::simulated_device(text)?, format!("the simulated device of {text}"))
+        };
+        let target = Target { path: text.into(), size_bytes: None };
+        let engine = workload::EngineChoice::Sim;
+        let on = ReplayTarget { target, engine, sim: Some(sim), ..like.clone() };
+        Ok(Self { on, model: Some(model) })
+    }
+}
+
+/// What a search needs.
+struct Search<'a> {
+    part: &'a Part,
+    limits: &'a [(Limit, FitLimit)],
+    growth: Option<Growth>,
+    stop: &'a AtomicBool,
+}
+
+impl FitPlan {
+    /// What is measured, followed by models by their names; `like` says the rest of these.
+    ///
+    /// # Errors
+    /// A file cannot be read, or a volume is not known.
+    pub fn targets(
+        measured: Vec<ReplayTarget>,
+        models: &[String],
+        like: &ReplayTarget,
+    ) -> Result<Vec<FitTarget>, JobError> {
+        let measured = measured.into_iter().map(|on| Ok(FitTarget { on, model: None }));
+        let models = models.iter().map(|text| FitTarget::model(text, like));
+        measured.chain(models).collect()
+    }
+
+    fn read(&self) -> Result<Part, JobError> {
+        if self.targets.is_empty() {
+            let text = "name a directory on the storage, a file or a block device, or a model with \
+                        --device";
+            return Err(JobError::Usage(text.to_owned()));
+        }
+        if !(0.1..=86_400.0).contains(&self.seconds) {
+            let text = format!("--seconds is {}: it must be 0.1 to 86400 seconds", self.seconds);
+            return Err(JobError::Usage(text));
+        }
+        self.part.read_at_most(workload::Nanoseconds::from_seconds(self.seconds).0)
+    }
+
+    /// The limits of kinds that the trace has.
+    fn limits_for(&self, part: &Part) -> Result<Vec<(Limit, FitLimit)>, JobError> {
+        let mut limits = limits(&self.limits);
+        limits.retain(|(limit, _)| part.contents.counts[limit.class] > 0);
+        if limits.is_empty() {
+            let text = "the trace has no I/O of a kind that is limited; set limits for what it has \
+                        with --limit, for example --limit write=5ms@p99";
+            return Err(JobError::Usage(text.to_owned()));
+        }
+        Ok(limits)
+    }
+
+    fn search_all(
+        &self,
+        search: &Search<'_>,
+        permissions: &Permissions,
+        relay: &Relay<'_>,
+    ) -> Result<Vec<FitResult>, JobError> {
+        let mut results = Vec::new();
+        for (index, target) in self.targets.iter().enumerate() {
+            let workload = target.on.workload(&search.part.contents, MapKind::Compact);
+            let prepared = target.on.prepare(&workload, (permissions, search.stop), relay)?;
+            let path = prepared.targets().first().map(|t| t.path().to_owned());
+            let path = path.unwrap_or_else(|| target.on.target.path.clone());
+            let mut number = 0;
+            let found = bracket(search.part.contents.is_timed(), |users, mode| {
+                number += 1;
+                let how = if mode == Mode::AsTimed { "open loop" } else { "copies that wait" };
+                let title = format!(
+                    "{} of {}: {} times the users, {how}",
+                    index + 1,
+                    self.targets.len(),
+                    show_number(users)
+                );
+                let of = number.max(REPLAYS);
+                relay.pass(&Event::Step { number, of, title, seconds_left: None });
+                search.attempt(users, mode, (&workload, &prepared))
+            })?;
+            results.push(search.result(path, target.model.as_ref(), &found));
+        }
+        Ok(results)
+    }
+
+    fn site(&self, part: &Part) -> Site {
+        let real = self.targets.iter().filter(|t| t.model.is_none());
+        let paths: Vec<&Path> = real.map(|t| t.on.target.path.as_path()).collect();
+        if self.is_artificial() || paths.is_empty() {
+            return Site::of(&self.targets[0].on.workload(&part.contents, MapKind::Compact));
+        }
+        Site::of_paths(&paths)
+    }
+}
+
+impl Search<'_> {
+    fn attempt(
+        &self,
+        users: f64,
+        mode: Mode,
+        ready: (&workload::Workload, &engine::Prepared),
+    ) -> Result<Attempt, JobError> {
+        let contents = &self.part.contents;
+        let selection = Selection { users, ..self.part.selection };
+        let manner = Manner { selection, mode, map: MapKind::Compact, at_most_ns: u64::MAX };
+        let performed = perform(&self.part.path, contents, &manner, ready, self.stop)?;
+        if self.stop.load(Ordering::Relaxed) {
+            let text = "interrupted before the answer was known; nothing is kept";
+            return Err(JobError::Interrupted(text.to_owned()));
+        }
+        if let Some(error) = &performed.figures.first_error {
+            return Err(JobError::CannotRun(format!("an I/O failed: {error}")));
+        }
+        let limits: Vec<Limit> = self.limits.iter().map(|(limit, _)| *limit).collect();
+        Ok(Attempt::judge(users, mode, &performed.figures, (&limits, contents.span_ns)))
+    }
+
+    fn cause(&self, failing: Option<Failing>) -> Option<FitCause> {
+        Some(match failing? {
+            Failing::Throughput => FitCause::Throughput,
+            Failing::Latency { limit, was_ns } => {
+                let (_, published) = self.limits.get(limit)?;
+                let (kind, limit_ns) = (published.kind, published.at_most_ns);
+                FitCause::Latency { kind, was_ns, limit_ns }
+            }
+        })
+    }
+
+    fn result(&self, target: PathBuf, model: Option<&String>, found: &Bracket) -> FitResult {
+        let attempt = |a: &Attempt| FitAttempt {
+            users: a.users,
+            timing: match a.mode {
+                Mode::AsTimed => ReplayTiming::AsTimed,
+                Mode::Closed => ReplayTiming::Closed,
+                Mode::Dependent => ReplayTiming::Dependent,
+            },
+            held_thirds: u32::try_from(a.held).unwrap_or(0),
+            cause: self.cause(a.failing),
+        };
+        let (lower, upper) = (published(found.lower), published(found.upper));
+        let cause = self.cause(found.failing);
+        let months = |edge: FitEdge| {
+            let growth = self.growth.filter(|_| edge.side == FitSide::At)?;
+            Some(growth.months(edge.users))
+        };
+        FitResult {
+            sentence: sentence(&target.display().to_string(), (lower, upper), cause),
+            target,
+            model: model.cloned(),
+            lower,
+            upper,
+            cause,
+            lower_months: months(lower),
+            upper_months: months(upper),
+            attempts: found.attempts.iter().map(attempt).collect(),
+        }
+    }
+}
+
+fn published(edge: Edge) -> FitEdge {
+    match edge {
+        Edge::At(users) => FitEdge { users, side: FitSide::At },
+        Edge::Above(users) => FitEdge { users, side: FitSide::Above },
+        Edge::Below(users) => FitEdge { users, side: FitSide::Below },
+    }
+}
+
+/// The answer in a sentence.
+fn sentence(target: &str, (lower, upper): (FitEdge, FitEdge), cause: Option<FitCause>) -> String {
+    let number = |edge: FitEdge| show_number((edge.users * 100.0).round() / 100.0);
+    let (from, to) = (number(lower), number(upper));
+    let carries = match (lower.side, upper.side) {
+        (FitSide::Below, FitSide::Above) => "an unknown part of the load".to_owned(),
+        (FitSide::Below, _) => format!("less than {to} times the load"),
+        (FitSide::Above, _) | (_, FitSide::Above) => format!("more than {from} times the load"),
+        _ => format!("between {from} and {to} times the load"),
+    };
+    let why = match cause {
+        None => String::new(),
+        Some(FitCause::Throughput) => "; what gives out first is throughput".to_owned(),
+        Some(FitCause::Latency { kind, limit_ns, .. }) => {
+            let limit = show_ns(limit_ns as f64);
+            let kind = match kind {
+                results::CapturedOp::Read => "reads",
+                results::CapturedOp::Write => "writes",
+                results::CapturedOp::DurableWrite => "durable writes",
+                results::CapturedOp::Flush => "flushes",
+                results::CapturedOp::Discard => "discards",
+            };
+            format!("; what gives out first is the latency of {kind}, whose limit is {limit}")
+        }
+    };
+    format!("{target} carries {carries}{why}.")
+}
+
+impl Job for FitPlan {
+    fn plan(&self) -> crate::Plan {
+        crate::Plan::Fit(Box::new(self.clone()))
+    }
+
+    fn subject(&self) -> Result<Subject, PlanError> {
+        let title = format!("fit of {}", self.part.trace.display());
+        let targets: Vec<Target> = self.targets.iter().map(|t| t.on.target.clone()).collect();
+        let engine = self.targets.first().map(|t| t.on.engine).unwrap_or_default();
+        Ok(Subject::new("fit", Fit::SCHEMA, title, (&targets, engine), self)?)
+    }
+
+    fn targets(&self) -> Vec<&Path> {
+        self.targets.iter().map(|target| target.on.target.path.as_path()).collect()
+    }
+
+    fn is_artificial(&self) -> bool {
+        self.targets.iter().all(|target| target.on.engine.is_artificial())
+    }
+
+    fn pin(&mut self, document: &Document) {
+        let Document::Fit(found) = document else { return };
+        self.part.trace.clone_from(&found.conclusion.part.trace);
+        for (target, result) in self.targets.iter_mut().zip(&found.conclusion.results) {
+            target.on.target.path.clone_from(&result.target);
+        }
+    }
+
+    fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
+        let part = self.read()?;
+        let limits = self.limits_for(&part)?;
+        let mut targets = Vec::new();
+        for target in &self.targets {
+            let workload = target.on.workload(&part.contents, MapKind::Compact);
+            targets.extend(engine::plan(&workload, permissions)?);
+        }
+        let measured = self.targets.iter().filter(|t| t.model.is_none()).count();
+        let each = part.contents.span_ns as f64 / 1e9;
+        let all = show_duration((each * (REPLAYS * measured) as f64).ceil());
+        let work = format!(
+            "replays {} some {REPLAYS} times on each target: about {all}",
+            part.published().title()
+        );
+        let limit = |(_, limit): &(Limit, FitLimit)| {
+            let at_most = show_ns(limit.at_most_ns as f64);
+            let (percent, kind) =
+                (show_number(100.0 * limit.quantile), format!("{:?}", limit.kind));
+            format!("p{percent} of {} at most {at_most}", kind.to_lowercase())
+        };
+        let notes = limits.iter().map(limit).collect();
+        Ok(Description { work: vec![work], notes, ..Description::of(targets) })
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
+        let part = self.read()?;
+        let limits = self.limits_for(&part)?;
+        let (permissions, stop) = (session.permissions.clone(), session.stop);
+        for target in &self.targets {
+            engine::plan(&target.on.workload(&part.contents, MapKind::Compact), &permissions)?;
+        }
+        let site = self.site(&part);
+        let relay = Relay::open(session, self)?;
+        let started = Timestamp::now();
+        let id = engine::new_id(started);
+        relay.hear(&Progress::Began { id: &id, started: &started.to_string() });
+        let search = Search { part: &part, limits: &limits, growth: self.growth, stop };
+        let results =
+            self.search_all(&search, &permissions, &relay).inspect_err(|_| relay.give_up())?;
+        let conclusion = Fit {
+            part: part.published(),
+            limits: limits.into_iter().map(|(_, limit)| limit).collect(),
+            growth_percent: self.growth.map(Growth::percent_per_month),
+            results,
+        };
+        let document = Experiment {
+            schema: Fit::SCHEMA.to_owned(),
+            id,
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            started: started.to_string(),
+            finished: Timestamp::now().to_string(),
+            status: Status::Complete,
+            plan: None,
+            targets: conclusion.results.iter().map(|r| r.target.clone()).collect(),
+            file_bytes: Bytes(part.contents.touched_bytes()).0,
+            environment: site.environment().clone(),
+            measurements: Vec::new(),
+            method: method(&conclusion),
+            warnings: warnings(&part, &conclusion),
+            conclusion,
+        };
+        Ok(relay.finish(Document::Fit(Box::new(document))))
+    }
+}
+
+/// How it was done.
+fn method(fit: &Fit) -> Vec<String> {
+    let mut method = vec![
+        "More users are copies of the trace that begin at other moments of it; part of a user is a \
+         copy thinned by regions."
+            .to_owned(),
+        "The lower edge is the largest number of users at which an open loop, which issues each \
+         I/O at its time however slow the storage is, held the limits in two of three thirds."
+            .to_owned(),
+        "The upper edge is the least number of users at which copies that wait for the storage, as \
+         users do, no longer did, or took more than 1.2 times as long as the trace."
+            .to_owned(),
+        "What does not superpose: commits of more users share writes of the log, checkpoints grow \
+         in size and not in number, and caches are shared. Copies do none of this."
+            .to_owned(),
+    ];
+    let mut sources: Vec<&str> = fit.limits.iter().map(|limit| limit.source.as_str()).collect();
+    sources.dedup();
+    method.extend(sources.iter().map(|source| format!("Limits: {source}.")));
+    method
+}
+
+/// Every reason to doubt the answer.
+fn warnings(part: &Part, fit: &Fit) -> Vec<String> {
+    let mut warnings = part.warnings();
+    for model in fit.results.iter().filter_map(|result| result.model.as_ref()) {
+        warnings.push(format!("Not measured: the answer is that of a model, {model}."));
+    }
+    if !part.contents.is_timed() {
+        warnings.push(
+            "The trace does not say how long its I/Os took, so what users would wait for is not \
+             known, and there is no upper edge."
+                .to_owned(),
+        );
+    }
+    let short = fit.limits.iter().find(|limit| {
+        let index = replay::CLASSES.iter().position(|c| crate::capture::op(*c) == limit.kind);
+        index.is_some_and(|index| part.contents.counts[index] < 1000)
+    });
+    if short.is_some() {
+        warnings.push(
+            "The trace has fewer than 1,000 I/Os of a kind that is limited: its tail is not well \
+             known. Use a longer part."
+                .to_owned(),
+        );
+    }
+    warnings
+}

@@ -1,0 +1,179 @@
+//! The part of a trace that a replay is about.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use jiff::tz::TimeZone;
+use replay::{Contents, Ios, Selection};
+use results::TracePart;
+use serde::{Deserialize, Serialize};
+use trace::{Ending, Header, Ordered, Reader, TraceError};
+
+use super::moment::TraceMoment;
+use crate::conduct::JobError;
+
+/// Which part of which trace, how many users and how fast.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartPlan {
+    /// The file of the trace.
+    pub trace: PathBuf,
+    /// Leave out what comes before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<TraceMoment>,
+    /// Leave out what comes from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<TraceMoment>,
+    /// How many times as fast.
+    pub speed: f64,
+    /// How many times as many users.
+    pub users: f64,
+    /// Begin again when it is over.
+    pub looped: bool,
+}
+
+/// A part that was read once.
+pub(super) struct Part {
+    pub(super) path: PathBuf,
+    pub(super) header: Header,
+    pub(super) lost: u64,
+    pub(super) ending: Ending,
+    pub(super) selection: Selection,
+    pub(super) contents: Contents,
+}
+
+/// Opens a trace at its beginning.
+pub(super) fn open(path: &Path) -> Result<Ios, TraceError> {
+    let file = BufReader::with_capacity(1 << 20, File::open(path)?);
+    Ok(Box::new(Ordered::new(Reader::new(file)?)))
+}
+
+/// The least of each factor, and the most: each user reads the trace through a file of its own.
+const FACTOR_MIN: f64 = 0.01;
+const SPEED_MAX: f64 = 1000.0;
+const USERS_MAX: f64 = 256.0;
+/// The longest part.
+const SPAN_MAX_NS: u64 = 31 * 86_400 * 1_000_000_000;
+
+impl PartPlan {
+    /// A part of a trace as it was.
+    #[must_use]
+    pub fn new(trace: &Path, from: Option<&TraceMoment>, to: Option<&TraceMoment>) -> Self {
+        let (trace, from, to) = (trace.to_owned(), from.cloned(), to.cloned());
+        Self { trace, from, to, speed: 1.0, users: 1.0, looped: false }
+    }
+
+    /// Refuses what cannot be.
+    pub(super) fn check(&self) -> Result<(), JobError> {
+        for (flag, value, most) in
+            [("--speed", self.speed, SPEED_MAX), ("--users", self.users, USERS_MAX)]
+        {
+            if !(FACTOR_MIN..=most).contains(&value) {
+                let text = format!("{flag} is {value}: it must be {FACTOR_MIN} to {most}");
+                return Err(JobError::Usage(text));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the trace once.
+    pub(super) fn read(&self) -> Result<Part, JobError> {
+        self.read_at_most(u64::MAX)
+    }
+
+    /// The same with a part that is at most so long.
+    pub(super) fn read_at_most(&self, length_ns: u64) -> Result<Part, JobError> {
+        self.check()?;
+        let path = &self.trace;
+        let wrong = |error: &dyn std::fmt::Display| {
+            JobError::CannotRun(format!("`{}`: {error}", path.display()))
+        };
+        let (header, lost, ending) = self.ends().map_err(|error| wrong(&error))?;
+        let zone = TimeZone::system();
+        let at = |moment: &Option<TraceMoment>, otherwise| match moment {
+            None => Ok(otherwise),
+            Some(moment) => moment.in_trace(header.began_unix_ms, &zone).map_err(|e| wrong(&e)),
+        };
+        let from_ns = at(&self.from, 0)?;
+        let selection = Selection {
+            from_ns,
+            to_ns: at(&self.to, u64::MAX)?.min(from_ns.saturating_add(length_ns)),
+            speed: self.speed,
+            users: self.users,
+            looped: self.looped,
+        };
+        if selection.from_ns >= selection.to_ns {
+            return Err(JobError::Usage("--from must be before --to".to_owned()));
+        }
+        let contents = Contents::read(&|| open(path), &selection).map_err(|error| wrong(&error))?;
+        if contents.ios == 0 {
+            let text = "no I/O of it can be replayed in this part; record more, or choose another \
+                        part with --from and --to";
+            return Err(wrong(&text));
+        }
+        if contents.span_at(selection.speed) > SPAN_MAX_NS {
+            let text = "it is longer than 31 days, or its times are wrong; choose a part with \
+                        --from and --to";
+            return Err(wrong(&text));
+        }
+        Ok(Part { path: path.clone(), header, lost, ending, selection, contents })
+    }
+
+    /// What the trace says about itself, what it lost, and how it ended.
+    fn ends(&self) -> Result<(Header, u64, Ending), TraceError> {
+        let file = BufReader::with_capacity(1 << 20, File::open(&self.trace)?);
+        let mut reader = Reader::new(file)?;
+        for io in reader.by_ref() {
+            io?;
+        }
+        let ending = reader.ending().unwrap_or(Ending::Cut);
+        Ok((reader.header().clone(), reader.lost(), ending))
+    }
+}
+
+impl Part {
+    /// The words of a document.
+    pub(super) fn published(&self) -> TracePart {
+        let contents = &self.contents;
+        TracePart {
+            trace: std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone()),
+            source: self.header.source.clone(),
+            from_seconds: contents.from_ns as f64 / 1e9,
+            seconds: contents.span_ns as f64 / 1e9,
+            ios: contents.ios,
+            discards: contents.discards,
+            lost_ios: self.lost,
+            cut_ios: contents.cut,
+            in_flight: contents.is_timed().then(|| contents.mean_in_flight()),
+            speed: self.selection.speed,
+            users: self.selection.users,
+            looped: self.selection.looped,
+        }
+    }
+
+    /// Every reason to doubt what a replay of it says.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.ending != Ending::Whole {
+            let text = "The trace is cut off or damaged: what precedes that is replayed.";
+            warnings.push(text.to_owned());
+        }
+        if self.lost > 0 {
+            let lost = workload::plural(self.lost, "event", "events");
+            warnings.push(format!("The source of the trace lost {lost}: the load was higher."));
+        }
+        if self.contents.cut > 0 {
+            let cut = workload::plural(self.contents.cut, "I/O is", "I/Os are");
+            warnings.push(format!("{cut} longer than 4 MiB and cut to that."));
+        }
+        if self.header.devices.iter().any(|device| device.write_back == Some(false)) {
+            warnings.push(
+                "The recorded device has no volatile write cache, so the kernel sent it no \
+                 flushes: the replay is too kind to a target that has one."
+                    .to_owned(),
+            );
+        }
+        warnings
+    }
+}

@@ -1,0 +1,184 @@
+//! Traces are replayed and fitted from a plan to a document; what cannot be is refused before
+//! anything is touched.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use engine::Permissions;
+use jobs::{
+    Event, FitPlan, JobError, LatencyLimit, PartPlan, Plan, ReplayPlan, ReplayTarget, Session,
+    Sink, conduct,
+};
+use results::{Document, Fit, FitSide, Replay, ReplayMap, ReplayTiming, Status};
+use trace::{Header, Io, Kind, Writer};
+use workload::{EngineChoice, Mode, Nanoseconds, SimDevice, Target, Workload};
+
+#[derive(Default)]
+struct Reader(Option<Document>);
+
+impl Sink for Reader {
+    fn hear(&mut self, _: &Event) {}
+
+    fn deliver(&mut self, document: &Document) -> Result<(), String> {
+        self.0 = Some(document.clone());
+        Ok(())
+    }
+}
+
+/// 2,000 reads and writes per second, 100 µs each, for two seconds; every tenth is a flush.
+fn trace(directory: &Path, timed: bool) -> PathBuf {
+    let path = directory.join("load.iotrace");
+    let out = BufWriter::new(File::create(&path).unwrap());
+    let header = Header { source: "test".to_owned(), ..Header::default() };
+    let mut writer = Writer::new(out, &header).unwrap();
+    for number in 0..4000u64 {
+        let kind = match number % 10 {
+            9 => Kind::Flush,
+            odd if odd % 2 == 1 => Kind::Write,
+            _ => Kind::Read,
+        };
+        let io = Io {
+            issued_ns: number * 500_000,
+            latency_ns: timed.then_some(100_000),
+            device: 0,
+            stream: 0,
+            offset_bytes: (number * 7919 % 500) * 8192 + (1 << 40),
+            length_bytes: if kind == Kind::Flush { 0 } else { 8192 },
+            kind,
+        };
+        writer.write(io).unwrap();
+    }
+    writer.finish().unwrap();
+    path
+}
+
+fn simulated() -> ReplayTarget {
+    let sim = SimDevice {
+        servers: 1,
+        read_ns: Nanoseconds(100_000),
+        write_ns: Nanoseconds(100_000),
+        ..SimDevice::default()
+    };
+    let workload = Workload { engine: EngineChoice::Sim, sim: Some(sim), ..Workload::default() };
+    ReplayTarget::of(&workload, None)
+}
+
+fn replay(trace: &Path, target: ReplayTarget) -> ReplayPlan {
+    ReplayPlan {
+        part: PartPlan::new(trace, None, None),
+        timing: ReplayTiming::AsTimed,
+        map: ReplayMap::Compact,
+        seconds: None,
+        targets: vec![target],
+    }
+}
+
+fn document(plan: Plan) -> Result<Document, JobError> {
+    let (mut sink, stop) = (Reader::default(), AtomicBool::new(false));
+    // Each plan is written and read again, as `iosonde do` and the history do.
+    let plan = Plan::from_toml(&plan.to_toml().unwrap()).unwrap();
+    let permissions = Permissions::default();
+    conduct(&plan, &mut Session { permissions, recording: None, sink: &mut sink, stop: &stop })?;
+    let document = sink.0.expect("a document");
+    let json = serde_json::to_string(&document).unwrap();
+    assert_eq!(Document::parse(&json).unwrap(), document);
+    Ok(document)
+}
+
+fn replayed(plan: ReplayPlan) -> Result<(Replay, Status, Vec<String>), JobError> {
+    let Document::Replay(e) = document(Plan::Replay(Box::new(plan)))? else { panic!("a replay") };
+    Ok((e.conclusion, e.status, e.warnings))
+}
+
+fn fitted(plan: FitPlan) -> Result<(Fit, Vec<String>), JobError> {
+    let Document::Fit(e) = document(Plan::Fit(Box::new(plan)))? else { panic!("a fit") };
+    Ok((e.conclusion, e.warnings))
+}
+
+#[test]
+fn a_replay_has_recorded_and_replayed_latencies() {
+    let directory = tempfile::tempdir().unwrap();
+    let plan = replay(&trace(directory.path(), true), simulated());
+    let (replay, status, warnings) = replayed(plan.clone()).unwrap();
+    assert_eq!((status, warnings), (Status::Complete, Vec::new()));
+    let result = &replay.results[0];
+    assert_eq!((result.ios, result.errors, result.classes.len()), (4000, 0, 3));
+    assert_eq!(result.touched_bytes, 4 << 20, "500 pages of 8 KiB are in four regions");
+    for class in &result.classes {
+        let (was, is) = (class.recorded_ns.unwrap(), class.due_ns.unwrap());
+        assert_eq!((was.p50, is.p50, is.p99), (100_000, 100_000, 100_000));
+        assert_eq!(class.demerit, Some(0.0));
+    }
+    assert!((result.iops / result.recorded_iops - 1.0).abs() < 0.01);
+    // Again on a device that cannot carry it.
+    let twelve = ReplayPlan { part: PartPlan { users: 12.0, ..plan.part.clone() }, ..plan };
+    let (_, _, warnings) = replayed(twelve).unwrap();
+    assert!(warnings.iter().any(|text| text.contains("did not keep up")), "{warnings:?}");
+}
+
+#[test]
+fn a_real_target_is_made_filled_and_removed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = trace(directory.path(), true);
+    let workload = Workload { mode: Mode::Buffered, ..Workload::default() };
+    let like = ReplayTarget::of(&workload, None);
+    let target = like.at(&Target { path: directory.path().to_owned(), size_bytes: None });
+    let plan = ReplayPlan { timing: ReplayTiming::Closed, ..replay(&path, target) };
+    let (replay, ..) = replayed(plan).unwrap();
+    assert_eq!((replay.results[0].ios, replay.results[0].target_bytes), (4000, 4 << 20));
+    let left: Vec<_> = std::fs::read_dir(directory.path()).unwrap().flatten().collect();
+    assert_eq!(left.len(), 1, "only the trace: {left:?}");
+}
+
+#[test]
+fn what_cannot_be_replayed_is_refused_with_a_remedy() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = trace(directory.path(), false);
+    let plan = replay(&path, simulated());
+    let refused = |plan: ReplayPlan| replayed(plan).unwrap_err().to_string();
+    let dependent = ReplayPlan { timing: ReplayTiming::Dependent, ..plan.clone() };
+    assert!(refused(dependent).contains("replay it with --as-timed"));
+    let looped = PartPlan { looped: true, ..plan.part.clone() };
+    assert!(refused(ReplayPlan { part: looped, ..plan.clone() }).contains("--seconds"));
+    let late = PartPlan { from: Some("1h".parse().unwrap()), ..plan.part.clone() };
+    assert!(refused(ReplayPlan { part: late, ..plan.clone() }).contains("--from"));
+    let mut small = plan.clone();
+    small.targets[0].target.size_bytes = Some(workload::Bytes(1 << 20));
+    assert!(refused(small.clone()).contains("--map folded"));
+    assert!(replayed(ReplayPlan { map: ReplayMap::Folded, ..small }).is_ok());
+    std::fs::write(&path, b"IOTRACE").unwrap();
+    assert!(refused(plan).contains("load.iotrace"));
+}
+
+#[test]
+fn a_fit_of_several_targets_says_which_are_models() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = trace(directory.path(), true);
+    let models = ["aws:gp3".to_owned()];
+    let targets = FitPlan::targets(vec![simulated()], &models, &simulated()).unwrap();
+    let limit = |text: &str| -> LatencyLimit { text.parse().unwrap() };
+    let plan = FitPlan {
+        part: PartPlan::new(&path, None, None),
+        seconds: 60.0,
+        limits: vec![limit("read=5ms@p99"), limit("log=5ms")],
+        growth: Some("5%/month".parse().unwrap()),
+        targets,
+    };
+    let (fit, warnings) = fitted(plan).unwrap();
+    assert_eq!(fit.limits.len(), 2, "it has no durable writes: {:?}", fit.limits);
+    let [device, volume] = fit.results.as_slice() else { panic!("two answers") };
+    // One server of 100 µs carries 10,000 reads and writes per second; the trace has 1,800.
+    assert_eq!(device.model, None);
+    assert!((2.0..5.6).contains(&device.lower.users), "{device:?}");
+    assert!((5.0..12.0).contains(&device.upper.users), "{device:?}");
+    let months = device.lower_months.unwrap();
+    assert!((1.05f64.powf(months) / device.lower.users - 1.0).abs() < 1e-6);
+    // 3,000 IOPS are documented; the latency is not.
+    assert!((1.0..2.5).contains(&volume.lower.users), "{volume:?}");
+    assert_eq!(volume.upper.side, FitSide::At);
+    let model = volume.model.as_ref().unwrap();
+    assert!(model.contains("aws:gp3"), "{model}");
+    assert!(warnings.iter().any(|text| text.starts_with("Not measured")), "{warnings:?}");
+}

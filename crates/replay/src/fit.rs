@@ -1,0 +1,220 @@
+//! How many times the load of a trace storage carries: a bracket of two searches.
+//!
+//! An open loop does not wait for the storage, so its queues grow longer than those of users who
+//! do: what holds there holds for users, too, and the largest such factor is the lower edge. Copies
+//! that wait for the storage are gentler than more users: where these copies no longer hold, users
+//! do not, either, and the least such factor is the upper edge.
+
+use crate::outcome::{CLASSES, Figures, PARTS};
+use crate::steps::Mode;
+
+/// The factors that are tried.
+const FACTORS: (f64, f64) = (1.0 / 16.0, 256.0);
+/// A search ends when the factor that holds and the one that does not are this close.
+const RESOLUTION: f64 = 1.03;
+/// Copies that take this many times as long as the trace have lost what they were to carry.
+const ELAPSED_MAX: f64 = 1.2;
+/// A backlog of this share of the replay is one that grows.
+const BACKLOG_MAX: f64 = 0.01;
+/// A third with fewer I/Os of a class says nothing about its tail.
+const SUPPORT_MIN: u64 = 20;
+
+/// A limit of the latency of a class.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limit {
+    /// An index into [`CLASSES`].
+    pub class: usize,
+    /// The quantile that is limited, 0 to 1.
+    pub quantile: f64,
+    /// The most it may be.
+    pub at_most_ns: u64,
+}
+
+/// What no longer holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Failing {
+    /// The latency of a class is above its limit.
+    Latency {
+        /// Which limit, an index into the list.
+        limit: usize,
+        /// What it was.
+        was_ns: u64,
+    },
+    /// I/Os are not issued in time any more, or the copies take too long: throughput gives out.
+    Throughput,
+}
+
+/// One replay of a search.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Attempt {
+    /// How many times the users.
+    pub users: f64,
+    /// How it was replayed.
+    pub mode: Mode,
+    /// Thirds of the replay in which everything held.
+    pub held: usize,
+    /// The first thing that did not hold: that which is farthest above its limit.
+    pub failing: Option<Failing>,
+}
+
+/// An edge of a bracket.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Edge {
+    /// It is here.
+    At(f64),
+    /// It is above the largest factor that was tried.
+    Above(f64),
+    /// It is below the least factor that was tried.
+    Below(f64),
+}
+
+/// What the searches found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bracket {
+    /// The largest factor at which an open loop held in most thirds, or copies that wait if that
+    /// is less.
+    pub lower: Edge,
+    /// The least factor at which copies that wait no longer held in most thirds, or the largest of
+    /// the open loop if that is more.
+    pub upper: Edge,
+    /// What gave out first, just above the upper edge of what held.
+    pub failing: Option<Failing>,
+    /// Every replay, in its order.
+    pub attempts: Vec<Attempt>,
+}
+
+impl Attempt {
+    /// Judges a replay. `span_ns` is its length if the storage keeps up.
+    #[must_use]
+    pub fn judge(
+        users: f64,
+        mode: Mode,
+        figures: &Figures,
+        (limits, span_ns): (&[Limit], u64),
+    ) -> Self {
+        let throughput = match mode {
+            Mode::AsTimed => figures.backlog_ns as f64 > BACKLOG_MAX * span_ns as f64,
+            _ => figures.elapsed_ns as f64 > ELAPSED_MAX * span_ns as f64,
+        };
+        if throughput || figures.errors > 0 || figures.unfinished > 0 {
+            return Self { users, mode, held: 0, failing: Some(Failing::Throughput) };
+        }
+        let held = figures.parts.iter().filter(|part| {
+            limits.iter().all(|limit| {
+                let histogram = &part[limit.class];
+                histogram.count() < SUPPORT_MIN
+                    || histogram.quantile(limit.quantile).is_none_or(|ns| ns <= limit.at_most_ns)
+            })
+        });
+        let held = held.count();
+        let mut worst: Option<(f64, Failing)> = None;
+        for (index, limit) in limits.iter().enumerate() {
+            let class = &figures.classes[limit.class % CLASSES.len()];
+            let Some(was_ns) = class.from_due.quantile(limit.quantile) else { continue };
+            let ratio = was_ns as f64 / limit.at_most_ns.max(1) as f64;
+            if worst.is_none_or(|(most, _)| ratio > most) {
+                worst = Some((ratio, Failing::Latency { limit: index, was_ns }));
+            }
+        }
+        let failing = worst.map(|(_, failing)| failing).filter(|_| held < PARTS);
+        Self { users, mode, held, failing }
+    }
+
+    /// Whether everything held in most thirds: one rare event does not decide.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        2 * self.held > PARTS
+    }
+}
+
+/// Finds both edges. `replay` makes a replay of so many users and judges it; without latencies in
+/// the trace, `waits` is false and there is no upper edge but what was tried.
+///
+/// # Errors
+/// Those of `replay`.
+pub fn bracket<E>(
+    waits: bool,
+    mut replay: impl FnMut(f64, Mode) -> Result<Attempt, E>,
+) -> Result<Bracket, E> {
+    let mut attempts = Vec::new();
+    let lower = edge(1.0, &mut attempts, |users| replay(users, Mode::AsTimed))?;
+    let lower = match lower {
+        Found::Between(holds, _) => Edge::At(holds),
+        Found::Above(users) => Edge::Above(users),
+        Found::Below(users) => Edge::Below(users),
+    };
+    let (Edge::At(from) | Edge::Above(from) | Edge::Below(from)) = lower;
+    let (lower, upper) = if waits {
+        match edge(from, &mut attempts, |users| replay(users, Mode::Dependent))? {
+            // On storage that is slower for each I/O, copies that wait may take too long where an
+            // open loop still holds: then they are the lower edge.
+            Found::Between(holds, fails) if fails < from => (Edge::At(holds), Edge::At(from)),
+            Found::Between(_, fails) => (lower, Edge::At(fails)),
+            Found::Above(users) => (lower, Edge::Above(users)),
+            Found::Below(users) => (Edge::Below(users), Edge::At(from)),
+        }
+    } else {
+        (lower, Edge::Above(from))
+    };
+    let above = |mode| {
+        let of = attempts.iter().filter(|a| a.mode == mode && a.failing.is_some());
+        of.min_by(|a, b| a.users.total_cmp(&b.users)).and_then(|a| a.failing)
+    };
+    let failing = above(Mode::Dependent).or_else(|| above(Mode::AsTimed));
+    Ok(Bracket { lower, upper, failing, attempts })
+}
+
+/// Where a search ended.
+enum Found {
+    /// Between a factor that holds and one that does not.
+    Between(f64, f64),
+    Above(f64),
+    Below(f64),
+}
+
+/// The largest factor that holds: doubled or halved from the start until it changes, then halved
+/// between, each on a logarithmic scale.
+fn edge<E>(
+    start: f64,
+    attempts: &mut Vec<Attempt>,
+    mut replay: impl FnMut(f64) -> Result<Attempt, E>,
+) -> Result<Found, E> {
+    let mut attempt = |users: f64| {
+        let attempt = replay(users)?;
+        attempts.push(attempt);
+        Ok(attempt.holds())
+    };
+    let (mut good, mut bad) = (start, start);
+    if attempt(start)? {
+        loop {
+            bad = good * 2.0;
+            if bad > FACTORS.1 {
+                return Ok(Found::Above(good));
+            }
+            if !attempt(bad)? {
+                break;
+            }
+            good = bad;
+        }
+    } else {
+        loop {
+            good = bad / 2.0;
+            if good < FACTORS.0 {
+                return Ok(Found::Below(bad));
+            }
+            if attempt(good)? {
+                break;
+            }
+            bad = good;
+        }
+    }
+    while bad / good > RESOLUTION {
+        let middle = (good * bad).sqrt();
+        if attempt(middle)? {
+            good = middle;
+        } else {
+            bad = middle;
+        }
+    }
+    Ok(Found::Between(good, bad))
+}

@@ -1,0 +1,86 @@
+//! What came of a replay: counts, latencies, and how faithful the times were.
+
+use results::Histogram;
+use trace::Kind;
+
+/// The classes that are counted apart.
+pub const CLASSES: [Kind; 4] = [Kind::Read, Kind::Write, Kind::DurableWrite, Kind::Flush];
+
+/// The class of a kind; none for what is not replayed.
+pub(crate) fn class_of(kind: Kind) -> Option<usize> {
+    CLASSES.iter().position(|class| *class == kind)
+}
+
+/// I/Os of one class.
+#[derive(Debug, Clone, Default)]
+pub struct ClassFigures {
+    /// I/Os that completed.
+    pub ios: u64,
+    /// Bytes that they moved.
+    pub bytes: u64,
+    /// Latency from the moment at which each was due.
+    pub from_due: Histogram,
+    /// Latency from the moment at which each was issued.
+    pub from_issue: Histogram,
+}
+
+/// Parts of a replay whose latencies are kept apart.
+pub const PARTS: usize = 3;
+
+/// What happened in an interval of the replay.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Interval {
+    /// Reads and writes that completed.
+    pub ios: u64,
+    /// The longest latency, from due.
+    pub max_ns: u64,
+    /// The sum of the latencies, from due.
+    pub sum_ns: u64,
+}
+
+/// Everything that was counted.
+#[derive(Debug, Clone, Default)]
+pub struct Figures {
+    /// By class, in the order of [`CLASSES`].
+    pub classes: [ClassFigures; CLASSES.len()],
+    /// Latency from due of each third of the replay, by class.
+    pub parts: [[Histogram; CLASSES.len()]; PARTS],
+    /// How late I/Os were issued: from the moment at which each was due.
+    pub lag: Histogram,
+    /// I/Os that were due and had to wait because as many as are allowed were in flight.
+    pub waited: u64,
+    /// The most I/Os in flight.
+    pub most_in_flight: u32,
+    /// From the start to the last completion.
+    pub elapsed_ns: u64,
+    /// How late the last I/Os were issued: the backlog that had built up.
+    pub backlog_ns: u64,
+    /// When the last I/O was due, in [`Mode::AsTimed`](crate::Mode); by then all should be issued.
+    pub last_due_ns: u64,
+    /// I/Os that failed.
+    pub errors: u64,
+    /// What the first of them said.
+    pub first_error: Option<String>,
+    /// I/Os that had not returned when the replay gave up waiting.
+    pub unfinished: u64,
+    /// The replay was ended before the end of the trace.
+    pub ended_early: bool,
+    /// The replay over time, in equal intervals.
+    pub intervals: Vec<Interval>,
+    /// The length of an interval.
+    pub interval_ns: u64,
+}
+
+impl Figures {
+    /// I/Os that completed.
+    #[must_use]
+    pub fn ios(&self) -> u64 {
+        self.classes.iter().map(|class| class.ios).sum()
+    }
+
+    /// I/Os per second, over the time that the replay took.
+    #[must_use]
+    pub fn iops(&self) -> f64 {
+        self.ios() as f64 * 1e9 / self.elapsed_ns.max(1) as f64
+    }
+}

@@ -1,0 +1,126 @@
+//! The document of how many times the load of a trace storage carries, `iosonde.fit/1`.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::capture::CapturedOp;
+use crate::experiment::Conclusion;
+use crate::measurement::Measurement;
+use crate::replay::{ReplayTiming, TracePart};
+
+/// How many times the load of a trace each target carries.
+///
+/// METHODS.md says how both edges are found and what they mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fit {
+    /// Which load.
+    pub part: TracePart,
+    /// What has to hold.
+    pub limits: Vec<FitLimit>,
+    /// By how many percent the load grows each month, where that was said.
+    pub growth_percent: Option<f64>,
+    /// The answers, one per target.
+    pub results: Vec<FitResult>,
+}
+
+/// A limit of the latency of one kind of I/O.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FitLimit {
+    /// The kind.
+    pub kind: CapturedOp,
+    /// The quantile that is limited, 0 to 1.
+    pub quantile: f64,
+    /// The most it may be.
+    pub at_most_ns: u64,
+    /// Where the limit comes from.
+    pub source: String,
+}
+
+/// The answer for one target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FitResult {
+    /// The target, or the model that stands for it.
+    pub target: PathBuf,
+    /// Where the model comes from; absent for a target that was measured.
+    pub model: Option<String>,
+    /// The answer in a sentence.
+    pub sentence: String,
+    /// The largest factor at which an open loop held.
+    pub lower: FitEdge,
+    /// The least factor at which copies that wait for the storage no longer held.
+    pub upper: FitEdge,
+    /// What gave out first.
+    pub cause: Option<FitCause>,
+    /// In how many months the load reaches the lower edge at its growth.
+    pub lower_months: Option<f64>,
+    /// In how many months it reaches the upper edge.
+    pub upper_months: Option<f64>,
+    /// Every replay, in its order.
+    pub attempts: Vec<FitAttempt>,
+}
+
+/// An edge of the bracket.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FitEdge {
+    /// How many times the users.
+    pub users: f64,
+    /// Whether the edge is there, or beyond what was tried.
+    pub side: FitSide,
+}
+
+/// Where an edge is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FitSide {
+    /// At the factor.
+    At,
+    /// Above it: it still held.
+    Above,
+    /// Below it: it no longer held.
+    Below,
+}
+
+/// What gave out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "what")]
+pub enum FitCause {
+    /// A latency was above its limit.
+    Latency {
+        /// Of this kind of I/O.
+        kind: CapturedOp,
+        /// What it was.
+        was_ns: u64,
+        /// Its limit.
+        limit_ns: u64,
+    },
+    /// I/Os could not be issued as fast as they were due.
+    Throughput,
+}
+
+/// One replay.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FitAttempt {
+    /// How many times the users.
+    pub users: f64,
+    /// What decided when an I/O was issued.
+    pub timing: ReplayTiming,
+    /// In how many thirds of the replay everything held.
+    pub held_thirds: u32,
+    /// What did not hold, and most clearly.
+    pub cause: Option<FitCause>,
+}
+
+impl Conclusion for Fit {
+    const SCHEMA: &'static str = "iosonde.fit/1";
+
+    fn title(&self, _: &[Measurement]) -> String {
+        format!("fit of {}", self.part.title())
+    }
+
+    fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        let targets = self.results.iter_mut().map(|result| &mut result.target);
+        std::iter::once(&mut self.part.trace).chain(targets).collect()
+    }
+}
