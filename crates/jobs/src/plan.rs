@@ -144,6 +144,8 @@ impl Plan {
             "durability",
             "monitor",
             "iometer",
+            "replay",
+            "fit",
         ];
         match job {
             "run" => part(Self::Run, keys),
@@ -158,6 +160,8 @@ impl Plan {
             "durability" => part(Self::Durability, keys),
             "monitor" => part(Self::Monitor, keys),
             "iometer" => part(Self::Cycle, keys),
+            "replay" => part(Self::Replay, keys),
+            "fit" => part(Self::Fit, keys),
             _ => Err(serde_json::Error::unknown_variant(job, JOBS)),
         }
     }
