@@ -8,7 +8,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 /// The version of these messages. An agent that speaks another refuses in PREPARE.
-pub const PROTOCOL: &str = "iosonde.fleet-protocol/1";
+pub const PROTOCOL: &str = "iosonde.fleet-protocol/2";
 
 /// The longest message that is read, in bytes. A result with its histograms and a day of series is
 /// far below it.
@@ -26,6 +26,9 @@ pub enum ToAgent {
         run: String,
         /// Test files stay after the run.
         keep: bool,
+        /// Targets stay ready for the next run, until the coordinator leaves.
+        #[serde(default)]
+        hold: bool,
         /// What is to be done.
         plan: Box<Value>,
     },
@@ -82,6 +85,9 @@ pub enum ToCoordinator {
     Ready {
         /// The run.
         run: String,
+        /// The targets and the host, as they are.
+        #[serde(default)]
+        site: Box<Value>,
     },
     /// The agent does not take part.
     Refuse {
@@ -142,6 +148,11 @@ pub enum ToCoordinator {
         run: String,
         /// Why, in a sentence.
         reason: String,
+    },
+    /// The run has ended and is kept on the host: the agent takes the next.
+    Idle {
+        /// The run.
+        run: String,
     },
     /// The agent is there.
     Heartbeat,
