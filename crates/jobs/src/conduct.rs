@@ -14,6 +14,7 @@ use crate::job::Job;
 use crate::monitor::WatchError;
 use crate::plan::{Plan, PlanError};
 use crate::recorder::{Recorder, Recording};
+use crate::run::HeldTargets;
 use crate::subject::Subject;
 
 /// What surrounds a job: what it may do, who hears of it, and where it is kept.
@@ -99,7 +100,10 @@ pub fn conduct(plan: &Plan, session: &mut Session<'_>) -> Result<Conducted, JobE
 }
 
 /// A job of one document that keeps its measurements as they come.
-pub(crate) fn conduct_one(
+///
+/// # Errors
+/// Nothing was measured, and why.
+pub fn conduct_one(
     session: &mut Session<'_>,
     job: &dyn Job,
     make: impl FnOnce(&AtomicBool, Observe<'_>) -> Result<Document, PrepareError>,
@@ -168,6 +172,11 @@ impl<'s> Relay<'s> {
         }
         drop(recorder);
         self.pass(&event);
+    }
+
+    /// Tells those who wait for it what is ready.
+    pub(crate) fn targets_ready(&self, targets: &HeldTargets) {
+        self.sink.borrow_mut().targets_ready(targets);
     }
 
     /// Says what stays behind if the program is killed from now on.

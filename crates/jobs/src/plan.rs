@@ -9,6 +9,7 @@ use thiserror::Error;
 use workload::Workload;
 
 use crate::durability::DurabilityPlan;
+use crate::fleet::FleetPlan;
 use crate::iometer::CyclePlan;
 use crate::job::Job;
 use crate::monitor::MonitorPlan;
@@ -43,6 +44,8 @@ pub enum Plan {
     Durability(Box<DurabilityPlan>),
     /// What the operating system counts, recorded.
     Monitor(Box<MonitorPlan>),
+    /// One of these on many hosts.
+    Fleet(Box<FleetPlan>),
     /// The runs of a configuration of IOMeter.
     #[serde(rename = "iometer")]
     Cycle(Box<CyclePlan>),
@@ -180,6 +183,10 @@ impl Plan {
                 workloads: plan.workloads.into_iter().map(Workload::with_means_of_mixes).collect(),
                 ..plan
             }),
+            Self::Fleet(plan) => {
+                let inner = Box::new(plan.plan.settled());
+                Self::Fleet(Box::new(FleetPlan { plan: inner, ..*plan }))
+            }
             other => other,
         }
     }
@@ -193,9 +200,14 @@ impl Plan {
     }
 
     /// What a document carries; `None` if it cannot be written as JSON. A plan that runs a command
-    /// is not carried either: nobody expects `iosonde do` on a result to start a program.
+    /// is not carried either: nobody expects `iosonde do` on a result to start a program. For the
+    /// same reason, that of a fleet is carried without its way to the hosts.
     pub(crate) fn to_json(&self) -> Option<serde_json::Value> {
-        if self.runs_a_command() { None } else { serde_json::to_value(self).ok() }
+        match self {
+            Self::Fleet(plan) => serde_json::to_value(Self::Fleet(plan.by_usual_way())).ok(),
+            plan if plan.runs_a_command() => None,
+            plan => serde_json::to_value(plan).ok(),
+        }
     }
 
     fn runs_a_command(&self) -> bool {
@@ -208,7 +220,10 @@ impl Plan {
     /// It is of another version of iosonde.
     pub fn carried(document: &Document) -> Result<Option<Self>, PlanError> {
         let plan: Option<Self> = document.plan().map(serde_json::from_value).transpose()?;
-        Ok(plan.filter(|plan| !plan.runs_a_command()))
+        Ok(plan.filter(|plan| !plan.runs_a_command()).map(|plan| match plan {
+            Self::Fleet(plan) => Self::Fleet(plan.by_usual_way()),
+            plan => plan,
+        }))
     }
 
     /// The plan of a result, from what the history knows of it.
@@ -229,6 +244,9 @@ impl Plan {
                 let RunsOptions { sides, permissions: _, repeat, settle_seconds } = read(json)?;
                 let workloads = sides.into_iter().map(|side| side.workload).collect();
                 Ok(Self::Runs(RunsPlan { workloads, repeat, settle_seconds }))
+            }
+            _ if json.starts_with("{\"hosts\":") => {
+                read::<FleetPlan>(json).map(|plan| Self::Fleet(plan.by_usual_way()))
             }
             "knee" => read(json).map(Self::Knee),
             "sizes" => read(json).map(Self::Sizes),
@@ -261,6 +279,7 @@ impl Plan {
             Self::Validate(plan) => plan.as_ref(),
             Self::Durability(plan) => plan.as_ref(),
             Self::Monitor(plan) => plan.as_ref(),
+            Self::Fleet(plan) => plan.as_ref(),
             Self::Cycle(plan) => plan.as_ref(),
         }
     }
@@ -279,6 +298,7 @@ impl Plan {
             Self::Validate(plan) => plan.as_mut(),
             Self::Durability(plan) => plan.as_mut(),
             Self::Monitor(plan) => plan.as_mut(),
+            Self::Fleet(plan) => plan.as_mut(),
             Self::Cycle(plan) => plan.as_mut(),
         };
         job.pin(document);
@@ -297,6 +317,7 @@ impl Plan {
             Self::Assess(_) => "assess",
             Self::Validate(_) | Self::Durability(_) => "validate",
             Self::Monitor(_) => "monitor",
+            Self::Fleet(plan) => plan.kind(),
             Self::Cycle(_) => "iometer",
         }
     }

@@ -40,7 +40,7 @@ pub use measure::{Site, beside, measure};
 pub use needs::{NeedError, parse_needs};
 pub use publish::Publish;
 pub use runs::{KeepRun, RUNS, RunSide, RunsOptions, runs};
-pub use scale::{ScaleOptions, scale, scale_measurements, scale_on};
+pub use scale::{ScaleOptions, scale, scale_count, scale_measurements, scale_on};
 pub use sizes::{STANDARD_SIZES, SizesOptions, sizes, sizes_setup};
 pub use sweep::{
     CollectError, Forecast, Keep, SweepOptions, collected_sweeps, forecast, plan_sweep_targets,
