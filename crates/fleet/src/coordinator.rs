@@ -145,11 +145,7 @@ impl<'t> Coordinator<'t> {
     ///
     /// # Errors
     /// Nothing was started, and why. After the start, what was lost is in the result.
-    pub fn run(
-        &mut self,
-        order: Order<'_>,
-        watch: &mut dyn Watch,
-    ) -> Result<FleetRun, FleetError> {
+    pub fn run(&mut self, order: Order<'_>, watch: &mut dyn Watch) -> Result<FleetRun, FleetError> {
         let mut conductor = self.conductor(order.run, watch);
         if let Err(error) = conductor.begin(order) {
             conductor.send_all(&ToAgent::Cancel { run: order.run.to_owned() });
@@ -160,7 +156,7 @@ impl<'t> Coordinator<'t> {
     }
 
     /// Says to all agents that nothing more is wanted.
-    pub fn leave(mut self) {
+    pub fn leave(&mut self) {
         struct Nobody;
         impl Watch for Nobody {
             fn hear(&mut self, _: usize, _: &Value) {}
@@ -331,7 +327,10 @@ impl Conductor<'_> {
             if self.watch.is_stopped() {
                 return Err(FleetError::Interrupted);
             }
-            let Some(missing) = self.hosts.iter().find(|host| host.takes_part && !is_so(host)) else { return Ok(()) };
+            let Some(missing) = self.hosts.iter().find(|host| host.takes_part && !is_so(host))
+            else {
+                return Ok(());
+            };
             if self.transport.now_ns() >= until_ns {
                 return Err(FleetError::Late(missing.report.name.clone(), what));
             }

@@ -24,6 +24,8 @@ pub(crate) struct About<'a> {
     pub workload: &'a Workload,
     /// The intervals that arrived, of each host.
     pub series: Vec<Vec<Point>>,
+    /// What repeats it.
+    pub plan: Option<serde_json::Value>,
 }
 
 /// Puts together what the hosts did.
@@ -61,7 +63,7 @@ pub(crate) fn document(run: FleetRun, about: About<'_>) -> Experiment<Fleet> {
         started: about.started.to_string(),
         finished: Timestamp::now().to_string(),
         status,
-        plan: None,
+        plan: about.plan,
         targets: targets(about.workload, &measurements),
         file_bytes: measurements.iter().map(|m| m.file_bytes).sum(),
         // Each measurement has that of its host.
@@ -85,7 +87,7 @@ pub(crate) fn document(run: FleetRun, about: About<'_>) -> Experiment<Fleet> {
 }
 
 /// How the hosts ended, where none was lost.
-fn worst(measurements: &[Measurement]) -> Status {
+pub(crate) fn worst(measurements: &[Measurement]) -> Status {
     let is = |status| measurements.iter().any(|m| m.status == status);
     match (is(Status::Failed), is(Status::Interrupted)) {
         (true, _) => Status::Failed,
@@ -253,6 +255,7 @@ mod tests {
             transport: "ssh",
             workload: &workload,
             series,
+            plan: None,
         };
         document(run, about)
     }

@@ -127,7 +127,7 @@ pub(crate) struct Relay<'s> {
 impl<'s> Relay<'s> {
     /// Opens the history of the session.
     pub(crate) fn open(session: &'s mut Session<'_>, job: &dyn Job) -> Result<Self, JobError> {
-        Ok(Self::of(session, job.subject()?, job.plan().to_json())?)
+        Ok(Self::of(session, job.subject()?, job.plan().carried_json())?)
     }
 
     /// The same for what no plan repeats.

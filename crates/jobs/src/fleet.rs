@@ -21,30 +21,33 @@ pub struct FleetPlan {
     /// What happens when one is lost.
     pub on_loss: OnLoss,
     /// The way to the hosts.
-    #[serde(default, skip_serializing_if = "Reach::is_usual")]
-    pub reach: Reach,
+    #[serde(default, skip_serializing_if = "FleetReach::is_usual")]
+    pub reach: FleetReach,
     /// What they do. `{host}` in the path of a target stands for the name of the host.
     pub plan: Box<Plan>,
 }
 
 /// The way to the hosts of a fleet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Reach {
-    /// The program that takes a host and a command as `ssh` does, and what is given to it first,
-    /// separated by spaces.
-    pub ssh_command: String,
-    /// What starts iosonde on a host.
-    pub agent: String,
+#[serde(tag = "by", rename_all = "snake_case", deny_unknown_fields)]
+pub enum FleetReach {
+    /// Sessions of `ssh`.
+    Ssh {
+        /// The program that takes a host and a command as `ssh` does, and what is given to it
+        /// first, separated by spaces.
+        command: String,
+        /// What starts iosonde on a host.
+        agent: String,
+    },
 }
 
-impl Default for Reach {
+impl Default for FleetReach {
     fn default() -> Self {
-        Self { ssh_command: "ssh".to_owned(), agent: "iosonde".to_owned() }
+        Self::Ssh { command: "ssh".to_owned(), agent: "iosonde".to_owned() }
     }
 }
 
-impl Reach {
+impl FleetReach {
     fn is_usual(&self) -> bool {
         *self == Self::default()
     }
@@ -54,7 +57,7 @@ impl FleetPlan {
     /// The same over plain `ssh`. A result may come from anybody, and must not name the program
     /// that is started when it is repeated.
     pub(crate) fn by_usual_way(&self) -> Box<Self> {
-        Box::new(Self { reach: Reach::default(), ..self.clone() })
+        Box::new(Self { reach: FleetReach::default(), ..self.clone() })
     }
 
     pub(crate) fn kind(&self) -> &'static str {
@@ -77,8 +80,13 @@ impl Job for FleetPlan {
             _ => inner.schema,
         };
         let title = format!("{} from {} hosts", inner.title, self.hosts.len());
-        let mut subject =
-            Subject::new(self.kind(), schema, title, (&[], EngineChoice::Auto), &self.by_usual_way())?;
+        let mut subject = Subject::new(
+            self.kind(),
+            schema,
+            title,
+            (&[], EngineChoice::Auto),
+            &self.by_usual_way(),
+        )?;
         subject.watched = inner.watched;
         let paths = self.plan.job().targets().into_iter().map(|path| path.display().to_string());
         subject.targets = paths.collect::<Vec<_>>().join(", ");

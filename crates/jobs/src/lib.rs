@@ -51,7 +51,7 @@ pub use conversion::{Conversion, Converted, ConvertedText, first_workload};
 pub use drift::{DriftError, drift};
 pub use durability::{DurabilityPlan, VerifyRequest, verify, write_durably};
 pub use event::{Event, Sink};
-pub use fleet::{FleetPlan, Reach};
+pub use fleet::{FleetPlan, FleetReach};
 pub use import::{ImportError, Importer};
 pub use iometer::{CycleCall, CyclePlan};
 pub use job::{Description, Job, Steps};
@@ -61,7 +61,9 @@ pub use plan::{Plan, PlanError, RunsPlan};
 pub use recorder::{Recorder, Recording};
 pub use run::{HeldTargets, run_held};
 pub use subject::Subject;
-pub use sweep::{Companion, NoCompanion, PreparedSweep, SweepPlan, counted_cells, sweep_on, sweep_precision};
+pub use sweep::{
+    Companion, NoCompanion, PreparedSweep, SweepPlan, counted_cells, sweep_on, sweep_precision,
+};
 pub use tool::{Terminal, ToolSession};
 pub use validate::{
     CleanReport, FilePlan, LedgerPlace, MappedConfiguration, Notices, ResizePlan, SqliosimPlace,

@@ -202,7 +202,8 @@ impl Plan {
     /// What a document carries; `None` if it cannot be written as JSON. A plan that runs a command
     /// is not carried either: nobody expects `iosonde do` on a result to start a program. For the
     /// same reason, that of a fleet is carried without its way to the hosts.
-    pub(crate) fn to_json(&self) -> Option<serde_json::Value> {
+    #[must_use]
+    pub fn carried_json(&self) -> Option<serde_json::Value> {
         match self {
             Self::Fleet(plan) => serde_json::to_value(Self::Fleet(plan.by_usual_way())).ok(),
             plan if plan.runs_a_command() => None,

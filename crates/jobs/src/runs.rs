@@ -95,7 +95,7 @@ fn runs(plan: &RunsPlan, session: &mut Session<'_>) -> Result<Conducted, JobErro
     let done = survey::runs(&options, session.stop, &mut keep, &mut observe);
     let documents =
         done.inspect_err(|_| recorders.iter().for_each(|r| r.borrow_mut().give_up()))?;
-    let carried = plan.plan().to_json();
+    let carried = plan.plan().carried_json();
     let documents: Vec<Document> = documents
         .into_iter()
         .map(|runs| Document::Runs(Box::new(Experiment { plan: carried.clone(), ..runs })))

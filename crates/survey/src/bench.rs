@@ -54,6 +54,11 @@ pub trait Stand {
     /// Why these streams cannot be measured on the targets because of what this host has.
     fn unfit(&self, workload: &Workload) -> Option<String>;
 
+    /// How it is measured here, as far as that is not the same everywhere.
+    fn method(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Does what the workload says.
     ///
     /// # Errors

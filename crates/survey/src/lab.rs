@@ -250,6 +250,11 @@ impl<'a> Lab<'a> {
         self.stand.facts()
     }
 
+    /// How it is measured here, as far as that is not the same everywhere.
+    pub(crate) fn method(&self) -> Vec<String> {
+        self.stand.method()
+    }
+
     /// What is known of the content of each target, in a phrase.
     pub(crate) fn contents(&self) -> Vec<String> {
         self.stand.contents()
@@ -336,6 +341,8 @@ impl<'a> Lab<'a> {
         let engine_observe = &mut |event: &Event| observe(Progress::Engine(event));
         self.wrote = writes;
         match self.stand.measure(&workload, self.stop, engine_observe) {
+            // The signal is what ends the experiment.
+            Err(EngineError::CalledOff) if self.stop.load(Ordering::Relaxed) => None,
             Err(error) => {
                 self.fail(&error);
                 None
@@ -415,8 +422,9 @@ impl<'a> Lab<'a> {
         &self,
         conclusion: C,
         measurements: Vec<Measurement>,
-        method: Vec<String>,
+        mut method: Vec<String>,
     ) -> Experiment<C> {
+        method.extend(self.stand.method());
         let named = measurements.iter().map(|m| ("", m));
         let mut warnings = doubts::each_once(named);
         // The error that ended the experiment explains what is missing.

@@ -42,6 +42,7 @@ pub use publish::Publish;
 pub use runs::{KeepRun, RUNS, RunSide, RunsOptions, runs};
 pub use scale::{ScaleOptions, scale, scale_count, scale_measurements, scale_on};
 pub use sizes::{STANDARD_SIZES, SizesOptions, sizes, sizes_setup};
+pub use steadiness::add_steadiness;
 pub use sweep::{
     CollectError, Forecast, Keep, SweepOptions, collected_sweeps, forecast, plan_sweep_targets,
     sweep, sweep_on,

@@ -4,6 +4,7 @@ mod allowed;
 mod audit;
 mod job;
 mod outbox;
+mod turn;
 
 use std::io::{BufReader, Read, Write};
 use std::path::PathBuf;
@@ -22,8 +23,9 @@ use workload::Nanoseconds;
 
 pub use allowed::Allowed;
 use audit::Audit;
-use job::Load;
+use job::{Held, Load};
 use outbox::Outbox;
+use turn::Turn;
 
 /// The agent looks at its clock this often.
 const TICK: Duration = Duration::from_millis(100);
@@ -50,7 +52,7 @@ enum Input {
     /// The coordinator's end of the pipe is closed, or what comes from it is not a message.
     Closed(String),
     /// Everything of the load is ready.
-    Prepared,
+    Prepared(Box<Value>),
     /// Something happened in the load.
     Event(Box<Event>),
     /// The result, before it is kept.
@@ -81,6 +83,8 @@ pub fn serve(
         options,
         audit,
         sender,
+        held: Held::default(),
+        turn: Turn::beside(&path),
         run: String::new(),
         load: None,
         events: 0,
@@ -119,6 +123,10 @@ struct Server {
     options: AgentOptions,
     audit: Audit,
     sender: Sender<Input>,
+    /// What is ready for the next run.
+    held: Held,
+    /// No other coordinator uses this host meanwhile.
+    turn: Turn,
     /// The run of the load.
     run: String,
     load: Option<Load>,
@@ -169,7 +177,7 @@ impl Server {
                 self.leave(&why);
                 Vec::new()
             }
-            Input::Prepared => self.agent.ready(),
+            Input::Prepared(site) => self.agent.ready(site),
             Input::Event(event) => {
                 self.happened(&event);
                 Vec::new()
@@ -194,7 +202,9 @@ impl Server {
         for action in actions {
             match action {
                 Action::Send(message) => self.answer(&message),
-                Action::Prepare { run, keep, plan } => self.prepare(run, keep, *plan),
+                Action::Prepare { run, keep, hold, plan } => {
+                    self.prepare(run, (keep, hold), *plan);
+                }
                 Action::Start(at_ns) => {
                     self.audit.note(&self.run, "start", "");
                     self.load.iter().for_each(|load| load.start(at_ns));
@@ -213,8 +223,11 @@ impl Server {
         self.outbox.send(message);
     }
 
-    fn prepare(&mut self, run: String, keep: bool, plan: Value) {
-        match self.options.allowed.check(plan, keep) {
+    fn prepare(&mut self, run: String, (keep, hold): (bool, bool), plan: Value) {
+        let checked = self.options.allowed.check(plan, keep);
+        // All runs of one coordinator have one name before the point.
+        let session = run.split('.').next().unwrap_or_default().to_owned();
+        match self.turn.take(&session).and(checked) {
             Err(reason) => {
                 self.agent.ended();
                 self.answer(&ToCoordinator::Refuse { run, reason });
@@ -228,12 +241,13 @@ impl Server {
                 self.warmup_ns = warmup.0;
                 (self.run, self.events, self.measured) = (run, 0, false);
                 let mut recording = self.options.recording.clone();
-                let tag = format!("fleet-{}", self.run);
+                let tag = format!("fleet-{session}");
                 if let Some(recording) = recording.as_mut().filter(|_| check_tag(&tag).is_ok()) {
                     recording.tags.push(tag);
                 }
                 let sender = self.sender.clone();
-                self.load = Some(Load::prepare(workload, permissions, recording, sender));
+                let held = (Held::clone(&self.held), hold);
+                self.load = Some(Load::prepare(workload, permissions, recording, held, sender));
             }
         }
     }
@@ -287,6 +301,7 @@ impl Server {
             }
             Ok(()) => {}
         }
+        self.outbox.send(&ToCoordinator::Idle { run: self.run.clone() });
     }
 }
 

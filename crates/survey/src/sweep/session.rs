@@ -196,6 +196,7 @@ impl Session {
                 break;
             }
         }
+        self.method.extend(lab.method());
         self.status = lab.status();
         self.error = lab.error().map(str::to_owned);
         Ok(())
