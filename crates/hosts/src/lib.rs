@@ -20,4 +20,4 @@ mod watching;
 
 pub use fleet::LossPolicy;
 pub use plan::planned;
-pub use run::conduct;
+pub use run::{conduct, over};

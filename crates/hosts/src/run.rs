@@ -4,7 +4,9 @@ use std::path::Path;
 
 use fleet::{FleetError, LossPolicy, Order};
 use jiff::Timestamp;
-use jobs::{Conducted, Event, FleetPlan, Job as _, JobError, Plan, Recorder, Session, Sink};
+use jobs::{
+    Conducted, Event, FleetPlan, FleetReach, Job as _, JobError, Plan, Recorder, Session, Sink,
+};
 use results::{Document, OnLoss};
 use serde_json::Value;
 use workload::Workload;
@@ -22,6 +24,13 @@ use crate::watching::Watching;
 pub fn conduct(plan: &Plan, session: &mut Session<'_>) -> Result<Conducted, JobError> {
     let Plan::Fleet(fleet) = plan else { return jobs::conduct(plan, session) };
     check(fleet)?;
+    if !session.permissions.destroy.is_empty() || session.permissions.overfill {
+        return Err(JobError::Usage(
+            "what may be overwritten or filled is decided on each host: start its agent with \
+             `--allow-destroy`, and leave out `--destroy` and `--overfill` here"
+                .to_owned(),
+        ));
+    }
     match fleet.plan.as_ref() {
         Plan::Run(workload) => run(fleet, workload, session),
         _ => search(fleet, session),
@@ -74,6 +83,30 @@ fn run(
         About { id: &id, started, transport: reach.name(), workload, series, plan: carried };
     let document = Document::Fleet(Box::new(document(run, about)));
     Ok(finish(document, recorder, &mut *session.sink))
+}
+
+/// A plan for these hosts. Windows of a search have one length on all of them, `window_s`.
+#[must_use]
+pub fn over(
+    hosts: Vec<String>,
+    reach: FleetReach,
+    on_loss: LossPolicy,
+    mut plan: Plan,
+    window_s: Option<f64>,
+) -> Plan {
+    let timing = match &mut plan {
+        Plan::Knee(options) => Some(&mut options.setup.timing),
+        Plan::Scale(options) => Some(&mut options.setup.timing),
+        _ => None,
+    };
+    if let Some((timing, seconds)) = timing.zip(window_s) {
+        (timing.seconds, timing.precision) = (seconds, None);
+    }
+    let on_loss = match on_loss {
+        LossPolicy::Abort => OnLoss::Abort,
+        LossPolicy::Continue => OnLoss::Continue,
+    };
+    Plan::Fleet(Box::new(FleetPlan { hosts, on_loss, reach, plan: Box::new(plan) }))
 }
 
 /// A load as agents are sent it.

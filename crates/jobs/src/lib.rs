@@ -60,9 +60,11 @@ pub use places::Places;
 pub use plan::{Plan, PlanError, RunsPlan};
 pub use recorder::{Recorder, Recording};
 pub use run::{HeldTargets, run_held};
+pub use runs::compare_sides;
 pub use subject::Subject;
 pub use sweep::{
     Companion, NoCompanion, PreparedSweep, SweepPlan, counted_cells, sweep_on, sweep_precision,
+    sweep_presets,
 };
 pub use tool::{Terminal, ToolSession};
 pub use validate::{

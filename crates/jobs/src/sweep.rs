@@ -13,7 +13,7 @@ use survey::{Bench, Here, SweepOptions};
 use workload::EngineChoice;
 use workload::sweep::Cell;
 
-pub use forecast::counted as counted_cells;
+pub use forecast::{counted as counted_cells, presets as sweep_presets};
 pub use prepared::{PreparedSweep, sweep_precision};
 pub use workload::sweep::Plan as SweepPlan;
 

@@ -144,6 +144,7 @@ fn conduct(command: &Command) -> Option<&ConductArgs> {
         Command::Scale(args) => &args.target.conduct,
         Command::Matrix(args) => &args.target.conduct,
         Command::Validate(args) => &args.target.conduct,
+        Command::Fleet(command) => command.conduct(),
         Command::Do(args) => &args.conduct,
         Command::Again(args) => &args.conduct,
         _ => return None,
@@ -154,7 +155,6 @@ fn conduct(command: &Command) -> Option<&ConductArgs> {
 fn progress(command: &Command) -> Option<ProgressForm> {
     match command {
         Command::Monitor(args) => Some(args.progress),
-        Command::Fleet(FleetCommand::Run(args)) => Some(args.progress),
         other => conduct(other).map(|conduct| conduct.progress),
     }
 }
@@ -164,7 +164,6 @@ fn language(command: &Command) -> Language {
     let args = match command {
         Command::Report(args) => args.language,
         Command::Monitor(args) => args.language,
-        Command::Fleet(FleetCommand::Run(args)) => args.language,
         Command::Capture(args) => match &args.command {
             Some(CaptureCommand::Show(args)) => args.language,
             _ => return Language::English,
