@@ -47,14 +47,26 @@ impl Site {
     }
 
     fn command(&self, hosts: &str, args: &[&str]) -> Command {
+        self.command_of("run", hosts, args)
+    }
+
+    fn command_of(&self, command: &str, hosts: &str, args: &[&str]) -> Command {
         let script = self.place.path("enter");
-        let reached = ["fleet", "run", "--ssh", hosts, "--agent", PROGRAM, "--ssh-command"];
+        let reached = ["fleet", command, "--ssh", hosts, "--agent", PROGRAM, "--ssh-command"];
         let reached = [&reached[..], &[script.to_str().unwrap(), "--warmup", "0"], args].concat();
         self.place.command(&reached)
     }
 
     fn run(&self, hosts: &str, args: &[&str]) -> Output {
         self.command(hosts, args).output().unwrap()
+    }
+
+    /// The document of a search.
+    #[track_caller]
+    fn search(&self, command: &str, hosts: &str, args: &[&str]) -> Value {
+        let output = self.command_of(command, hosts, args).arg("--json").output().unwrap();
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        serde_json::from_str(&stdout(&output)).unwrap()
     }
 
     /// The agent of a host.
@@ -334,9 +346,9 @@ fn another_version_is_refused_before_anything_is_touched() {
         (message["protocol"], message["plan"]) = (json!(protocol), plan);
         message
     };
-    let ours = "iosonde.fleet-protocol/1";
+    let ours = "iosonde.fleet-protocol/2";
     for (protocol, plan) in [
-        ("iosonde.fleet-protocol/2", json!({ "job": "run" })),
+        ("iosonde.fleet-protocol/0", json!({ "job": "run" })),
         (ours, json!({ "job": "run", "of_a_later_version": 1 })),
         (ours, json!({ "job": "exec", "command": "id" })),
     ] {
@@ -355,6 +367,139 @@ fn an_agent_that_cannot_note_commands_serves_nobody() {
     let place = Place::new(PROGRAM);
     let output = place.run(&["agent", "--stdio", "--audit", "/nowhere/agent.log"]);
     fails(&output, 1, "--audit");
+}
+
+/// Names of targets in a measurement, and how many of them did something.
+fn busy(measurement: &Value) -> Vec<String> {
+    let targets = measurement["targets"].as_array().unwrap().iter();
+    let busy = targets.filter(|target| target["total"]["ios"].as_u64().unwrap() > 0);
+    busy.map(|target| target["path"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Targets are made ready once on every host, every point of the search is one start of all hosts,
+/// and nothing stays behind.
+#[test]
+fn the_knee_of_several_hosts_is_one_search() {
+    let site = Site::new();
+    let data = site.place.path("data");
+    fs::create_dir(&data).unwrap();
+    let target = format!("{}/{{host}}.test", data.display());
+    let load = ["--size", "4M", "--engine", "sync", "--buffered", "--threads", "1"];
+    let short = ["--from", "2", "--to", "2", "--seconds", "0.5", "--settle", "0"];
+    let document = site.search("knee", "a,b", &[&[target.as_str()][..], &load, &short].concat());
+    assert_eq!(document["schema"], "iosonde.knee/2", "{}", document["schema"]);
+    let points = document["measurements"].as_array().unwrap();
+    assert!(!points.is_empty());
+    for point in points {
+        let busy = busy(point);
+        assert_eq!(busy.len(), 2, "{busy:?}");
+        assert!(busy[0].starts_with("a:/") && busy[1].ends_with("b.test"), "{busy:?}");
+        assert_eq!(point["in_flight"], 2);
+    }
+    let method = document["method"].to_string();
+    assert!(method.contains("one named moment") && method.contains("tag fleet-"), "{method}");
+    assert_eq!(fs::read_dir(&data).unwrap().count(), 0, "test files stayed");
+    let audit = site.audit();
+    // Once to make ready, then a point each.
+    assert_eq!(audit.matches("command=prepare").count(), 2 * (1 + points.len()), "{audit}");
+    assert_eq!(audit.matches("command=start").count(), 2 * points.len(), "{audit}");
+    let own = site.place.list(&["--kind", "run"]);
+    assert_eq!(own.len(), 2 * points.len(), "what hosts keep: {own:?}");
+    // What the result carries repeats it over plain ssh, and starts no other program.
+    let plan = &document["plan"];
+    assert_eq!((&plan["job"], &plan["plan"]["job"]), (&json!("fleet"), &json!("knee")));
+    assert!(plan.get("reach").is_none(), "{plan}");
+}
+
+#[test]
+fn hosts_are_loaded_alone_and_then_together() {
+    let site = Site::new();
+    let args = ["--engine", "null", "/x", "--seconds", "0.5", "--settle", "0", "--rate", "1000"];
+    let document = site.search("scale", "a,b,c", &args);
+    let conclusion = &document["conclusion"];
+    let alone = conclusion["alone"].as_array().unwrap();
+    let names: Vec<&str> = alone.iter().map(|one| one["target"].as_str().unwrap()).collect();
+    assert_eq!(names, ["a:/x", "b:/x", "c:/x"]);
+    let sets: Vec<usize> = conclusion["together"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|set| set["targets"].as_array().unwrap().len())
+        .collect();
+    assert_eq!(sets, [2, 3]);
+    let steps = conclusion["scaling"]["steps"].as_array().unwrap();
+    assert!(steps.iter().all(|step| step["efficiency_percent"].is_number()), "{steps:?}");
+    let parts: Vec<usize> =
+        document["measurements"].as_array().unwrap().iter().map(|m| busy(m).len()).collect();
+    assert_eq!(parts, [1, 1, 1, 1, 2, 3], "one point has the first host twice as loaded");
+}
+
+#[test]
+fn a_sweep_runs_every_cell_on_all_hosts() {
+    let site = Site::new();
+    let lists = ["--blocks", "4K,8K", "--depths", "1,2", "--seconds", "0.3", "--settle", "0"];
+    let args = [&["--engine", "null", "/x"][..], &lists].concat();
+    let document = site.search("sweep", "a,b", &args);
+    let cells = document["measurements"].as_array().unwrap();
+    assert_eq!(cells.len(), 4);
+    assert!(cells.iter().all(|cell| busy(cell).len() == 2));
+}
+
+/// The plan that `--print-plan` prints is carried out by `do`, and `again` repeats a result.
+#[test]
+fn plans_of_fleets_are_printed_done_and_repeated() {
+    // What repeats a result finds ssh and iosonde where everybody does.
+    let site = Site::with("while [ \"$1\" != iosonde ]; do shift; done; exec \"$@\"");
+    let bin = site.place.path("bin");
+    fs::create_dir(&bin).unwrap();
+    let text =
+        "#!/bin/sh\nwhile [ $1 != -- ]; do shift; done; shift; shift; exec sh -c \"exec $*\"\n";
+    fs::write(bin.join("ssh"), text).unwrap();
+    fs::set_permissions(bin.join("ssh"), fs::Permissions::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink(PROGRAM, bin.join("iosonde")).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let says = |args: &[&str]| {
+        let output = site.place.command(args).env("PATH", &path).output().unwrap();
+        assert_eq!(code(&output), 0, "{args:?}: {}", stderr(&output));
+        stdout(&output)
+    };
+    let args = [&["fleet", "run", "--ssh", "a,b", "--seconds", "1", "--warmup", "0"][..], &NULL];
+    let dry = says(&[&args.concat()[..], &["--dry-run"]].concat());
+    assert!(dry.contains("2 hosts: a, b") && dry.contains("on every host: /x"), "{dry}");
+    let plan = says(&[&args.concat()[..], &["--print-plan"]].concat());
+    fs::write(site.place.path("plan.toml"), &plan).unwrap();
+    assert_eq!(site.place.list(&[]).len(), 0, "something was measured");
+    let file = site.place.path("plan.toml");
+    let done: Value =
+        serde_json::from_str(&says(&["do", file.to_str().unwrap(), "--json"])).unwrap();
+    assert_eq!((&done["schema"], hosts(&done).len()), (&json!("iosonde.fleet/1"), 2));
+    says(&["again", done["id"].as_str().unwrap(), "--quiet"]);
+    assert_eq!(site.place.list(&["--kind", "fleet"]).len(), 2);
+}
+
+/// While one coordinator uses a host, another is refused; afterwards it is not.
+#[test]
+fn a_second_coordinator_is_refused() {
+    let site = Site::new();
+    let mut running =
+        Running::start(site.command("a", &[&NULL[..], &["--seconds", "120"]].concat()));
+    let second = site.run("b", &[&NULL[..], &["--seconds", "1"]].concat());
+    fails(&second, 1, "another coordinator uses this host");
+    signal(running.child.id(), "-INT");
+    running.child.wait().unwrap();
+    let third = site.run("b", &[&NULL[..], &["--seconds", "1"]].concat());
+    assert_eq!(code(&third), 0, "{}", stderr(&third));
+}
+
+#[test]
+fn what_only_a_host_may_allow_is_refused_here() {
+    let site = Site::new();
+    let output = site.run("a", &["--target", "/dev/x", "--destroy", "/dev/x"]);
+    fails(&output, 2, "--allow-destroy");
+    let output = site.command_of("scale", "a,b", &["/x", "/y"]).output().unwrap();
+    fails(&output, 2, "name one target");
+    let adaptive = ["/x", "--blocks", "8K", "--adaptive"];
+    fails(&site.command_of("sweep", "a,b", &adaptive).output().unwrap(), 2, "same length");
 }
 
 /// A server of OpenSSH that lets this test in with its own key.
