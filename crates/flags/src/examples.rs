@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Each command with what people type. A test reads every line with the program's own grammar.
-pub const EXAMPLES: [(&str, &[&str]); 54] = [
+pub const EXAMPLES: [(&str, &[&str]); 56] = [
     ("", &["iosonde assess /data --for postgres", "iosonde run /data -b 8K --depth 32 -d 30s"]),
     ("assess", &["iosonde assess /data --for postgres --pace quick"]),
     ("inspect", &["iosonde inspect /data"]),
@@ -22,6 +22,8 @@ pub const EXAMPLES: [(&str, &[&str]); 54] = [
         "fleet sweep",
         &["iosonde fleet sweep --ssh db1,db2 /mnt/vol/{host}.test --blocks 8K,64K --depths 1,8"],
     ),
+    ("fleet hosts", &["iosonde fleet hosts --ssh db1,db2,db3 /mnt/vol"]),
+    ("fleet resume", &["iosonde fleet resume --ssh db1,db2"]),
     ("fleet run", &["iosonde fleet run --ssh db1,db2 --target /mnt/vol/{host}.test -d 60s"]),
     ("agent", &["iosonde agent --stdio --allow /mnt/vol"]),
     ("capture", &["iosonde capture /var/lib/postgresql -d 60s -o /mnt/other/shop.iotrace"]),

@@ -17,12 +17,21 @@ pub enum Action {
     Prepare {
         /// The run.
         run: String,
+        /// What the coordinator calls this host.
+        host: String,
         /// Test files stay after the run.
         keep: bool,
         /// Targets stay ready for the next run.
         hold: bool,
         /// The plan.
         plan: Box<Value>,
+    },
+    /// Answer this question.
+    Answer {
+        /// Its number.
+        number: u32,
+        /// What is asked.
+        question: Box<Value>,
     },
     /// Begin I/O at this moment of the agent's clock.
     Start(u64),
@@ -76,9 +85,10 @@ impl Agent {
         self.heard_ns = self.heard_ns.max(now_ns);
         let send = |message| vec![Action::Send(Box::new(message))];
         match message {
-            ToAgent::Prepare { protocol, run, keep, hold, plan } => {
-                self.prepare(&protocol, Action::Prepare { run, keep, hold, plan })
+            ToAgent::Prepare { protocol, run, host, keep, hold, plan } => {
+                self.prepare(&protocol, Action::Prepare { run, host, keep, hold, plan })
             }
+            ToAgent::Ask { number, question } => vec![Action::Answer { number, question }],
             ToAgent::Ping { number } => {
                 send(ToCoordinator::Pong { number, received_ns: now_ns, sent_ns: now_ns })
             }

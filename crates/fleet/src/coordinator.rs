@@ -30,6 +30,9 @@ const START_NS: u64 = SECOND_NS;
 /// How long hosts have to send what they measured after ABORT.
 const ENDING_NS: u64 = 60 * SECOND_NS;
 
+/// How long an answer to a question may take.
+const ANSWER_NS: u64 = 30 * SECOND_NS;
+
 /// How long a host may take to end the run before.
 const BUSY_NS: u64 = 60 * SECOND_NS;
 
@@ -56,6 +59,8 @@ struct Host {
     heard_ns: u64,
     events: u64,
     refused: Option<String>,
+    /// To the question of this number.
+    answer: Option<(u32, Box<Value>)>,
 }
 
 impl Host {
@@ -75,6 +80,8 @@ pub struct Coordinator<'t> {
     transport: &'t mut dyn Transport,
     hosts: Vec<Host>,
     heartbeat_ns: u64,
+    /// Questions so far.
+    asked: u32,
 }
 
 impl<'t> Coordinator<'t> {
@@ -99,9 +106,10 @@ impl<'t> Coordinator<'t> {
             heard_ns: now,
             events: 0,
             refused: None,
+            answer: None,
         };
         let hosts = names.iter().map(host).collect();
-        let mut coordinator = Self { transport, hosts, heartbeat_ns: now };
+        let mut coordinator = Self { transport, hosts, heartbeat_ns: now, asked: 0 };
         let greeted = coordinator.conductor("", watch).greet();
         if let Err(error) = greeted {
             coordinator.leave();
@@ -111,7 +119,7 @@ impl<'t> Coordinator<'t> {
     }
 
     fn conductor<'a>(&'a mut self, run: &'a str, watch: &'a mut dyn Watch) -> Conductor<'a> {
-        let Self { transport, hosts, heartbeat_ns } = self;
+        let Self { transport, hosts, heartbeat_ns, .. } = self;
         Conductor { transport: &mut **transport, watch, run, hosts, heartbeat_ns }
     }
 
@@ -123,6 +131,34 @@ impl<'t> Coordinator<'t> {
         self.hosts.iter_mut().for_each(|host| host.begin(true));
         self.conductor("", watch).clocks()?;
         Ok(self.reports())
+    }
+
+    /// Asks each host a question; those without one are not asked.
+    ///
+    /// # Errors
+    /// A host did not answer.
+    pub fn ask(
+        &mut self,
+        questions: &[Option<Value>],
+        watch: &mut dyn Watch,
+    ) -> Result<Vec<Option<Value>>, FleetError> {
+        self.asked = self.asked.wrapping_add(1);
+        let number = self.asked;
+        let all = questions.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+        for (host, question) in self.hosts.iter_mut().zip(all) {
+            host.begin(question.is_some());
+            host.answer = None;
+        }
+        for (at, question) in questions.iter().enumerate() {
+            let Some(question) = question else { continue };
+            let question = Box::new(question.clone());
+            self.transport.send(at, &ToAgent::Ask { number, question });
+        }
+        let until = self.transport.now_ns().saturating_add(ANSWER_NS);
+        let answered = |host: &Host| host.answer.as_ref().is_some_and(|(n, _)| *n == number);
+        self.conductor("", watch).all(answered, until, "answering a question")?;
+        let answer = |host: &mut Host| host.answer.take().map(|(_, answer)| *answer);
+        Ok(self.hosts.iter_mut().map(answer).collect())
     }
 
     /// Makes the plans ready on their hosts and starts nothing. With [`Order::hold`], what is ready
@@ -216,7 +252,9 @@ impl Conductor<'_> {
             host.busy = true;
             let (protocol, run) = (PROTOCOL.to_owned(), order.run.to_owned());
             let (keep, hold, plan) = (order.keep, order.hold, Box::new(plan.clone()));
-            self.transport.send(at, &ToAgent::Prepare { protocol, run, keep, hold, plan });
+            let host = host.report.name.clone();
+            let prepare = ToAgent::Prepare { protocol, run, host, keep, hold, plan };
+            self.transport.send(at, &prepare);
         }
         // Large files take long to write; silence is what ends this.
         self.all_reach(Phase::Ready, u64::MAX, "making the targets ready")
@@ -387,6 +425,7 @@ impl Conductor<'_> {
                 host.phase = Phase::Ready;
                 host.report.site = Some(site);
             }
+            ToCoordinator::Answer { number, answer } => host.answer = Some((number, answer)),
             ToCoordinator::Idle { .. } => host.busy = false,
             ToCoordinator::Refuse { run, reason } if ours(&run) || run.is_empty() => {
                 host.busy = false;

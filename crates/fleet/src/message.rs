@@ -24,6 +24,9 @@ pub enum ToAgent {
         protocol: String,
         /// The name of the run.
         run: String,
+        /// What the coordinator calls the host.
+        #[serde(default)]
+        host: String,
         /// Test files stay after the run.
         keep: bool,
         /// Targets stay ready for the next run, until the coordinator leaves.
@@ -31,6 +34,13 @@ pub enum ToAgent {
         hold: bool,
         /// What is to be done.
         plan: Box<Value>,
+    },
+    /// Answer a question outside of any run.
+    Ask {
+        /// Its number.
+        number: u32,
+        /// What is asked.
+        question: Box<Value>,
     },
     /// Tell the time.
     Ping {
@@ -95,6 +105,13 @@ pub enum ToCoordinator {
         run: String,
         /// Why, in a sentence.
         reason: String,
+    },
+    /// The answer to a question.
+    Answer {
+        /// The number of the question.
+        number: u32,
+        /// What is answered.
+        answer: Box<Value>,
     },
     /// The time.
     Pong {

@@ -131,6 +131,10 @@ impl World {
                     self.answer(at, &ToCoordinator::Idle { run });
                 }
                 Action::Stop => self.end(at),
+                Action::Answer { number, question } => {
+                    let answer = Box::new(json!([question, at]));
+                    self.answer(at, &ToCoordinator::Answer { number, answer });
+                }
                 Action::Leave => {
                     let gone = self.hosts[at].agent.gone();
                     self.act(at, gone);
@@ -269,6 +273,10 @@ fn runs_follow_each_other_on_some_of_the_hosts() {
         assert_eq!(took_part, meant);
         assert!(done.hosts.iter().all(|host| host.measurement.is_some() && host.clock.is_some()));
     }
+    let answers = fleet.ask(&[Some(json!("a")), None, Some(json!("b"))], &mut Quiet).unwrap();
+    assert_eq!(answers, [Some(json!(["a", 0])), None, Some(json!(["b", 2]))]);
+    let clocks = fleet.compare_clocks(&mut Quiet).unwrap();
+    assert_eq!(clocks[1].clock.unwrap().ahead_ns, 7);
     fleet.leave();
 }
 
@@ -325,6 +333,7 @@ fn an_agent_refuses_another_protocol_and_a_second_coordinator() {
     let prepare = |protocol: &str, run: &str| ToAgent::Prepare {
         protocol: protocol.to_owned(),
         run: run.to_owned(),
+        host: "h".to_owned(),
         keep: false,
         hold: false,
         plan: Box::new(json!({})),

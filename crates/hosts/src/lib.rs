@@ -7,10 +7,12 @@
 pub mod agent;
 mod combined;
 mod document;
+mod look;
 mod pipes;
 mod places;
 mod plan;
 mod reach;
+mod resume;
 mod run;
 mod search;
 mod site;
@@ -19,5 +21,7 @@ mod together;
 mod watching;
 
 pub use fleet::LossPolicy;
+pub use look::{FleetHosts, HostReport, LookRequest, SharedStorage, TargetReport, look};
 pub use plan::planned;
+pub use resume::{ResumeRequest, resume};
 pub use run::{conduct, over};

@@ -130,7 +130,7 @@ pub(crate) fn failed(error: &FleetError) -> JobError {
 }
 
 /// Delivers the document, then keeps it.
-fn finish(document: Document, mut recorder: Recorder, sink: &mut dyn Sink) -> Conducted {
+pub(crate) fn finish(document: Document, mut recorder: Recorder, sink: &mut dyn Sink) -> Conducted {
     let delivered = sink.deliver(&document);
     for measurement in document.measurements() {
         recorder.measured(measurement, &mut |text| sink.hear(&Event::Notice { text }));

@@ -387,7 +387,7 @@ fn the_knee_of_several_hosts_is_one_search() {
     let load = ["--size", "4M", "--engine", "sync", "--buffered", "--threads", "1"];
     let short = ["--from", "2", "--to", "2", "--seconds", "0.5", "--settle", "0"];
     let document = site.search("knee", "a,b", &[&[target.as_str()][..], &load, &short].concat());
-    assert_eq!(document["schema"], "iosonde.knee/2", "{}", document["schema"]);
+    assert_eq!(document["schema"], "iosonde.knee/1");
     let points = document["measurements"].as_array().unwrap();
     assert!(!points.is_empty());
     for point in points {
@@ -468,7 +468,7 @@ fn plans_of_fleets_are_printed_done_and_repeated() {
     assert!(dry.contains("2 hosts: a, b") && dry.contains("on every host: /x"), "{dry}");
     let plan = says(&[&args.concat()[..], &["--print-plan"]].concat());
     fs::write(site.place.path("plan.toml"), &plan).unwrap();
-    assert_eq!(site.place.list(&[]).len(), 0, "something was measured");
+    assert!(!site.audit().contains("command=prepare"), "a host was called");
     let file = site.place.path("plan.toml");
     let done: Value =
         serde_json::from_str(&says(&["do", file.to_str().unwrap(), "--json"])).unwrap();

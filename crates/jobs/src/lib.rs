@@ -32,6 +32,7 @@ mod plan;
 mod recorder;
 mod run;
 mod runs;
+mod specs;
 pub mod sqlio;
 pub mod sqliosim;
 mod subject;
@@ -61,6 +62,7 @@ pub use plan::{Plan, PlanError, RunsPlan};
 pub use recorder::{Recorder, Recording};
 pub use run::{HeldTargets, run_held};
 pub use runs::compare_sides;
+pub use specs::{place_in_file, spec_of_file, specs_of_file};
 pub use subject::Subject;
 pub use sweep::{
     Companion, NoCompanion, PreparedSweep, SweepPlan, counted_cells, sweep_on, sweep_precision,

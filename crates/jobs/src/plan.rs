@@ -175,6 +175,19 @@ impl Plan {
         Ok(plan.settled())
     }
 
+    /// Reads a plan, or the plan of a result as JSON.
+    ///
+    /// # Errors
+    /// The text is neither, or a result that no plan repeats.
+    pub fn read(text: &str) -> Result<Self, PlanError> {
+        if !text.trim_start().starts_with('{') {
+            return Self::from_toml(text);
+        }
+        let document = Document::parse(text).map_err(|e| PlanError::Invalid(e.to_string()))?;
+        let kind = document.kind().to_owned();
+        Self::carried(&document)?.ok_or(PlanError::NotRepeatable { kind })
+    }
+
     /// What a workload leaves to its mixes is filled in, as in a workload file.
     fn settled(self) -> Self {
         match self {

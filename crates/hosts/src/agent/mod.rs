@@ -3,7 +3,9 @@
 mod allowed;
 mod audit;
 mod job;
+mod keepsake;
 mod outbox;
+mod questions;
 mod turn;
 
 use std::io::{BufReader, Read, Write};
@@ -24,7 +26,11 @@ use workload::Nanoseconds;
 pub use allowed::Allowed;
 use audit::Audit;
 use job::{Held, Load};
+use keepsake::Keepsake;
+pub(crate) use keepsake::KeptResult;
 use outbox::Outbox;
+use questions::answer;
+pub(crate) use questions::{Answer, Question};
 use turn::Turn;
 
 /// The agent looks at its clock this often.
@@ -85,6 +91,7 @@ pub fn serve(
         sender,
         held: Held::default(),
         turn: Turn::beside(&path),
+        keepsake: Keepsake::beside(&path),
         run: String::new(),
         load: None,
         events: 0,
@@ -127,6 +134,8 @@ struct Server {
     held: Held,
     /// No other coordinator uses this host meanwhile.
     turn: Turn,
+    /// What waits for a coordinator that went away.
+    keepsake: Keepsake,
     /// The run of the load.
     run: String,
     load: Option<Load>,
@@ -185,6 +194,9 @@ impl Server {
             Input::Measured(measurement) => {
                 self.measured = true;
                 if let Ok(measurement) = serde_json::to_value(measurement) {
+                    if let Err(text) = self.keepsake.keep(&measurement) {
+                        self.audit.note(&self.run, "not-kept", &text);
+                    }
                     let (run, events) = (self.run.clone(), self.events);
                     let measurement = Box::new(measurement);
                     self.outbox.send(&ToCoordinator::Result { run, events, measurement });
@@ -202,8 +214,17 @@ impl Server {
         for action in actions {
             match action {
                 Action::Send(message) => self.answer(&message),
-                Action::Prepare { run, keep, hold, plan } => {
+                Action::Prepare { run, host, keep, hold, plan } => {
+                    // What the point before measured has arrived.
+                    self.keepsake.forget();
+                    self.keepsake.name(&run, &host);
                     self.prepare(run, (keep, hold), *plan);
+                }
+                Action::Answer { number, question } => {
+                    self.audit.note("", "question", &question.to_string());
+                    let answer = answer(*question, &self.options.allowed, &self.keepsake);
+                    let answer = Box::new(answer);
+                    self.outbox.send(&ToCoordinator::Answer { number, answer });
                 }
                 Action::Start(at_ns) => {
                     self.audit.note(&self.run, "start", "");
@@ -211,7 +232,11 @@ impl Server {
                 }
                 Action::CallOff => self.stop("cancel"),
                 Action::Stop => self.stop("stop"),
-                Action::Leave => self.leave("the coordinator left"),
+                Action::Leave => {
+                    // It does not leave before it has every result.
+                    self.keepsake.forget();
+                    self.leave("the coordinator left");
+                }
             }
         }
     }
@@ -271,6 +296,7 @@ impl Server {
             Event::Began { .. } | Event::Engine(Engine::Workers { .. }) => return,
             Event::Engine(Engine::ThreadsStarted { after_ns, late_ns }) => {
                 let (after_ns, late_ns) = (after_ns.saturating_add(self.warmup_ns), *late_ns);
+                self.keepsake.started = Some((late_ns, after_ns));
                 self.outbox.send(&ToCoordinator::Started { run: self.run.clone(), late_ns });
                 self.outbox.send(&ToCoordinator::Window { run: self.run.clone(), after_ns });
                 return;

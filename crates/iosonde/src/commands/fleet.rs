@@ -4,18 +4,20 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use clap::{Args, Subcommand};
-use hosts::LossPolicy;
+use engine::Permissions;
 use hosts::agent::{AgentOptions, Allowed, serve};
-use jobs::{FleetReach, Plan};
+use hosts::{LookRequest, LossPolicy, ResumeRequest};
+use jobs::{FleetReach, Plan, Session};
+use screen::Display;
 use workload::{Bytes, Nanoseconds};
 
 use crate::args::StreamArgs;
 use crate::commands::knee::{self, KneeArgs};
-use crate::commands::run::apply_stream;
+use crate::commands::run::{apply_stream, json};
 use crate::commands::scale::{self, ScaleArgs};
 use crate::commands::sweep::{self, SweepArgs};
-use crate::conducting::{Manners, Rehearsal, search};
-use crate::exit::{Failure, Outcome};
+use crate::conducting::{Console, Manners, Rehearsal, ended, search};
+use crate::exit::{Failure, Outcome, print};
 use crate::recording::RecordingArgs;
 use crate::targets::{ConductArgs, EngineArg};
 
@@ -53,6 +55,44 @@ pub(crate) enum FleetCommand {
     Scale(Box<FleetScaleArgs>),
     /// Run a matrix of workloads on all hosts together
     Sweep(Box<FleetSweepArgs>),
+    /// Show who is there, how well clocks are known, and which targets are the same storage
+    Hosts(FleetHostsArgs),
+    /// Fetch the results of a run whose coordinator went away
+    Resume(FleetResumeArgs),
+}
+
+/// `iosonde fleet hosts`
+#[derive(Debug, Args)]
+pub(crate) struct FleetHostsArgs {
+    #[command(flatten)]
+    pub reach: ReachArgs,
+
+    /// Directories, files or devices on every host. A small file is made in directories for a
+    /// moment, to see whether the other hosts find it
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<PathBuf>,
+
+    /// Print the result as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `iosonde fleet resume`
+#[derive(Debug, Args)]
+pub(crate) struct FleetResumeArgs {
+    #[command(flatten)]
+    pub reach: ReachArgs,
+
+    /// The run, by its id [default: the newest that waits on the hosts]
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+
+    /// Print the result as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub recording: RecordingArgs,
 }
 
 /// The hosts, and the way to them.
@@ -160,20 +200,25 @@ pub(crate) struct FleetRunArgs {
 
 impl ReachArgs {
     fn over(&self, plan: Plan, on_loss: LossPolicy, window_s: Option<f64>) -> Plan {
+        hosts::over(self.ssh.clone(), self.way(), on_loss, plan, window_s)
+    }
+
+    fn way(&self) -> FleetReach {
         let (command, agent) = (self.ssh_command.clone(), self.agent.clone());
-        hosts::over(self.ssh.clone(), FleetReach::Ssh { command, agent }, on_loss, plan, window_s)
+        FleetReach::Ssh { command, agent }
     }
 }
 
 impl FleetCommand {
     /// What is shown meanwhile.
-    pub(crate) fn conduct(&self) -> &ConductArgs {
-        match self {
+    pub(crate) fn conduct(&self) -> Option<&ConductArgs> {
+        Some(match self {
             Self::Run(args) => &args.conduct,
             Self::Knee(args) => &args.knee.target.conduct,
             Self::Scale(args) => &args.scale.target.conduct,
             Self::Sweep(args) => &args.sweep.target.conduct,
-        }
+            Self::Hosts(_) | Self::Resume(_) => return None,
+        })
     }
 }
 
@@ -208,6 +253,22 @@ pub(crate) fn fleet(command: &FleetCommand, stop: &AtomicBool) -> Result<Outcome
             let rehearsal =
                 Rehearsal { print_plan: sweep.print_plan, dry_run: sweep.target.conduct.dry_run };
             search(&plan, &sweep::manners(sweep)?, rehearsal, stop)
+        }
+        FleetCommand::Hosts(args) => {
+            let (hosts, reach) = (args.reach.ssh.clone(), args.reach.way());
+            let request = LookRequest { hosts, reach, targets: args.targets.clone() };
+            let mut display = Display::new(false);
+            let found = hosts::look(&request, stop, &mut |event| display.hear(event))?;
+            print(&if args.json { json(&found)? } else { found.text() })?;
+            Ok(Outcome::Done)
+        }
+        FleetCommand::Resume(args) => {
+            let (hosts, reach) = (args.reach.ssh.clone(), args.reach.way());
+            let request = ResumeRequest { hosts, reach, run: args.run.clone() };
+            let (recording, permissions) = (args.recording.recording()?, Permissions::default());
+            let sink = &mut Console::new(Display::new(false), args.json);
+            let mut session = Session { permissions, recording: recording.as_ref(), sink, stop };
+            ended(hosts::resume(&request, &mut session)?, stop).map(|(_, outcome)| outcome)
         }
     }
 }

@@ -144,7 +144,7 @@ fn conduct(command: &Command) -> Option<&ConductArgs> {
         Command::Scale(args) => &args.target.conduct,
         Command::Matrix(args) => &args.target.conduct,
         Command::Validate(args) => &args.target.conduct,
-        Command::Fleet(command) => command.conduct(),
+        Command::Fleet(command) => return command.conduct(),
         Command::Do(args) => &args.conduct,
         Command::Again(args) => &args.conduct,
         _ => return None,

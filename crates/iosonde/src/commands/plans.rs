@@ -7,7 +7,7 @@ use clap::Args;
 use engine::Permissions;
 use history::History;
 use history::compare::{BAND_PERCENT, CompareOptions, KeptSide, compare_kept};
-use jobs::{Again, Original, Plan, PlanError, Recording, Session, again, check_destroy};
+use jobs::{Again, Original, Plan, Recording, Session, again, check_destroy};
 use results::Document;
 
 use crate::commands::run::json;
@@ -66,7 +66,7 @@ pub(crate) struct AgainArgs {
 /// Runs `iosonde do`.
 pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let wrong = |e: String| Failure::WrongUsage(format!("`{}`: {e}", args.plan.display()));
-    let plan = plan_in(&read_text(&args.plan)?).map_err(wrong)?;
+    let plan = Plan::read(&read_text(&args.plan)?).map_err(|e| wrong(e.to_string()))?;
     let permissions = args.conduct.permissions();
     check_destroy(&plan.job().targets(), &permissions.destroy)?;
     if args.conduct.dry_run {
@@ -77,17 +77,6 @@ pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     let manners =
         Manners { manner, json: args.json, recording: args.recording.recording()?, permissions };
     conduct(&plan, &manners, stop)
-}
-
-/// A plan, or that of a result.
-fn plan_in(text: &str) -> Result<Plan, String> {
-    if !text.trim_start().starts_with('{') {
-        return Plan::from_toml(text).map_err(|e| e.to_string());
-    }
-    let document = Document::parse(text).map_err(|e| e.to_string())?;
-    let kind = document.kind().to_owned();
-    let plan = Plan::carried(&document).map_err(|e| e.to_string())?;
-    plan.ok_or_else(|| PlanError::NotRepeatable { kind }.to_string())
 }
 
 /// Prints a plan as TOML on stdout.
