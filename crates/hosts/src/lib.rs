@@ -25,3 +25,4 @@ pub use look::{FleetHosts, HostReport, LookRequest, SharedStorage, TargetReport,
 pub use plan::planned;
 pub use resume::{ResumeRequest, resume};
 pub use run::{conduct, over};
+pub use watching::Watching;

@@ -9,7 +9,7 @@ use results::Point;
 use serde_json::Value;
 
 /// Hears what happens on the hosts, keeps their intervals, and shows their sum.
-pub(crate) struct Watching<'a> {
+pub struct Watching<'a> {
     names: &'a [String],
     pass: &'a mut dyn FnMut(&Event),
     stop: &'a AtomicBool,
@@ -20,11 +20,7 @@ pub(crate) struct Watching<'a> {
 
 impl<'a> Watching<'a> {
     /// Gives events to `pass`, and stops the run at `stop`.
-    pub(crate) fn new(
-        names: &'a [String],
-        pass: &'a mut dyn FnMut(&Event),
-        stop: &'a AtomicBool,
-    ) -> Self {
+    pub fn new(names: &'a [String], pass: &'a mut dyn FnMut(&Event), stop: &'a AtomicBool) -> Self {
         Self { names, pass, stop, series: vec![Vec::new(); names.len()], shown: 0 }
     }
 

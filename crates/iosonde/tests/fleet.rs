@@ -477,6 +477,72 @@ fn plans_of_fleets_are_printed_done_and_repeated() {
     assert_eq!(site.place.list(&["--kind", "fleet"]).len(), 2);
 }
 
+/// Hosts that see one directory are found out, those that do not are not, and no mark stays.
+#[test]
+fn hosts_show_who_is_there_and_what_they_share() {
+    let site = Site::new();
+    for directory in ["shared", "own-a", "own-b"] {
+        fs::create_dir(site.place.path(directory)).unwrap();
+    }
+    let shared = site.place.path("shared").display().to_string();
+    let own = format!("{}/own-{{host}}", site.place.directory().display());
+    let look = |targets: &[&str]| {
+        let script = site.place.path("enter");
+        let reached = ["fleet", "hosts", "--ssh", "a,b", "--agent", PROGRAM, "--ssh-command"];
+        let args = [&reached[..], &[script.to_str().unwrap()], targets].concat();
+        site.place.json(&args)
+    };
+    let found = look(&[&shared, &own]);
+    assert_eq!(found["schema"], "iosonde.fleet-hosts/1");
+    for host in found["hosts"].as_array().unwrap() {
+        assert_eq!(host["version"], env!("CARGO_PKG_VERSION"));
+        assert!(host["clock_bound_ns"].is_u64() && host["clock_ahead_ns"].is_i64(), "{host}");
+        assert_eq!(host["targets"].as_array().unwrap().len(), 2);
+    }
+    let marks: Vec<&Value> = found["shared"].as_array().unwrap().iter().collect();
+    let marked = |by: &&&Value| by["by"].as_str().unwrap().contains("mark");
+    let marks: Vec<&&Value> = marks.iter().filter(marked).collect();
+    assert_eq!(marks.len(), 1, "{found}");
+    let (a, b) = (format!("a:{shared}"), format!("b:{shared}"));
+    assert_eq!(marks[0]["targets"], json!([a, b]));
+    for directory in ["shared", "own-a", "own-b"] {
+        assert_eq!(fs::read_dir(site.place.path(directory)).unwrap().count(), 0, "{directory}");
+    }
+}
+
+/// A coordinator that is killed leaves results on the hosts, which are fetched once.
+#[test]
+fn what_hosts_kept_is_fetched_later() {
+    let site = Site::new();
+    let args = [&NULL[..], &["--seconds", "120"]].concat();
+    let mut running = Running::start(site.command("a,b", &args));
+    let agents = ["a", "b"].map(|host| site.pid(host));
+    signal(running.child.id(), "-KILL");
+    running.child.wait().unwrap();
+    wait("agents leave", 4 * ROOM, || !agents.iter().any(|pid| is_alive(*pid)));
+    let fetch = || {
+        let script = site.place.path("enter");
+        let reached = ["fleet", "resume", "--ssh", "a,b", "--agent", PROGRAM, "--ssh-command"];
+        site.place.run(&[&reached[..], &[script.to_str().unwrap(), "--json"]].concat())
+    };
+    let fetched = fetch();
+    // The result is of a run that was interrupted.
+    assert_eq!(code(&fetched), 130, "{}", stderr(&fetched));
+    let document: Value = serde_json::from_str(&stdout(&fetched)).unwrap();
+    let measurements = document["measurements"].as_array().unwrap();
+    assert_eq!(measurements.len(), 2, "{document}");
+    let ios: u64 = measurements.iter().map(|m| m["total"]["ios"].as_u64().unwrap()).sum();
+    assert_eq!(document["conclusion"]["merged"]["total"]["ios"], ios);
+    assert!(document["conclusion"]["window"]["seconds"].as_f64().unwrap() > 0.0);
+    assert!(document["warnings"].to_string().contains("coordinator of this run went away"));
+    // What each host kept in its own history is the same.
+    let own = site.place.list(&["--kind", "run"]);
+    assert_eq!(own.len(), 2);
+    let kept = site.place.list(&["--kind", "fleet"]);
+    assert_eq!((kept.len(), &kept[0]["id"]), (1, &document["id"]));
+    fails(&fetch(), 2, "no result waits");
+}
+
 /// While one coordinator uses a host, another is refused; afterwards it is not.
 #[test]
 fn a_second_coordinator_is_refused() {
