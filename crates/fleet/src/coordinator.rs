@@ -20,6 +20,9 @@ const CLOCKS_NS: u64 = 20 * SECOND_NS;
 /// An agent that was silent for this long is lost. It sends a heartbeat every second.
 const LOST_NS: u64 = 5 * SECOND_NS / 2;
 
+/// How often it is looked for hosts that are silent.
+const LOOK_NS: u64 = SECOND_NS / 20;
+
 /// Answers to ARM must be here this long before the start.
 /// The confirmation has to arrive in that time.
 const MARGIN_NS: u64 = 100_000_000;
@@ -80,6 +83,8 @@ pub struct Coordinator<'t> {
     transport: &'t mut dyn Transport,
     hosts: Vec<Host>,
     heartbeat_ns: u64,
+    /// When it was last looked for hosts that are silent.
+    looked_ns: u64,
     /// Questions so far.
     asked: u32,
 }
@@ -109,7 +114,7 @@ impl<'t> Coordinator<'t> {
             answer: None,
         };
         let hosts = names.iter().map(host).collect();
-        let mut coordinator = Self { transport, hosts, heartbeat_ns: now, asked: 0 };
+        let mut coordinator = Self { transport, hosts, heartbeat_ns: now, looked_ns: 0, asked: 0 };
         let greeted = coordinator.conductor("", watch).greet();
         if let Err(error) = greeted {
             coordinator.leave();
@@ -119,8 +124,8 @@ impl<'t> Coordinator<'t> {
     }
 
     fn conductor<'a>(&'a mut self, run: &'a str, watch: &'a mut dyn Watch) -> Conductor<'a> {
-        let Self { transport, hosts, heartbeat_ns, .. } = self;
-        Conductor { transport: &mut **transport, watch, run, hosts, heartbeat_ns }
+        let Self { transport, hosts, heartbeat_ns, looked_ns, .. } = self;
+        Conductor { transport: &mut **transport, watch, run, hosts, heartbeat_ns, looked_ns }
     }
 
     /// Compares the clocks of all hosts; no run is needed for it.
@@ -215,6 +220,7 @@ struct Conductor<'a> {
     run: &'a str,
     hosts: &'a mut Vec<Host>,
     heartbeat_ns: &'a mut u64,
+    looked_ns: &'a mut u64,
 }
 
 /// Carries out one plan on every host, from their appearance to their leave.
@@ -395,6 +401,11 @@ impl Conductor<'_> {
             }
             next = self.transport.receive(now);
         }
+        // A look at all of them for each message would be the most that a thousand hosts cost.
+        if now < self.looked_ns.saturating_add(LOOK_NS) {
+            return;
+        }
+        *self.looked_ns = now;
         for at in 0..self.hosts.len() {
             let silent = self.hosts.get(at).is_some_and(|host| {
                 let here = host.phase > Phase::Absent && host.gone.is_none();
@@ -448,6 +459,7 @@ impl Conductor<'_> {
             }
             ToCoordinator::Started { run, late_ns } if ours(&run) => {
                 host.report.late_ns = Some(late_ns);
+                self.begun();
             }
             ToCoordinator::Window { run, after_ns } if ours(&run) => {
                 host.report.window_ns = Some(after_ns);
@@ -459,11 +471,22 @@ impl Conductor<'_> {
                 if host.phase == Phase::Armed {
                     host.phase = Phase::Done;
                     host.report.missing_events = events.saturating_sub(host.events);
-                    host.report.measurement = Some(measurement);
+                    host.report.measurement = Some(measurement.to_string().into());
                 }
             }
             ToCoordinator::Failed { run, reason } if ours(&run) => self.failed(at, reason),
             _ => {}
+        }
+    }
+
+    /// Says how far apart all have begun, once the last has.
+    fn begun(&mut self) {
+        let all = || self.hosts.iter().filter(|host| host.takes_part);
+        let late = || all().filter_map(|host| host.report.late_ns);
+        if let (true, Some(first), Some(last)) =
+            (late().count() == all().count(), late().min(), late().max())
+        {
+            self.watch.begun(last - first);
         }
     }
 

@@ -55,6 +55,11 @@ pub trait Watch {
     /// Something happened on this host.
     fn hear(&mut self, host: usize, event: &Value);
 
+    /// All hosts have begun, and so much time is between the first and the last.
+    fn begun(&mut self, skew_ns: u64) {
+        let _ = skew_ns;
+    }
+
     /// A sentence for the user.
     fn notice(&mut self, text: String);
 
@@ -81,8 +86,8 @@ pub struct HostRun {
     pub late_ns: Option<u64>,
     /// How long after that moment its measured window began.
     pub window_ns: Option<u64>,
-    /// What it measured.
-    pub measurement: Option<Box<Value>>,
+    /// What it measured, as JSON: of a thousand hosts, trees of values take a gigabyte.
+    pub measurement: Option<Box<str>>,
     /// Why it has no measurement.
     pub lost: Option<String>,
     /// Events that did not arrive.

@@ -88,7 +88,7 @@ fn part(host: HostRun) -> Result<Part, String> {
         return Err(format!("lost the host `{name}`: {reason}"));
     }
     let measurement = measurement.ok_or_else(|| format!("the host `{name}` has no result"))?;
-    let measurement = serde_json::from_value(*measurement)
+    let measurement = serde_json::from_str(&measurement)
         .map_err(|error| format!("the result of the host `{name}` cannot be read: {error}"))?;
     Ok(Part { name, from_s: window_ns.unwrap_or(0) as f64 / 1e9, measurement })
 }

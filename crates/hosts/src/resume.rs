@@ -131,7 +131,7 @@ fn host(name: String, kept: Option<KeptResult>) -> HostRun {
             name,
             late_ns,
             window_ns,
-            measurement: Some(Box::new(measurement)),
+            measurement: Some(measurement.to_string().into()),
             ..HostRun::default()
         },
         None => {

@@ -293,7 +293,8 @@ impl Stand for FleetStand<'_, '_> {
         let (keep, on_loss) = (self.bench.keep, LossPolicy::Abort);
         let order = Order { plans: &plans, keep, hold: true, run: &run, on_loss };
         let mut pass = engine_events(observe);
-        let mut watching = Watching::new(self.bench.hosts, &mut pass, stop);
+        let hosts = plans.iter().flatten().count();
+        let mut watching = Watching::new(self.bench.hosts, &mut pass, stop).only(hosts);
         let done = self.bench.coordinator.run(order, &mut watching);
         let done = done.map_err(|error| not_measured(&error))?;
         self.bench.note(&done);

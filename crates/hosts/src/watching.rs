@@ -7,6 +7,7 @@ use fleet::Watch;
 use jobs::Event;
 use results::Point;
 use serde_json::Value;
+use workload::show_ns;
 
 /// Hears what happens on the hosts, keeps their intervals, and shows their sum.
 pub struct Watching<'a> {
@@ -16,24 +17,36 @@ pub struct Watching<'a> {
     pub(crate) series: Vec<Vec<Point>>,
     /// Intervals whose sum was shown.
     shown: usize,
+    take_part: usize,
+    /// Says how far apart all have begun.
+    tells: bool,
+    /// Hosts of which the next has not arrived.
+    missing: usize,
 }
 
 impl<'a> Watching<'a> {
     /// Gives events to `pass`, and stops the run at `stop`.
     pub fn new(names: &'a [String], pass: &'a mut dyn FnMut(&Event), stop: &'a AtomicBool) -> Self {
-        Self { names, pass, stop, series: vec![Vec::new(); names.len()], shown: 0 }
+        let series = vec![Vec::new(); names.len()];
+        let (take_part, missing) = (names.len(), names.len());
+        Self { names, pass, stop, series, shown: 0, take_part, tells: true, missing }
+    }
+
+    /// Only so many of the hosts take part in this run, which is one of many.
+    pub(crate) fn only(mut self, hosts: usize) -> Self {
+        (self.take_part, self.missing, self.tells) = (hosts, hosts, false);
+        self
     }
 
     /// Shows the intervals that all hosts have; one that lags by two is not waited for.
-    fn show(&mut self, seconds_left: f64) {
-        // A host that takes no part has none.
-        let lengths = || self.series.iter().map(Vec::len).filter(|length| *length > 0);
-        let (least, most) = (lengths().min().unwrap_or(0), lengths().max().unwrap_or(0));
-        while self.shown < least.max(most.saturating_sub(2)) {
+    fn show(&mut self, longest: usize, seconds_left: f64) {
+        while self.missing == 0 || longest > self.shown + 2 {
             let shown = self.shown;
             self.shown += 1;
+            let next = self.series.iter().filter(|series| series.len() > self.shown).count();
+            self.missing = self.take_part.saturating_sub(next);
             let all = || self.series.iter().filter_map(|series| series.get(shown));
-            let Some(point) = sum(&all().collect::<Vec<_>>()) else { continue };
+            let Some(point) = sum(&all().collect::<Vec<_>>()) else { return };
             let hosts = self.hosts(shown);
             (self.pass)(&Event::Engine(engine::Event::Interval { point, seconds_left }));
             (self.pass)(&hosts);
@@ -106,10 +119,13 @@ impl Watch for Watching<'_> {
         let name = self.names.get(host).map_or("", String::as_str);
         match event {
             Event::Engine(Engine::Interval { point, seconds_left }) => {
-                if let Some(series) = self.series.get_mut(host) {
-                    series.push(point);
+                let Some(series) = self.series.get_mut(host) else { return };
+                series.push(point);
+                let length = series.len();
+                if length == self.shown + 1 {
+                    self.missing = self.missing.saturating_sub(1);
                 }
-                self.show(seconds_left);
+                self.show(length, seconds_left);
             }
             Event::Engine(Engine::Warning { text }) | Event::Notice { text } => {
                 self.notice(format!("{name}: {text}"));
@@ -122,11 +138,53 @@ impl Watch for Watching<'_> {
         }
     }
 
+    fn begun(&mut self, skew_ns: u64) {
+        let hosts = self.names.len();
+        if self.tells && hosts > 1 {
+            let skew = show_ns(skew_ns as f64);
+            self.notice(format!("all {hosts} hosts have begun, within {skew} of each other"));
+        }
+    }
+
     fn notice(&mut self, text: String) {
         (self.pass)(&Event::Notice { text });
     }
 
     fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is shown while these hosts send an interval each, one after the other.
+    fn shown(hosts: usize, order: &[usize]) -> Vec<f64> {
+        let names: Vec<String> = (0..3).map(|host| format!("h{host}")).collect();
+        let (mut sums, stop) = (Vec::new(), AtomicBool::new(false));
+        let mut pass = |event: &Event| {
+            if let Event::Engine(engine::Event::Interval { point, .. }) = event {
+                sums.push(point.read_iops);
+            }
+        };
+        let mut watching = Watching::new(&names, &mut pass, &stop).only(hosts);
+        for host in order {
+            let read_iops = 10.0_f64.powi(i32::try_from(*host).unwrap());
+            let point = Point { read_iops, seconds: 1.0, ..Point::default() };
+            let event = Event::Engine(engine::Event::Interval { point, seconds_left: 1.0 });
+            watching.hear(*host, &serde_json::to_value(event).unwrap());
+        }
+        sums
+    }
+
+    #[test]
+    fn an_interval_is_shown_when_all_who_take_part_have_it() {
+        assert!(shown(3, &[0, 1]).is_empty());
+        assert_eq!(shown(3, &[0, 1, 2]), [111.0]);
+        assert_eq!(shown(3, &[2, 2, 0, 1, 1, 0]), [111.0, 111.0]);
+        assert_eq!(shown(2, &[0, 2]), [101.0], "one takes no part");
+        // One that lags is not waited for, and is not counted twice when it comes.
+        assert_eq!(shown(2, &[0, 0, 0, 1, 1, 1]), [1.0, 11.0, 11.0]);
     }
 }

@@ -648,3 +648,35 @@ fn hosts_are_reached_over_a_real_sshd() {
     let audit = fs::read_to_string(audit_of(&place)).unwrap();
     assert!(audit.contains("from=\"127.0.0.1\""), "{audit}");
 }
+
+/// Eight hosts with clocks that are hours apart, each behind its own cable, start together; and
+/// one whose cable is pulled is missed. The figures themselves are those of `./x bench fleet`.
+#[test]
+fn hosts_in_network_namespaces_start_together() {
+    let place = Place::new(PROGRAM);
+    let network = match testing::network::Network::open(place.directory(), None) {
+        Ok(network) => network,
+        Err(why) => {
+            return testing::skip("fleet::hosts_in_network_namespaces_start_together", &why);
+        }
+    };
+    let home = place.directory().display();
+    let agent =
+        format!("env HOME={home} IOSONDE_HISTORY={home}/agents.db IOSONDE_CONFIG= {PROGRAM}");
+    let (hosts_of, ssh) = (network.hosts(), network.ssh());
+    let reached = ["fleet", "run", "--ssh", &hosts_of, "--ssh-command", &ssh, "--agent", &agent];
+    let reached = [&reached[..], &NULL, &["--warmup", "0", "--json", "--seconds"]].concat();
+    let output = place.run(&[&reached[..], &["1"]].concat());
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(document["measurements"].as_array().unwrap().len(), 8);
+    let skew = document["conclusion"]["start_skew_ns"].as_u64().unwrap();
+    assert!(u128::from(skew) < ROOM.as_nanos(), "{skew}");
+    let mut running = Running::start(place.command(&[&reached[..], &["120"]].concat()));
+    let pulled = Instant::now();
+    network.cable(3, false).unwrap();
+    running.until("lost the host `h3`");
+    assert!(pulled.elapsed() < Duration::from_secs(3) + ROOM, "{:?}", pulled.elapsed());
+    let (document, _) = running.end();
+    assert!(hosts(&document)[2]["lost"].as_str().unwrap().contains("silent"));
+}
