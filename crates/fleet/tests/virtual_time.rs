@@ -253,15 +253,16 @@ fn ran(world: &mut World, on_loss: LossPolicy) -> Result<FleetRun, FleetError> {
     conduct(world, &names, order, &mut Quiet)
 }
 
+fn order<'a>(run: &'a str, plans: &'a [Option<Value>]) -> Order<'a> {
+    Order { plans, keep: false, hold: true, run, on_loss: LossPolicy::Abort }
+}
+
 /// One search: targets are made ready once, then some of the hosts run, then others.
 #[test]
 fn runs_follow_each_other_on_some_of_the_hosts() {
     let mut world = World::new(&[(0, MS, Fault::None); 3].map(|(a, d, f)| (a + 7, d, f)));
     let names = ["h0", "h1", "h2"].map(str::to_owned);
     let plans = |on: [bool; 3]| on.map(|on| on.then(|| json!({ "job": "run" })));
-    fn order<'a>(run: &'a str, plans: &'a [Option<Value>]) -> Order<'a> {
-        Order { plans, keep: false, hold: true, run, on_loss: LossPolicy::Abort }
-    }
     let mut fleet = Coordinator::connect(&mut world, &names, &mut Quiet).unwrap();
     let ready = fleet.prepare(order("p", &plans([true; 3])), &mut Quiet).unwrap();
     assert_eq!(*ready[2].site.clone().unwrap(), json!({ "host": 2 }));

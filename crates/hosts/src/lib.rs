@@ -11,6 +11,12 @@ mod look;
 mod pipes;
 mod places;
 mod plan;
+#[cfg(unix)]
+#[path = "linux/mod.rs"]
+mod platform;
+#[cfg(not(unix))]
+#[path = "windows/mod.rs"]
+mod platform;
 mod reach;
 mod resume;
 mod run;

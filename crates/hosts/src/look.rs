@@ -189,15 +189,14 @@ fn by_identity(hosts: &[HostReport]) -> Vec<SharedStorage> {
             let Ok(storage) = &target.storage else { continue };
             let name = on_host(&host.name, target.path.as_ref());
             for by in identities(storage) {
-                match shared.iter_mut().find(|(known, _)| known.by == by) {
-                    Some((known, hosts)) => {
-                        known.targets.push(name.clone());
-                        hosts.push(at);
-                    }
-                    None => {
-                        let targets = vec![name.clone()];
-                        shared.push((SharedStorage { targets, by }, vec![at]));
-                    }
+                let same = |(known, _): &(SharedStorage, Vec<usize>)| known.by == by;
+                let place = shared.iter().position(same).unwrap_or_else(|| {
+                    shared.push((SharedStorage { targets: Vec::new(), by }, Vec::new()));
+                    shared.len() - 1
+                });
+                if let Some((known, hosts)) = shared.get_mut(place) {
+                    known.targets.push(name.clone());
+                    hosts.push(at);
                 }
             }
         }

@@ -56,8 +56,8 @@ impl FleetReach {
 impl FleetPlan {
     /// The same over plain `ssh`. A result may come from anybody, and must not name the program
     /// that is started when it is repeated.
-    pub(crate) fn by_usual_way(&self) -> Box<Self> {
-        Box::new(Self { reach: FleetReach::default(), ..self.clone() })
+    pub(crate) fn by_usual_way(&self) -> Self {
+        Self { reach: FleetReach::default(), ..self.clone() }
     }
 
     pub(crate) fn kind(&self) -> &'static str {

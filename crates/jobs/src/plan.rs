@@ -218,7 +218,9 @@ impl Plan {
     #[must_use]
     pub fn carried_json(&self) -> Option<serde_json::Value> {
         match self {
-            Self::Fleet(plan) => serde_json::to_value(Self::Fleet(plan.by_usual_way())).ok(),
+            Self::Fleet(plan) => {
+                serde_json::to_value(Self::Fleet(Box::new(plan.by_usual_way()))).ok()
+            }
             plan if plan.runs_a_command() => None,
             plan => serde_json::to_value(plan).ok(),
         }
@@ -235,7 +237,7 @@ impl Plan {
     pub fn carried(document: &Document) -> Result<Option<Self>, PlanError> {
         let plan: Option<Self> = document.plan().map(serde_json::from_value).transpose()?;
         Ok(plan.filter(|plan| !plan.runs_a_command()).map(|plan| match plan {
-            Self::Fleet(plan) => Self::Fleet(plan.by_usual_way()),
+            Self::Fleet(plan) => Self::Fleet(Box::new(plan.by_usual_way())),
             plan => plan,
         }))
     }
@@ -260,7 +262,7 @@ impl Plan {
                 Ok(Self::Runs(RunsPlan { workloads, repeat, settle_seconds }))
             }
             _ if json.starts_with("{\"hosts\":") => {
-                read::<FleetPlan>(json).map(|plan| Self::Fleet(plan.by_usual_way()))
+                read::<FleetPlan>(json).map(|plan| Self::Fleet(Box::new(plan.by_usual_way())))
             }
             "knee" => read(json).map(Self::Knee),
             "sizes" => read(json).map(Self::Sizes),

@@ -37,7 +37,7 @@ impl Load {
         workload: Workload,
         permissions: Permissions,
         recording: Option<Recording>,
-        (held, hold): (Held, bool),
+        (held, stay): (Held, bool),
         inputs: Sender<Input>,
     ) -> Self {
         let (gate, opened) = channel();
@@ -59,7 +59,7 @@ impl Load {
             // What is here is used by one load at a time; a load that panicked left it whole.
             let mut targets = held.lock().unwrap_or_else(PoisonError::into_inner);
             let ended = run_held(&workload, &mut targets, &mut session);
-            if !hold {
+            if !stay {
                 *targets = None;
             }
             drop(targets);

@@ -271,8 +271,8 @@ impl Server {
                     recording.tags.push(tag);
                 }
                 let sender = self.sender.clone();
-                let held = (Held::clone(&self.held), hold);
-                self.load = Some(Load::prepare(workload, permissions, recording, held, sender));
+                let targets = (Held::clone(&self.held), hold);
+                self.load = Some(Load::prepare(workload, permissions, recording, targets, sender));
             }
         }
     }

@@ -1,10 +1,12 @@
 //! One coordinator at a time: agents of a host that serve the same one share a lock.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
+
+use crate::platform::lock;
 
 /// How often two agents that begin at the same moment try again.
 const ATTEMPTS: u32 = 50;
@@ -44,30 +46,26 @@ impl Turn {
             let mut options = OpenOptions::new();
             let file = options.read(true).write(true).create(true).truncate(false);
             let mut file = file.open(&self.path).map_err(wrong)?;
-            match file.try_lock() {
-                Ok(()) => name(&mut file, session).map_err(wrong)?,
-                Err(TryLockError::Error(error)) => return Err(wrong(error)),
-                Err(TryLockError::WouldBlock) => {}
+            if lock(&file, false).map_err(wrong)? {
+                name(&mut file, session).map_err(wrong)?;
             }
-            match file.try_lock_shared() {
-                Ok(()) => {
-                    // Another may have taken it between the two locks.
-                    let mut owner = String::new();
-                    file.seek(SeekFrom::Start(0)).map_err(wrong)?;
-                    file.read_to_string(&mut owner).map_err(wrong)?;
-                    if owner != session {
-                        return Err(format!(
-                            "another coordinator uses this host (its session is `{owner}`). Wait \
-                             until that has ended"
-                        ));
-                    }
-                    self.taken = Some(file);
-                    return Ok(());
-                }
-                Err(TryLockError::Error(error)) => return Err(wrong(error)),
+            if !lock(&file, true).map_err(wrong)? {
                 // Its owner writes the name.
-                Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+                thread::sleep(PAUSE);
+                continue;
             }
+            // Another may have taken it between the two locks.
+            let mut owner = String::new();
+            file.seek(SeekFrom::Start(0)).map_err(wrong)?;
+            file.read_to_string(&mut owner).map_err(wrong)?;
+            if owner != session {
+                return Err(format!(
+                    "another coordinator uses this host (its session is `{owner}`). Wait until \
+                     that has ended"
+                ));
+            }
+            self.taken = Some(file);
+            return Ok(());
         }
         Err("another coordinator begins on this host. Try again".to_owned())
     }

@@ -54,7 +54,7 @@ fn shares(e: &Experiment<Saturation>) -> Option<Table> {
     let row = |target: &results::TargetResult| {
         let (total, latency) = (&target.total, target.total.latency_ns);
         vec![
-            text(&words::clean(&target.path.display().to_string())),
+            text(words::clean(&target.path.display().to_string())),
             number(Some(total.iops)),
             number(Some(total.mib_per_s)),
             number((all > 0.0).then(|| 100.0 * total.iops / all)),

@@ -106,8 +106,7 @@ pub fn assess(
     let loads = options.loads(file_bytes, prepared.facts()[0].direct_align_bytes);
     let setup =
         options.setup(Target { size_bytes: Some(Bytes(file_bytes)), ..target }, timing.pattern);
-    let stand = Box::new(Standing { site, prepared });
-    let mut lab = Lab::on(setup, stand, begun, stop, observe);
+    let mut lab = Lab::on(setup, Box::new(Standing { site, prepared }), begun, stop, observe);
     let found = Session::new(&mut lab, &timing, options, stop).measure_all(&loads);
     let (ramps, patterns) = (&found.ramps, &found.patterns);
     let changed = conclude::Changed::find(ramps, patterns, found.repeats.as_ref());

@@ -196,10 +196,14 @@ impl Session {
                 break;
             }
         }
-        self.method.extend(lab.method());
-        self.status = lab.status();
-        self.error = lab.error().map(str::to_owned);
+        self.end(&lab);
         Ok(())
+    }
+
+    /// Notes how the lab ended.
+    fn end(&mut self, lab: &Lab<'_>) {
+        self.method.extend(lab.method());
+        (self.status, self.error) = (lab.status(), lab.error().map(str::to_owned));
     }
 
     /// What to measure next on a group of targets; none when all is there.

@@ -114,11 +114,15 @@ impl Running {
     }
 
     /// The document; none where the process printed none.
-    pub(super) fn end(mut self) -> Result<Option<Value>, Error> {
-        // Whoever writes to a pipe that nobody reads waits.
-        let mut rest = String::new();
-        std::io::Read::read_to_string(&mut self.lines, &mut rest)?;
+    pub(super) fn end(self) -> Result<Option<Value>, Error> {
+        // Whoever writes to a pipe that nobody reads waits: both are read at once.
+        let mut lines = self.lines;
+        let rest = std::thread::spawn(move || {
+            let mut rest = Vec::new();
+            let _ = std::io::Read::read_to_end(&mut lines, &mut rest);
+        });
         let output = self.child.wait_with_output()?;
+        let _ = rest.join();
         Ok(serde_json::from_slice(&output.stdout).ok())
     }
 }

@@ -26,6 +26,9 @@ const NULL: [&str; 10] = [
     "0",
 ];
 
+/// Seconds, on this program.
+type Measure = fn(&Path) -> Result<f64, Error>;
+
 /// The tables, and whether everything is within what is promised.
 pub(super) fn run(iosonde: &Path) -> Result<(String, bool), Error> {
     let mut text = format!(
@@ -33,7 +36,6 @@ pub(super) fn run(iosonde: &Path) -> Result<(String, bool), Error> {
          | what | promise | median | worst |\n|---|--:|--:|--:|\n"
     );
     let mut holds = true;
-    type Measure = fn(&Path) -> Result<f64, Error>;
     let all: [(&str, f64, Measure); 4] = [
         ("an agent is killed: seen after", 0.1, killed),
         ("a host is frozen: seen after", 3.0, frozen),

@@ -45,7 +45,7 @@ struct World {
     point: Point,
     measurement: Value,
     /// CPU time of the simulation, seconds.
-    world_s: f64,
+    simulation_s: f64,
     /// CPU time of the coordinator when the first agent began, and when the first ended.
     window_s: (Option<f64>, Option<f64>),
 }
@@ -77,7 +77,7 @@ impl World {
             run: String::new(),
             point,
             measurement: serde_json::to_value(&measured)?,
-            world_s: 0.0,
+            simulation_s: 0.0,
             window_s: (None, None),
         };
         for at in 0..agents {
@@ -105,7 +105,7 @@ impl World {
     }
 
     fn coordinator_s(&self) -> f64 {
-        cpu_s() - self.world_s
+        cpu_s() - self.simulation_s
     }
 
     fn act(&mut self, at: usize, actions: Vec<Action>) {
@@ -129,7 +129,7 @@ impl World {
     fn interval(&mut self, at: usize, number: u64, begun_s: f64) {
         let run = self.run.clone();
         if number == 1 && self.window_s.0.is_none() {
-            self.window_s.0 = Some(begun_s - self.world_s);
+            self.window_s.0 = Some(begun_s - self.simulation_s);
         }
         let point = Point { t: number as f64, ..self.point };
         let left = (LOAD_S - number) as f64;
@@ -141,7 +141,7 @@ impl World {
             return;
         }
         if self.window_s.1.is_none() {
-            self.window_s.1 = Some(begun_s - self.world_s);
+            self.window_s.1 = Some(begun_s - self.simulation_s);
         }
         self.agents[at].ended();
         let measurement = Box::new(self.measurement.clone());
@@ -180,7 +180,7 @@ impl World {
         if found.is_none() {
             self.now_ns = self.now_ns.max(until_ns);
         }
-        self.world_s += cpu_s() - begun_s;
+        self.simulation_s += cpu_s() - begun_s;
         found
     }
 }
@@ -195,7 +195,7 @@ impl Transport for World {
         let _ = serde_json::to_vec(message);
         let begun_s = cpu_s();
         self.later(DELAY_NS, Item::ToAgent(agent, Box::new(message.clone())));
-        self.world_s += cpu_s() - begun_s;
+        self.simulation_s += cpu_s() - begun_s;
     }
 
     fn receive(&mut self, until_ns: u64) -> Option<(usize, u64, Arrival)> {

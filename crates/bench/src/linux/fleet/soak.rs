@@ -108,7 +108,6 @@ fn one(
         Fault::CoordinatorKilled,
         Fault::CoordinatorFrozen,
     ];
-    #[expect(clippy::cast_possible_truncation, reason = "below four and three")]
     let (kind, host) = ((random.next_u64() % 4) as usize, (random.next_u64() % 3) as usize);
     let (fault, victim) = (kinds[kind], HOSTS[host]);
     let policy = if random.next_u64().is_multiple_of(2) { "abort" } else { "continue" };
@@ -165,7 +164,7 @@ fn agent_lost(place: &Place, running: Running, victim: &str, name: &str) -> Resu
         let is_victim = host["name"] == victim;
         // Of the host that was lost, what had arrived is kept.
         let kept = host["series"].as_array().is_some_and(|series| !series.is_empty());
-        if !whole && !(is_victim && kept) {
+        if !(whole || is_victim && kept) {
             found.missing = Some(format!("{} has nothing", host["name"]));
         }
     }
@@ -209,7 +208,7 @@ fn coordinator_lost(place: &Place, mut running: Running, name: &str) -> Result<F
 fn gone(place: &Place) -> Result<(), Error> {
     let is_gone =
         |host: &&str| place.pid(host).is_ok_and(|pid| !Path::new("/proc").join(pid).exists());
-    wait("the agents leave", MOST, || HOSTS.iter().all(|host| is_gone(&host)))?;
+    wait("the agents leave", MOST, || HOSTS.iter().all(|host| is_gone(host)))?;
     Ok(())
 }
 
