@@ -208,7 +208,7 @@ fn coordinator_lost(place: &Place, mut running: Running, name: &str) -> Result<F
 fn gone(place: &Place) -> Result<(), Error> {
     let is_gone =
         |host: &&str| place.pid(host).is_ok_and(|pid| !Path::new("/proc").join(pid).exists());
-    wait("the agents leave", MOST, || HOSTS.iter().all(|host| is_gone(host)))?;
+    wait("the agents leave", MOST, || HOSTS.iter().all(&is_gone))?;
     Ok(())
 }
 
