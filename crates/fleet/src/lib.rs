@@ -4,9 +4,9 @@
 //! votes. The coordinator then compares clocks and names the moment at which all of them start. No
 //! message is needed after that, so the precision comes from the clocks and not from the network.
 //!
-//! [`Agent`] and [`Coordinator`] decide; a [`Transport`] carries messages. Plans, events and results
-//! are JSON here: this crate does not look into them, makes no I/O and has no clock. The processes
-//! around it are in `hosts`.
+//! [`Agent`] and [`Coordinator`] decide; a [`Transport`] carries messages. Plans, events and
+//! results are JSON here: this crate does not look into them, makes no I/O and has no clock. The
+//! processes around it are in `hosts`.
 
 mod agent;
 mod clock;

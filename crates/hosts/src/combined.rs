@@ -20,7 +20,8 @@ struct Part {
     measurement: Measurement,
 }
 
-/// Puts together what the hosts of one point measured; `hosts` has that of each target. Why that cannot be done is a sentence.
+/// Puts together what the hosts of one point measured; `hosts` has that of each target. Why that
+/// cannot be done is a sentence.
 pub(crate) fn combined(
     workload: &Workload,
     hosts: &[&str],

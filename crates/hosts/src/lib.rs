@@ -1,8 +1,9 @@
 //! Many hosts, one experiment: the processes around the decisions of `fleet`.
 //!
 //! An [`agent`] serves a coordinator on a pair of pipes and carries out what its own host allows.
-//! The coordinator, [`conduct`], reaches the agents through `ssh` and puts together what they measured.
-//! When who does what is decided in `fleet`; how a load is run, in `jobs`.
+//! The coordinator, [`conduct`], reaches the agents through `ssh` and puts together what they
+//! measured. When who does what is decided in `fleet`; how a load is run, in `jobs`; how a search
+//! goes on, in `survey`.
 
 pub mod agent;
 mod combined;

@@ -78,7 +78,7 @@ impl Place {
 
 /// Sends a signal to one process.
 pub(super) fn signal(pid: &str, name: &str) -> Result<(), Error> {
-    let sent = Command::new("kill").args([name, pid]).status()?;
+    let sent = Command::new("kill").args([name, pid]).stderr(Stdio::null()).status()?;
     if sent.success() { Ok(()) } else { Err(format!("kill {name} {pid} failed").into()) }
 }
 
