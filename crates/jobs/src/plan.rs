@@ -141,6 +141,7 @@ impl Plan {
             "validate",
             "durability",
             "monitor",
+            "fleet",
             "iometer",
         ];
         match job {
@@ -155,6 +156,7 @@ impl Plan {
             "validate" => part(Self::Validate, keys),
             "durability" => part(Self::Durability, keys),
             "monitor" => part(Self::Monitor, keys),
+            "fleet" => part(Self::Fleet, keys),
             "iometer" => part(Self::Cycle, keys),
             _ => Err(serde_json::Error::unknown_variant(job, JOBS)),
         }

@@ -57,8 +57,16 @@ impl Place {
         let mut command = self.command();
         command.arg("fleet").args(words).args(["--ssh", hosts]);
         command.arg("--ssh-command").arg(self.path().join("enter"));
-        command.arg("--agent").arg(&self.iosonde);
+        // Hosts have a history of their own: a coordinator that is frozen may hold the lock of its.
+        let (hosts, iosonde) = (self.hosts(), self.iosonde.display());
+        let agent = format!("env IOSONDE_HISTORY={} {iosonde}", hosts.display());
+        command.arg("--agent").arg(agent);
         command
+    }
+
+    /// The history of the hosts.
+    pub(super) fn hosts(&self) -> PathBuf {
+        self.path().join("hosts.db")
     }
 
     pub(super) fn pid(&self, host: &str) -> Result<String, Error> {

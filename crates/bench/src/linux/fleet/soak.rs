@@ -222,6 +222,9 @@ fn check(place: &Place, document: &Value, found: &mut Found) -> Result<(), Error
     }
     let list = |kind: &str| -> Result<Vec<Value>, Error> {
         let mut command = place.command();
+        if kind == "run" {
+            command.env("IOSONDE_HISTORY", place.hosts());
+        }
         let output = command.args(["history", "list", "--json", "--kind", kind]).output()?;
         let list: Value = serde_json::from_slice(&output.stdout)?;
         Ok(list["results"].as_array().cloned().unwrap_or_default())
