@@ -297,7 +297,8 @@ impl FleetHosts {
     #[must_use]
     pub fn text(&self) -> String {
         let mut rows = vec![
-            ["host", "calls itself", "iosonde", "clock", "known to", "allows"].map(str::to_owned),
+            ["host", "calls itself", "iosonde", "clock ahead by", "known to", "allows"]
+                .map(str::to_owned),
         ];
         for host in &self.hosts {
             let clock = host.clock_ahead_ns.map_or_else(String::new, ahead);
@@ -328,7 +329,7 @@ impl FleetHosts {
 
 fn ahead(ns: i128) -> String {
     let size = show_ns(ns.unsigned_abs() as f64);
-    if ns < 0 { format!("{size} behind") } else { format!("{size} ahead") }
+    format!("{}{size}", if ns < 0 { '-' } else { '+' })
 }
 
 /// Columns as wide as what is in them.
@@ -405,7 +406,7 @@ mod tests {
         let hosts = vec![host("a", disk(Some("naa.1"), "x")), host("b", disk(Some("naa.1"), "x"))];
         let shared = by_identity(&hosts);
         let text = FleetHosts { schema: "x", hosts, shared }.text();
-        assert!(text.contains("a.site") && text.contains("behind"), "{text}");
+        assert!(text.contains("a.site") && text.contains("  -"), "{text}");
         assert!(text.contains("the same storage: a:/data, b:/data (WWN naa.1)"), "{text}");
     }
 }

@@ -1,5 +1,5 @@
 //! Eight hosts on one machine: a network namespace each, with a clock of its own, reached through
-//! an sshd of its own. One is behind a slow network.
+//! an sshd of its own. One has a slow network.
 
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
@@ -53,7 +53,7 @@ pub(super) fn run(iosonde: &Path, starts: u32) -> Result<(String, bool), Error> 
     let of = |all: &[f64], share| quantile(all, share).unwrap_or(f64::INFINITY);
     let mut text = format!(
         "{HOSTS} hosts in namespaces, clocks {APART_S} s apart from one to the next, the last \
-         host behind {} ms each way, over sshd; {starts} starts\n\n\
+         host delayed by {} ms each way, over sshd; {starts} starts\n\n\
          | what | promise | p50 | p99 | worst |\n|---|--:|--:|--:|--:|\n",
         DELAY.as_millis()
     );
