@@ -84,6 +84,9 @@ pub enum EngineError {
     /// The observer did not let it begin.
     #[error("the run was called off before its first I/O")]
     CalledOff,
+    /// Other hosts were to make the I/O, and did not; why, in a sentence.
+    #[error("{0}")]
+    Elsewhere(String),
     /// Memory for the I/Os in flight cannot be had.
     #[error(
         "cannot get memory for {depth} I/Os of {bytes} bytes: {source}; use a smaller depth or \

@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Each command with what people type. A test reads every line with the program's own grammar.
-pub const EXAMPLES: [(&str, &[&str]); 53] = [
+pub const EXAMPLES: [(&str, &[&str]); 58] = [
     ("", &["iosonde assess /data --for postgres", "iosonde run /data -b 8K --depth 32 -d 30s"]),
     ("assess", &["iosonde assess /data --for postgres --pace quick"]),
     ("inspect", &["iosonde inspect /data"]),
@@ -16,6 +16,14 @@ pub const EXAMPLES: [(&str, &[&str]); 53] = [
     ("validate", &["iosonde validate /data -s 10G -d 10m"]),
     ("monitor", &["iosonde monitor /data -d 1h --interval 5", "iosonde monitor -- fio job.fio"]),
     ("fleet", &["iosonde fleet run --ssh db1,db2 --target /mnt/vol -b 8K --depth 32"]),
+    ("fleet knee", &["iosonde fleet knee --ssh db1,db2,db3 /mnt/vol/{host}.test --size 8G"]),
+    ("fleet scale", &["iosonde fleet scale --ssh db1,db2,db3,db4 /mnt/vol/{host}.test -b 8K"]),
+    (
+        "fleet sweep",
+        &["iosonde fleet sweep --ssh db1,db2 /mnt/vol/{host}.test --blocks 8K,64K --depths 1,8"],
+    ),
+    ("fleet hosts", &["iosonde fleet hosts --ssh db1,db2,db3 /mnt/vol"]),
+    ("fleet resume", &["iosonde fleet resume --ssh db1,db2"]),
     ("fleet run", &["iosonde fleet run --ssh db1,db2 --target /mnt/vol/{host}.test -d 60s"]),
     ("agent", &["iosonde agent --stdio --allow /mnt/vol"]),
     ("capture", &["iosonde capture /var/lib/postgresql -d 60s -o /mnt/other/shop.iotrace"]),

@@ -17,10 +17,21 @@ pub enum Action {
     Prepare {
         /// The run.
         run: String,
+        /// What the coordinator calls this host.
+        host: String,
         /// Test files stay after the run.
         keep: bool,
+        /// Targets stay ready for the next run.
+        hold: bool,
         /// The plan.
         plan: Box<Value>,
+    },
+    /// Answer this question.
+    Answer {
+        /// Its number.
+        number: u32,
+        /// What is asked.
+        question: Box<Value>,
     },
     /// Begin I/O at this moment of the agent's clock.
     Start(u64),
@@ -74,9 +85,10 @@ impl Agent {
         self.heard_ns = self.heard_ns.max(now_ns);
         let send = |message| vec![Action::Send(Box::new(message))];
         match message {
-            ToAgent::Prepare { protocol, run, keep, plan } => {
-                self.prepare(&protocol, run, keep, plan)
+            ToAgent::Prepare { protocol, run, host, keep, hold, plan } => {
+                self.prepare(&protocol, Action::Prepare { run, host, keep, hold, plan })
             }
+            ToAgent::Ask { number, question } => vec![Action::Answer { number, question }],
             ToAgent::Ping { number } => {
                 send(ToCoordinator::Pong { number, received_ns: now_ns, sent_ns: now_ns })
             }
@@ -106,28 +118,23 @@ impl Agent {
         }
     }
 
-    fn prepare(
-        &mut self,
-        protocol: &str,
-        run: String,
-        keep: bool,
-        plan: Box<Value>,
-    ) -> Vec<Action> {
-        let refuse =
-            |run, reason| vec![Action::Send(Box::new(ToCoordinator::Refuse { run, reason }))];
+    fn prepare(&mut self, protocol: &str, action: Action) -> Vec<Action> {
+        let Action::Prepare { run, .. } = &action else { return Vec::new() };
+        let refuse = |reason| {
+            let run = run.clone();
+            vec![Action::Send(Box::new(ToCoordinator::Refuse { run, reason }))]
+        };
         if protocol != PROTOCOL {
-            let reason = format!(
+            return refuse(format!(
                 "the coordinator speaks `{protocol}` and this agent `{PROTOCOL}`. Install the same \
                  version of iosonde on both"
-            );
-            return refuse(run, reason);
+            ));
         }
         if self.state != State::Idle {
-            let reason = "this agent already has a run. Wait until that has ended".to_owned();
-            return refuse(run, reason);
+            return refuse("this agent already has a run. Wait until that has ended".to_owned());
         }
         self.state = State::Preparing(run.clone());
-        vec![Action::Prepare { run, keep, plan }]
+        vec![action]
     }
 
     fn end(&mut self, with: Action) -> Vec<Action> {
@@ -135,12 +142,12 @@ impl Agent {
         vec![with]
     }
 
-    /// Everything is made ready.
-    pub fn ready(&mut self) -> Vec<Action> {
+    /// Everything is made ready; `site` says what the targets and the host are.
+    pub fn ready(&mut self, site: Box<Value>) -> Vec<Action> {
         let State::Preparing(run) = &self.state else { return Vec::new() };
         let run = run.clone();
         self.state = State::Ready(run.clone());
-        vec![Action::Send(Box::new(ToCoordinator::Ready { run }))]
+        vec![Action::Send(Box::new(ToCoordinator::Ready { run, site }))]
     }
 
     /// The job has ended.

@@ -2,13 +2,11 @@
 //!
 //! Nobody starts unless everybody is armed, and a host that is lost is noticed by its silence.
 
-use std::str::FromStr;
-
 use serde_json::Value;
-use thiserror::Error;
 
 use crate::clock::{ClockEstimate, PINGS, Ping};
 use crate::message::{PROTOCOL, ToAgent, ToCoordinator};
+use crate::order::{FleetError, FleetRun, HostRun, LossPolicy, Order, Watch};
 use crate::transport::{Arrival, Transport};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -22,6 +20,9 @@ const CLOCKS_NS: u64 = 20 * SECOND_NS;
 /// An agent that was silent for this long is lost. It sends a heartbeat every second.
 const LOST_NS: u64 = 5 * SECOND_NS / 2;
 
+/// How often it is looked for hosts that are silent.
+const LOOK_NS: u64 = SECOND_NS / 20;
+
 /// Answers to ARM must be here this long before the start.
 /// The confirmation has to arrive in that time.
 const MARGIN_NS: u64 = 100_000_000;
@@ -32,112 +33,11 @@ const START_NS: u64 = SECOND_NS;
 /// How long hosts have to send what they measured after ABORT.
 const ENDING_NS: u64 = 60 * SECOND_NS;
 
-/// What is to be done.
-#[derive(Debug, Clone, Copy)]
-pub struct Order<'a> {
-    /// The plan of each host, in the order of `hosts`.
-    pub plans: &'a [Value],
-    /// Test files stay on the hosts.
-    pub keep: bool,
-    /// The name of the run.
-    pub run: &'a str,
-    /// What the hosts are called.
-    pub hosts: &'a [String],
-    /// What happens when one is lost.
-    pub on_loss: LossPolicy,
-}
+/// How long an answer to a question may take.
+const ANSWER_NS: u64 = 30 * SECOND_NS;
 
-/// What happens when a host is lost.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum LossPolicy {
-    /// The others stop.
-    #[default]
-    Abort,
-    /// The others continue.
-    Continue,
-}
-
-/// A word that is not a policy.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("write `abort` or `continue`")]
-pub struct NotAPolicy;
-
-impl FromStr for LossPolicy {
-    type Err = NotAPolicy;
-
-    fn from_str(word: &str) -> Result<Self, NotAPolicy> {
-        match word {
-            "abort" => Ok(Self::Abort),
-            "continue" => Ok(Self::Continue),
-            _ => Err(NotAPolicy),
-        }
-    }
-}
-
-/// Hears what happens on the hosts, and says when to stop.
-pub trait Watch {
-    /// Something happened on this host.
-    fn hear(&mut self, host: usize, event: &Value);
-
-    /// A sentence for the user.
-    fn notice(&mut self, text: String);
-
-    /// Whether to stop early.
-    fn is_stopped(&self) -> bool;
-}
-
-/// What one host did.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct HostRun {
-    /// The name by which it was called.
-    pub name: String,
-    /// What it calls itself.
-    pub hostname: String,
-    /// Version of its agent.
-    pub version: String,
-    /// What its agent allows.
-    pub allowed: Vec<String>,
-    /// How far its clock is ahead.
-    pub clock: Option<ClockEstimate>,
-    /// How long after the named moment it started.
-    pub late_ns: Option<u64>,
-    /// How long after that moment its measured window began.
-    pub window_ns: Option<u64>,
-    /// What it measured.
-    pub measurement: Option<Box<Value>>,
-    /// Why it has no measurement.
-    pub lost: Option<String>,
-    /// Events that did not arrive.
-    pub missing_events: u64,
-}
-
-/// What all hosts did.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FleetRun {
-    /// Each host.
-    pub hosts: Vec<HostRun>,
-    /// What was to happen when one is lost.
-    pub on_loss: LossPolicy,
-    /// Whether the user ended it.
-    pub interrupted: bool,
-}
-
-/// Why nothing was measured.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum FleetError {
-    /// A host did not appear or went away.
-    #[error("lost the host `{0}`: {1}. Nothing was started on any host")]
-    Lost(String, String),
-    /// A host refused.
-    #[error("the host `{0}` refused: {1}. Nothing was started on any host")]
-    Refused(String, String),
-    /// A host did not answer in time.
-    #[error("the host `{0}` did not answer in time ({1}). Nothing was started on any host")]
-    Late(String, &'static str),
-    /// The user ended it before it began.
-    #[error("interrupted before the start")]
-    Interrupted,
-}
+/// How long a host may take to end the run before.
+const BUSY_NS: u64 = 60 * SECOND_NS;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
@@ -151,79 +51,219 @@ enum Phase {
 
 struct Host {
     report: HostRun,
+    /// Why nothing is heard of it any more.
+    gone: Option<String>,
+    takes_part: bool,
+    /// Its agent has not said that the run before has ended.
+    busy: bool,
     phase: Phase,
     pings: Vec<Ping>,
     ping_sent_ns: u64,
     heard_ns: u64,
     events: u64,
     refused: Option<String>,
+    /// To the question of this number.
+    answer: Option<(u32, Box<Value>)>,
 }
 
-struct Conductor<'a> {
-    transport: &'a mut dyn Transport,
-    watch: &'a mut dyn Watch,
-    run: &'a str,
+impl Host {
+    /// Forgets the run before.
+    fn begin(&mut self, takes_part: bool) {
+        let HostRun { name, hostname, version, allowed, .. } = std::mem::take(&mut self.report);
+        self.report = HostRun { name, hostname, version, allowed, ..HostRun::default() };
+        self.takes_part = takes_part;
+        self.phase = if takes_part { Phase::Here } else { Phase::Done };
+        self.pings.clear();
+        (self.events, self.refused) = (0, None);
+    }
+}
+
+/// Hosts whose agents are there, for one run after another.
+pub struct Coordinator<'t> {
+    transport: &'t mut dyn Transport,
     hosts: Vec<Host>,
     heartbeat_ns: u64,
+    /// When it was last looked for hosts that are silent.
+    looked_ns: u64,
+    /// Questions so far.
+    asked: u32,
 }
 
-/// Carries out a plan on every host.
-///
-/// # Errors
-/// Nothing was started, and why. After the start, what was lost is in the result.
-pub fn conduct(
-    transport: &mut dyn Transport,
-    order: Order<'_>,
-    watch: &mut dyn Watch,
-) -> Result<FleetRun, FleetError> {
-    let mut conductor = Conductor::new(transport, watch, order.run, order.hosts);
-    let begun = conductor.begin(order.plans, order.keep);
-    if let Err(error) = begun {
-        conductor.send_all(&ToAgent::Cancel { run: order.run.to_owned() });
-        conductor.send_all(&ToAgent::Bye);
-        return Err(error);
-    }
-    let interrupted = conductor.collect(order.on_loss);
-    conductor.send_all(&ToAgent::Bye);
-    Ok(FleetRun { hosts: conductor.reports(), on_loss: order.on_loss, interrupted })
-}
-
-impl<'a> Conductor<'a> {
-    fn new(
-        transport: &'a mut dyn Transport,
-        watch: &'a mut dyn Watch,
-        run: &'a str,
+impl<'t> Coordinator<'t> {
+    /// Waits until the agent of every host is there.
+    ///
+    /// # Errors
+    /// One did not appear.
+    pub fn connect(
+        transport: &'t mut dyn Transport,
         names: &[String],
-    ) -> Self {
+        watch: &mut dyn Watch,
+    ) -> Result<Self, FleetError> {
         let now = transport.now_ns();
         let host = |name: &String| Host {
             report: HostRun { name: name.clone(), ..HostRun::default() },
+            gone: None,
+            takes_part: true,
+            busy: false,
             phase: Phase::Absent,
             pings: Vec::new(),
             ping_sent_ns: 0,
             heard_ns: now,
             events: 0,
             refused: None,
+            answer: None,
         };
         let hosts = names.iter().map(host).collect();
-        Self { transport, watch, run, hosts, heartbeat_ns: now }
-    }
-
-    fn reports(self) -> Vec<HostRun> {
-        self.hosts.into_iter().map(|host| host.report).collect()
-    }
-
-    fn begin(&mut self, plans: &[Value], keep: bool) -> Result<(), FleetError> {
-        self.greet()?;
-        for (at, plan) in plans.iter().enumerate() {
-            let (protocol, run) = (PROTOCOL.to_owned(), self.run.to_owned());
-            let plan = Box::new(plan.clone());
-            self.transport.send(at, &ToAgent::Prepare { protocol, run, keep, plan });
+        let mut coordinator = Self { transport, hosts, heartbeat_ns: now, looked_ns: 0, asked: 0 };
+        let greeted = coordinator.conductor("", watch).greet();
+        if let Err(error) = greeted {
+            coordinator.leave();
+            return Err(error);
         }
-        // Large files take long to write; silence is what ends this.
-        self.all_reach(Phase::Ready, u64::MAX, "making the targets ready")?;
+        Ok(coordinator)
+    }
+
+    fn conductor<'a>(&'a mut self, run: &'a str, watch: &'a mut dyn Watch) -> Conductor<'a> {
+        let Self { transport, hosts, heartbeat_ns, looked_ns, .. } = self;
+        Conductor { transport: &mut **transport, watch, run, hosts, heartbeat_ns, looked_ns }
+    }
+
+    /// Compares the clocks of all hosts; no run is needed for it.
+    ///
+    /// # Errors
+    /// A host did not answer.
+    pub fn compare_clocks(&mut self, watch: &mut dyn Watch) -> Result<Vec<HostRun>, FleetError> {
+        self.hosts.iter_mut().for_each(|host| host.begin(true));
+        self.conductor("", watch).clocks()?;
+        Ok(self.reports())
+    }
+
+    /// Asks each host a question; those without one are not asked.
+    ///
+    /// # Errors
+    /// A host did not answer.
+    pub fn ask(
+        &mut self,
+        questions: &[Option<Value>],
+        watch: &mut dyn Watch,
+    ) -> Result<Vec<Option<Value>>, FleetError> {
+        self.asked = self.asked.wrapping_add(1);
+        let number = self.asked;
+        let all = questions.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+        for (host, question) in self.hosts.iter_mut().zip(all) {
+            host.begin(question.is_some());
+            host.answer = None;
+        }
+        for (at, question) in questions.iter().enumerate() {
+            let Some(question) = question else { continue };
+            let question = Box::new(question.clone());
+            self.transport.send(at, &ToAgent::Ask { number, question });
+        }
+        let until = self.transport.now_ns().saturating_add(ANSWER_NS);
+        let answered = |host: &Host| host.answer.as_ref().is_some_and(|(n, _)| *n == number);
+        self.conductor("", watch).all(answered, until, "answering a question")?;
+        let answer = |host: &mut Host| host.answer.take().map(|(_, answer)| *answer);
+        Ok(self.hosts.iter_mut().map(answer).collect())
+    }
+
+    /// Makes the plans ready on their hosts and starts nothing. With [`Order::hold`], what is ready
+    /// waits for a run.
+    ///
+    /// # Errors
+    /// A host refused or was lost.
+    pub fn prepare(
+        &mut self,
+        order: Order<'_>,
+        watch: &mut dyn Watch,
+    ) -> Result<Vec<HostRun>, FleetError> {
+        let mut conductor = self.conductor(order.run, watch);
+        let ready = conductor.prepare(order);
+        conductor.send_all(&ToAgent::Cancel { run: order.run.to_owned() });
+        ready.map(|()| self.reports())
+    }
+
+    /// Carries out plans, started at one moment.
+    ///
+    /// # Errors
+    /// Nothing was started, and why. After the start, what was lost is in the result.
+    pub fn run(&mut self, order: Order<'_>, watch: &mut dyn Watch) -> Result<FleetRun, FleetError> {
+        let mut conductor = self.conductor(order.run, watch);
+        if let Err(error) = conductor.begin(order) {
+            conductor.send_all(&ToAgent::Cancel { run: order.run.to_owned() });
+            return Err(error);
+        }
+        let interrupted = conductor.collect(order.on_loss);
+        Ok(FleetRun { hosts: self.reports(), on_loss: order.on_loss, interrupted })
+    }
+
+    /// Says to all agents that nothing more is wanted.
+    pub fn leave(&mut self) {
+        struct Nobody;
+        impl Watch for Nobody {
+            fn hear(&mut self, _: usize, _: &Value) {}
+            fn notice(&mut self, _: String) {}
+            fn is_stopped(&self) -> bool {
+                false
+            }
+        }
+        self.conductor("", &mut Nobody).send_all(&ToAgent::Bye);
+    }
+
+    fn reports(&self) -> Vec<HostRun> {
+        self.hosts.iter().filter(|host| host.takes_part).map(|host| host.report.clone()).collect()
+    }
+}
+
+struct Conductor<'a> {
+    transport: &'a mut dyn Transport,
+    watch: &'a mut dyn Watch,
+    run: &'a str,
+    hosts: &'a mut Vec<Host>,
+    heartbeat_ns: &'a mut u64,
+    looked_ns: &'a mut u64,
+}
+
+/// Carries out one plan on every host, from their appearance to their leave.
+///
+/// # Errors
+/// Nothing was started, and why. After the start, what was lost is in the result.
+pub fn conduct(
+    transport: &mut dyn Transport,
+    hosts: &[String],
+    order: Order<'_>,
+    watch: &mut dyn Watch,
+) -> Result<FleetRun, FleetError> {
+    let mut coordinator = Coordinator::connect(transport, hosts, watch)?;
+    let run = coordinator.run(order, watch);
+    coordinator.leave();
+    run
+}
+
+impl Conductor<'_> {
+    fn begin(&mut self, order: Order<'_>) -> Result<(), FleetError> {
+        self.prepare(order)?;
         self.clocks()?;
         self.arm()
+    }
+
+    fn prepare(&mut self, order: Order<'_>) -> Result<(), FleetError> {
+        let plans = order.plans.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+        for (host, plan) in self.hosts.iter_mut().zip(plans) {
+            host.begin(plan.is_some());
+        }
+        let until = self.transport.now_ns().saturating_add(BUSY_NS);
+        self.all(|host| !host.busy, until, "ending the run before")?;
+        for (at, plan) in order.plans.iter().enumerate() {
+            let (Some(plan), Some(host)) = (plan, self.hosts.get_mut(at)) else { continue };
+            host.busy = true;
+            let (protocol, run) = (PROTOCOL.to_owned(), order.run.to_owned());
+            let (keep, hold, plan) = (order.keep, order.hold, Box::new(plan.clone()));
+            let host = host.report.name.clone();
+            let prepare = ToAgent::Prepare { protocol, run, host, keep, hold, plan };
+            self.transport.send(at, &prepare);
+        }
+        // Large files take long to write; silence is what ends this.
+        self.all_reach(Phase::Ready, u64::MAX, "making the targets ready")
     }
 
     fn greet(&mut self) -> Result<(), FleetError> {
@@ -234,11 +274,13 @@ impl<'a> Conductor<'a> {
     fn clocks(&mut self) -> Result<(), FleetError> {
         let until = self.transport.now_ns().saturating_add(CLOCKS_NS);
         for at in 0..self.hosts.len() {
-            self.ping(at);
+            if self.hosts.get(at).is_some_and(|host| host.takes_part) {
+                self.ping(at);
+            }
         }
         let measured = |host: &Host| host.pings.len() >= PINGS as usize;
         self.all(measured, until, "comparing clocks")?;
-        for host in &mut self.hosts {
+        for host in self.hosts.iter_mut().filter(|host| host.takes_part) {
             host.report.clock = ClockEstimate::of(&host.pings);
             if host.report.clock.is_none() {
                 return Err(FleetError::Late(host.report.name.clone(), "comparing clocks"));
@@ -256,12 +298,13 @@ impl<'a> Conductor<'a> {
     }
 
     fn arm(&mut self) -> Result<(), FleetError> {
-        let clocks: Vec<ClockEstimate> =
-            self.hosts.iter().filter_map(|host| host.report.clock).collect();
-        let slowest = clocks.iter().map(|clock| clock.bound_ns).max().unwrap_or(0);
+        let clocks = self.hosts.iter().enumerate();
+        let clocks: Vec<(usize, ClockEstimate)> =
+            clocks.filter_map(|(at, host)| Some((at, host.report.clock?))).collect();
+        let slowest = clocks.iter().map(|(_, clock)| clock.bound_ns).max().unwrap_or(0);
         let wait = slowest.saturating_mul(20).max(START_NS);
         let start = self.transport.now_ns().saturating_add(wait);
-        for (at, clock) in clocks.into_iter().enumerate() {
+        for (at, clock) in clocks {
             let Some(start_ns) = clock.to_agent(start) else {
                 return Err(FleetError::Late(self.name(at), "naming the start"));
             };
@@ -316,19 +359,22 @@ impl<'a> Conductor<'a> {
         what: &'static str,
     ) -> Result<(), FleetError> {
         loop {
-            for host in &self.hosts {
+            for host in self.hosts.iter().filter(|host| host.takes_part) {
                 let name = || host.report.name.clone();
                 if let Some(reason) = &host.refused {
                     return Err(FleetError::Refused(name(), reason.clone()));
                 }
-                if let Some(reason) = &host.report.lost {
+                if let Some(reason) = host.report.lost.as_ref().or(host.gone.as_ref()) {
                     return Err(FleetError::Lost(name(), reason.clone()));
                 }
             }
             if self.watch.is_stopped() {
                 return Err(FleetError::Interrupted);
             }
-            let Some(missing) = self.hosts.iter().find(|host| !is_so(host)) else { return Ok(()) };
+            let Some(missing) = self.hosts.iter().find(|host| host.takes_part && !is_so(host))
+            else {
+                return Ok(());
+            };
             if self.transport.now_ns() >= until_ns {
                 return Err(FleetError::Late(missing.report.name.clone(), what));
             }
@@ -339,12 +385,12 @@ impl<'a> Conductor<'a> {
     /// Takes one arrival, or lets time pass; sends heartbeats and notices silence meanwhile.
     fn step(&mut self, until_ns: u64) {
         let now = self.transport.now_ns();
-        if now >= self.heartbeat_ns {
-            self.heartbeat_ns = now.saturating_add(SECOND_NS);
+        if now >= *self.heartbeat_ns {
+            *self.heartbeat_ns = now.saturating_add(SECOND_NS);
             self.send_all(&ToAgent::Heartbeat);
         }
         // Often enough to see that the user wants to stop.
-        let soon = self.heartbeat_ns.min(until_ns).min(now.saturating_add(SECOND_NS / 10));
+        let soon = (*self.heartbeat_ns).min(until_ns).min(now.saturating_add(SECOND_NS / 10));
         let mut next = self.transport.receive(soon);
         let now = self.transport.now_ns();
         // All that has arrived is heard before anybody counts as silent.
@@ -355,9 +401,14 @@ impl<'a> Conductor<'a> {
             }
             next = self.transport.receive(now);
         }
+        // A look at all of them for each message would be the most that a thousand hosts cost.
+        if now < self.looked_ns.saturating_add(LOOK_NS) {
+            return;
+        }
+        *self.looked_ns = now;
         for at in 0..self.hosts.len() {
             let silent = self.hosts.get(at).is_some_and(|host| {
-                let here = host.phase > Phase::Absent && host.phase < Phase::Done;
+                let here = host.phase > Phase::Absent && host.gone.is_none();
                 here && now.saturating_sub(host.heard_ns) > LOST_NS
             });
             if silent {
@@ -370,7 +421,7 @@ impl<'a> Conductor<'a> {
     fn hear(&mut self, at: usize, came_ns: u64, message: ToCoordinator) {
         let run = self.run;
         let ours = |named: &str| named == run;
-        let Some(host) = self.hosts.get_mut(at).filter(|h| h.phase != Phase::Gone) else { return };
+        let Some(host) = self.hosts.get_mut(at).filter(|h| h.gone.is_none()) else { return };
         host.heard_ns = host.heard_ns.max(came_ns);
         match message {
             ToCoordinator::Hello { version, hostname, allowed, .. } => {
@@ -381,10 +432,14 @@ impl<'a> Conductor<'a> {
                         (version, hostname, allowed);
                 }
             }
-            ToCoordinator::Ready { run } if ours(&run) && host.phase == Phase::Here => {
+            ToCoordinator::Ready { run, site } if ours(&run) && host.phase == Phase::Here => {
                 host.phase = Phase::Ready;
+                host.report.site = Some(site);
             }
+            ToCoordinator::Answer { number, answer } => host.answer = Some((number, answer)),
+            ToCoordinator::Idle { .. } => host.busy = false,
             ToCoordinator::Refuse { run, reason } if ours(&run) || run.is_empty() => {
+                host.busy = false;
                 if host.phase < Phase::Armed {
                     host.refused = Some(reason);
                 }
@@ -404,6 +459,7 @@ impl<'a> Conductor<'a> {
             }
             ToCoordinator::Started { run, late_ns } if ours(&run) => {
                 host.report.late_ns = Some(late_ns);
+                self.begun();
             }
             ToCoordinator::Window { run, after_ns } if ours(&run) => {
                 host.report.window_ns = Some(after_ns);
@@ -415,11 +471,22 @@ impl<'a> Conductor<'a> {
                 if host.phase == Phase::Armed {
                     host.phase = Phase::Done;
                     host.report.missing_events = events.saturating_sub(host.events);
-                    host.report.measurement = Some(measurement);
+                    host.report.measurement = Some(measurement.to_string().into());
                 }
             }
             ToCoordinator::Failed { run, reason } if ours(&run) => self.failed(at, reason),
             _ => {}
+        }
+    }
+
+    /// Says how far apart all have begun, once the last has.
+    fn begun(&mut self) {
+        let all = || self.hosts.iter().filter(|host| host.takes_part);
+        let late = || all().filter_map(|host| host.report.late_ns);
+        if let (true, Some(first), Some(last)) =
+            (late().count() == all().count(), late().min(), late().max())
+        {
+            self.watch.begun(last - first);
         }
     }
 
@@ -445,16 +512,19 @@ impl<'a> Conductor<'a> {
     }
 
     fn lose(&mut self, at: usize, why: &str) {
-        let Some(host) = self.hosts.get_mut(at).filter(|h| h.phase < Phase::Done) else { return };
-        host.phase = Phase::Gone;
-        host.report.lost = Some(why.to_owned());
-        let text = format!("lost the host `{}`: {why}", host.report.name);
-        self.watch.notice(text);
+        let Some(host) = self.hosts.get_mut(at).filter(|h| h.gone.is_none()) else { return };
+        host.gone = Some(why.to_owned());
+        if host.phase < Phase::Done {
+            host.phase = Phase::Gone;
+            host.report.lost = Some(why.to_owned());
+            let text = format!("lost the host `{}`: {why}", host.report.name);
+            self.watch.notice(text);
+        }
     }
 
     fn send_all(&mut self, message: &ToAgent) {
         for (at, host) in self.hosts.iter().enumerate() {
-            if host.phase != Phase::Gone {
+            if host.gone.is_none() {
                 self.transport.send(at, message);
             }
         }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 /// The version of these messages. An agent that speaks another refuses in PREPARE.
-pub const PROTOCOL: &str = "iosonde.fleet-protocol/1";
+pub const PROTOCOL: &str = "iosonde.fleet-protocol/2";
 
 /// The longest message that is read, in bytes. A result with its histograms and a day of series is
 /// far below it.
@@ -24,10 +24,23 @@ pub enum ToAgent {
         protocol: String,
         /// The name of the run.
         run: String,
+        /// What the coordinator calls the host.
+        #[serde(default)]
+        host: String,
         /// Test files stay after the run.
         keep: bool,
+        /// Targets stay ready for the next run, until the coordinator leaves.
+        #[serde(default)]
+        hold: bool,
         /// What is to be done.
         plan: Box<Value>,
+    },
+    /// Answer a question outside of any run.
+    Ask {
+        /// Its number.
+        number: u32,
+        /// What is asked.
+        question: Box<Value>,
     },
     /// Tell the time.
     Ping {
@@ -82,6 +95,9 @@ pub enum ToCoordinator {
     Ready {
         /// The run.
         run: String,
+        /// The targets and the host, as they are.
+        #[serde(default)]
+        site: Box<Value>,
     },
     /// The agent does not take part.
     Refuse {
@@ -89,6 +105,13 @@ pub enum ToCoordinator {
         run: String,
         /// Why, in a sentence.
         reason: String,
+    },
+    /// The answer to a question.
+    Answer {
+        /// The number of the question.
+        number: u32,
+        /// What is answered.
+        answer: Box<Value>,
     },
     /// The time.
     Pong {
@@ -142,6 +165,11 @@ pub enum ToCoordinator {
         run: String,
         /// Why, in a sentence.
         reason: String,
+    },
+    /// The run has ended and is kept on the host: the agent takes the next.
+    Idle {
+        /// The run.
+        run: String,
     },
     /// The agent is there.
     Heartbeat,

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use fleet::{
-    Action, Agent, Arrival, ClockEstimate, FleetError, FleetRun, LossPolicy, Order, Ping,
-    SILENCE_NS, ToAgent, ToCoordinator, Transport, Watch, conduct, parse,
+    Action, Agent, Arrival, ClockEstimate, Coordinator, FleetError, FleetRun, LossPolicy, Order,
+    Ping, SILENCE_NS, ToAgent, ToCoordinator, Transport, Watch, conduct, parse,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -114,7 +114,7 @@ impl World {
                 }
                 Action::Prepare { run, .. } => {
                     self.hosts[at].run = run;
-                    let ready = self.hosts[at].agent.ready();
+                    let ready = self.hosts[at].agent.ready(Box::new(json!({ "host": at })));
                     self.act(at, ready);
                 }
                 Action::Start(local) => {
@@ -127,9 +127,14 @@ impl World {
                     self.hosts[at].agent.ended();
                     let run = self.hosts[at].run.clone();
                     let reason = "called off".to_owned();
-                    self.answer(at, &ToCoordinator::Failed { run, reason });
+                    self.answer(at, &ToCoordinator::Failed { run: run.clone(), reason });
+                    self.answer(at, &ToCoordinator::Idle { run });
                 }
                 Action::Stop => self.end(at),
+                Action::Answer { number, question } => {
+                    let answer = Box::new(json!([question, at]));
+                    self.answer(at, &ToCoordinator::Answer { number, answer });
+                }
                 Action::Leave => {
                     let gone = self.hosts[at].agent.gone();
                     self.act(at, gone);
@@ -147,7 +152,9 @@ impl World {
             host.agent.ended();
             let run = host.run.clone();
             let measurement = Box::new(json!({ "host": at }));
+            let kept = ToCoordinator::Idle { run: run.clone() };
             self.answer(at, &ToCoordinator::Result { run, events: 0, measurement });
+            self.answer(at, &kept);
         }
     }
 
@@ -241,9 +248,56 @@ impl Watch for Quiet {
 
 fn ran(world: &mut World, on_loss: LossPolicy) -> Result<FleetRun, FleetError> {
     let names: Vec<String> = (0..world.hosts.len()).map(|at| format!("h{at}")).collect();
-    let plans = vec![json!({ "job": "run" }); names.len()];
-    let order = Order { plans: &plans, keep: false, run: "r", hosts: &names, on_loss };
-    conduct(world, order, &mut Quiet)
+    let plans = vec![Some(json!({ "job": "run" })); names.len()];
+    let order = Order { plans: &plans, keep: false, hold: false, run: "r", on_loss };
+    conduct(world, &names, order, &mut Quiet)
+}
+
+fn order<'a>(run: &'a str, plans: &'a [Option<Value>]) -> Order<'a> {
+    Order { plans, keep: false, hold: true, run, on_loss: LossPolicy::Abort }
+}
+
+/// One search: targets are made ready once, then some of the hosts run, then others.
+#[test]
+fn runs_follow_each_other_on_some_of_the_hosts() {
+    let mut world = World::new(&[(0, MS, Fault::None); 3].map(|(a, d, f)| (a + 7, d, f)));
+    let names = ["h0", "h1", "h2"].map(str::to_owned);
+    let plans = |on: [bool; 3]| on.map(|on| on.then(|| json!({ "job": "run" })));
+    let mut fleet = Coordinator::connect(&mut world, &names, &mut Quiet).unwrap();
+    let ready = fleet.prepare(order("p", &plans([true; 3])), &mut Quiet).unwrap();
+    assert_eq!(*ready[2].site.clone().unwrap(), json!({ "host": 2 }));
+    for (run, on) in [("1", [true; 3]), ("2", [false, true, false]), ("3", [true, false, true])] {
+        let done = fleet.run(order(run, &plans(on)), &mut Quiet).unwrap();
+        let took_part: Vec<&str> = done.hosts.iter().map(|host| host.name.as_str()).collect();
+        let meant: Vec<&str> =
+            names.iter().zip(on).filter(|(_, on)| *on).map(|(name, _)| name.as_str()).collect();
+        assert_eq!(took_part, meant);
+        assert!(done.hosts.iter().all(|host| host.measurement.is_some() && host.clock.is_some()));
+    }
+    let answers = fleet.ask(&[Some(json!("a")), None, Some(json!("b"))], &mut Quiet).unwrap();
+    assert_eq!(answers, [Some(json!(["a", 0])), None, Some(json!(["b", 2]))]);
+    let clocks = fleet.compare_clocks(&mut Quiet).unwrap();
+    assert_eq!(clocks[1].clock.unwrap().ahead_ns, 7);
+    fleet.leave();
+}
+
+/// A host that is lost between two runs starts nobody in the next, and is no part of one that goes
+/// without it.
+#[test]
+fn a_host_that_is_lost_between_runs_is_missed_in_the_next() {
+    let mut world = World::new(&[(0, MS, Fault::None), (0, MS, Fault::Killed(30 * SECOND))]);
+    let names = ["h0", "h1"].map(str::to_owned);
+    let both = vec![Some(json!({})); 2];
+    let one = vec![Some(json!({})), None];
+    let policy = LossPolicy::Abort;
+    let mut fleet = Coordinator::connect(&mut world, &names, &mut Quiet).unwrap();
+    let order = |run, plans| Order { plans, keep: false, hold: true, run, on_loss: policy };
+    fleet.run(order("1", &both), &mut Quiet).unwrap();
+    fleet.run(order("2", &one), &mut Quiet).unwrap();
+    let alone = fleet.run(order("3", &one), &mut Quiet).unwrap();
+    assert!(alone.hosts[0].measurement.is_some());
+    let error = fleet.run(order("4", &both), &mut Quiet).unwrap_err();
+    assert!(matches!(error, FleetError::Lost(name, _) if name == "h1"));
 }
 
 #[test]
@@ -280,7 +334,9 @@ fn an_agent_refuses_another_protocol_and_a_second_coordinator() {
     let prepare = |protocol: &str, run: &str| ToAgent::Prepare {
         protocol: protocol.to_owned(),
         run: run.to_owned(),
+        host: "h".to_owned(),
         keep: false,
+        hold: false,
         plan: Box::new(json!({})),
     };
     let refused = |actions: &[Action]| {
@@ -288,9 +344,9 @@ fn an_agent_refuses_another_protocol_and_a_second_coordinator() {
         matches!(**message, ToCoordinator::Refuse { .. })
     };
     let mut agent = Agent::new(0);
-    assert!(refused(&agent.hear(1, prepare("iosonde.fleet-protocol/2", "a"))));
+    assert!(refused(&agent.hear(1, prepare("iosonde.fleet-protocol/0", "a"))));
     assert!(!refused(&agent.hear(2, prepare(fleet::PROTOCOL, "a"))));
-    agent.ready();
+    agent.ready(Box::default());
     let arm = ToAgent::Arm { run: "a".to_owned(), start_ns: 1000 };
     assert!(matches!(agent.hear(3, arm)[0], Action::Send(_)), "not before all are armed");
     let confirm = ToAgent::Confirm { run: "a".to_owned() };
@@ -300,6 +356,61 @@ fn an_agent_refuses_another_protocol_and_a_second_coordinator() {
     assert!(agent.hear(5, ToAgent::Abort { run: "b".to_owned() }).is_empty());
     assert!(agent.tick(4 + SILENCE_NS).is_empty());
     assert_eq!(agent.tick(5 + SILENCE_NS), [Action::Stop]);
+}
+
+/// Hears when a host is lost, by the true time.
+struct Hears<'w>(&'w std::cell::Cell<Option<u64>>, &'w std::cell::Cell<u64>);
+
+impl Watch for Hears<'_> {
+    fn hear(&mut self, _: usize, _: &Value) {}
+    fn notice(&mut self, _: String) {
+        self.0.set(self.0.get().or(Some(self.1.get())));
+    }
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
+
+/// Tells the time to those who cannot see the world.
+struct Clocked<'w>(World, &'w std::cell::Cell<u64>);
+
+impl Transport for Clocked<'_> {
+    fn now_ns(&self) -> u64 {
+        self.0.now_ns()
+    }
+    fn send(&mut self, at: usize, message: &ToAgent) {
+        self.0.send(at, message);
+    }
+    fn receive(&mut self, until: u64) -> Option<(usize, u64, Arrival)> {
+        let arrived = self.0.receive(until);
+        self.1.set(self.0.now);
+        arrived
+    }
+    fn cut(&mut self, at: usize) {
+        self.0.cut(at);
+    }
+}
+
+/// The promises of docs/fleet.md, in exact time: 100 ms for an agent that is killed, 3 s for a
+/// host that is cut off.
+#[test]
+fn losses_are_seen_within_the_promised_time() {
+    let (killed, cut) = (Fault::Killed as fn(u64) -> Fault, Fault::Cable as fn(u64) -> Fault);
+    for (fault, within) in [(killed, 100 * MS), (cut, 3 * SECOND)] {
+        for when in (2..11).map(|n| n * 987 * MS) {
+            let (seen, time) = (std::cell::Cell::new(None), std::cell::Cell::new(0));
+            let hosts = [(0, MS, Fault::None), (5, 15 * MS, fault(when))];
+            let mut world = Clocked(World::new(&hosts), &time);
+            let plans = vec![Some(json!({})); 2];
+            let (keep, hold, on_loss) = (false, false, LossPolicy::Abort);
+            let order = Order { plans: &plans, keep, hold, run: "r", on_loss };
+            let names = ["h0", "h1"].map(str::to_owned);
+            let done = conduct(&mut world, &names, order, &mut Hears(&seen, &time));
+            // What happened before the start starts nobody.
+            let seen = seen.get().unwrap_or_else(|| panic!("{done:?}"));
+            assert!(seen >= when && seen - when <= within, "{when}: {seen}");
+        }
+    }
 }
 
 /// A host that was armed and then cut off did not hear that another was not armed, and started
@@ -349,7 +460,8 @@ proptest! {
                 for (at, host) in run.hosts.iter().enumerate() {
                     prop_assert!(host.measurement.is_some() != host.lost.is_some());
                     if let Some(measurement) = &host.measurement {
-                        prop_assert_eq!(&measurement["host"], &json!(at));
+                        let ours = json!({ "host": at }).to_string();
+                        prop_assert_eq!(&**measurement, ours.as_str());
                     }
                 }
                 // Delays are the same in both directions here, so the clocks are known.

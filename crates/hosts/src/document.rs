@@ -24,6 +24,8 @@ pub(crate) struct About<'a> {
     pub workload: &'a Workload,
     /// The intervals that arrived, of each host.
     pub series: Vec<Vec<Point>>,
+    /// What repeats it.
+    pub plan: Option<serde_json::Value>,
 }
 
 /// Puts together what the hosts did.
@@ -61,7 +63,7 @@ pub(crate) fn document(run: FleetRun, about: About<'_>) -> Experiment<Fleet> {
         started: about.started.to_string(),
         finished: Timestamp::now().to_string(),
         status,
-        plan: None,
+        plan: about.plan,
         targets: targets(about.workload, &measurements),
         file_bytes: measurements.iter().map(|m| m.file_bytes).sum(),
         // Each measurement has that of its host.
@@ -85,7 +87,7 @@ pub(crate) fn document(run: FleetRun, about: About<'_>) -> Experiment<Fleet> {
 }
 
 /// How the hosts ended, where none was lost.
-fn worst(measurements: &[Measurement]) -> Status {
+pub(crate) fn worst(measurements: &[Measurement]) -> Status {
     let is = |status| measurements.iter().any(|m| m.status == status);
     match (is(Status::Failed), is(Status::Interrupted)) {
         (true, _) => Status::Failed,
@@ -96,7 +98,7 @@ fn worst(measurements: &[Measurement]) -> Status {
 
 /// A host as the document has it, and its measurement. One that cannot be read is lost.
 fn described(host: HostRun, series: Vec<Point>, place: usize) -> (FleetHost, Option<Measurement>) {
-    let read = host.measurement.map(|value| serde_json::from_value::<Measurement>(*value));
+    let read = host.measurement.map(|value| serde_json::from_str::<Measurement>(&value));
     let (measurement, unread) = match read.transpose() {
         Ok(measurement) => (measurement, None),
         Err(error) => (None, Some(format!("its result cannot be read: {error}"))),
@@ -231,7 +233,7 @@ mod tests {
             let mut measurement = testing::measurement("same", workload());
             measurement.seconds = seconds;
             measurement.series = (1..=4).map(|t| point(f64::from(t))).collect();
-            Box::new(serde_json::to_value(measurement).unwrap())
+            serde_json::to_string(&measurement).unwrap().into()
         });
         HostRun {
             name: name.to_owned(),
@@ -253,6 +255,7 @@ mod tests {
             transport: "ssh",
             workload: &workload,
             series,
+            plan: None,
         };
         document(run, about)
     }
@@ -294,7 +297,7 @@ mod tests {
     fn a_result_that_cannot_be_read_is_a_lost_host() {
         let mut odd = host("b", None);
         odd.lost = None;
-        odd.measurement = Some(Box::new(serde_json::json!({ "schema": "x" })));
+        odd.measurement = Some("{ \"schema\": \"x\" }".into());
         let e = made(vec![host("a", Some(4.0)), odd], vec![Vec::new(), Vec::new()]);
         assert!(e.conclusion.hosts[1].lost.as_ref().unwrap().contains("cannot be read"));
         assert_eq!(e.status, Status::Failed);

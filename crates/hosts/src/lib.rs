@@ -1,16 +1,35 @@
 //! Many hosts, one experiment: the processes around the decisions of `fleet`.
 //!
 //! An [`agent`] serves a coordinator on a pair of pipes and carries out what its own host allows.
-//! The coordinator, [`run`], reaches the agents through `ssh` and puts together what they measured.
-//! When who does what is decided in `fleet`; how a load is run, in `jobs`.
+//! The coordinator, [`conduct`], reaches the agents through `ssh` and puts together what they
+//! measured. When who does what is decided in `fleet`; how a load is run, in `jobs`; how a search
+//! goes on, in `survey`.
 
 pub mod agent;
+mod combined;
 mod document;
+mod look;
 mod pipes;
+mod places;
+mod plan;
+#[cfg(unix)]
+#[path = "linux/mod.rs"]
+mod platform;
+#[cfg(not(unix))]
+#[path = "windows/mod.rs"]
+mod platform;
+mod reach;
+mod resume;
 mod run;
+mod search;
+mod site;
 mod ssh;
 mod together;
+mod watching;
 
 pub use fleet::LossPolicy;
-pub use run::{FleetRequest, planned, run};
-pub use ssh::Ssh;
+pub use look::{FleetHosts, HostReport, LookRequest, SharedStorage, TargetReport, look};
+pub use plan::planned;
+pub use resume::{ResumeRequest, resume};
+pub use run::{conduct, over};
+pub use watching::Watching;

@@ -18,24 +18,17 @@ const OPTIONS: [&str; 8] = [
 
 /// The way to the hosts.
 #[derive(Debug, Clone)]
-pub struct Ssh {
+pub(crate) struct Ssh {
     /// The program and what is given to it first, separated by spaces.
-    pub command: String,
+    pub(crate) command: String,
     /// What starts iosonde on a host.
-    pub agent: String,
-}
-
-impl Default for Ssh {
-    fn default() -> Self {
-        Self { command: "ssh".to_owned(), agent: "iosonde".to_owned() }
-    }
+    pub(crate) agent: String,
 }
 
 impl Ssh {
     /// What starts an agent on this host that allows these places. The account on the host may
     /// replace the command, as `command=` in `authorized_keys` does, and so allow what it wants.
-    #[must_use]
-    pub fn command(&self, host: &str, allow: &[&Path]) -> Command {
+    pub(crate) fn command(&self, host: &str, allow: &[&Path]) -> Command {
         let mut words = self.command.split_whitespace();
         let program = words.next().unwrap_or("ssh");
         let mut command = Command::new(program);
@@ -75,7 +68,8 @@ mod tests {
 
     #[test]
     fn only_ssh_is_given_its_options() {
-        let ssh = Ssh::default().command("db1", &[Path::new("/mnt/it's")]);
+        let ssh = Ssh { command: "ssh".to_owned(), agent: "iosonde".to_owned() }
+            .command("db1", &[Path::new("/mnt/it's")]);
         let words_of_ssh = words(&ssh);
         assert_eq!(words_of_ssh[..3], ["ssh", "-o", "BatchMode=yes"]);
         assert_eq!(

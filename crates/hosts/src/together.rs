@@ -78,7 +78,7 @@ pub(crate) fn merged(measurements: &[Measurement]) -> Option<FleetMerged> {
 }
 
 /// Counts added, histograms merged.
-fn sum(all: &[&Statistics]) -> Statistics {
+pub(crate) fn sum(all: &[&Statistics]) -> Statistics {
     let histogram = histogram(all);
     Statistics {
         ios: all.iter().map(|s| s.ios).sum(),

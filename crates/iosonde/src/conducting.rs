@@ -163,7 +163,7 @@ pub(crate) fn conduct_into(
 ) -> Result<(Vec<Document>, Outcome), Failure> {
     let (permissions, recording) = (manners.permissions.clone(), manners.recording.as_ref());
     let mut session = Session { permissions, recording, sink, stop };
-    ended(jobs::conduct(plan, &mut session)?, stop)
+    ended(hosts::conduct(plan, &mut session)?, stop)
 }
 
 /// The outcome of a job, as an exit code needs it.

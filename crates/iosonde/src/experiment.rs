@@ -14,6 +14,9 @@ use crate::exit::{Failure, Outcome};
 use crate::recording::RecordingArgs;
 use crate::targets::TargetArgs;
 
+/// Longest time of a measurement where nobody says how long.
+const SECONDS: f64 = 60.0;
+
 /// Flags that every experiment has.
 #[derive(Debug, Args)]
 pub(crate) struct ExperimentArgs {
@@ -22,9 +25,9 @@ pub(crate) struct ExperimentArgs {
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
     pub precision: f64,
 
-    /// Longest time of a measurement
-    #[arg(long, value_name = "N", default_value_t = 60.0)]
-    pub seconds: f64,
+    /// Longest time of a measurement [default: 60]
+    #[arg(long, value_name = "N")]
+    pub seconds: Option<f64>,
 
     /// Shortest time of a measurement
     #[arg(long, value_name = "SECONDS", default_value_t = 15.0)]
@@ -68,13 +71,19 @@ impl ExperimentArgs {
         search(plan, &manners, rehearsal, stop)
     }
 
+    /// How long each measurement is where all have the same length.
+    pub(crate) fn window_s(&self) -> f64 {
+        self.seconds.unwrap_or(self.at_least)
+    }
+
     /// How long each measurement is.
     pub(crate) fn timing(&self) -> Timing {
-        let at_least_seconds = self.at_least.min(self.seconds);
+        let seconds = self.seconds.unwrap_or(SECONDS);
+        let at_least_seconds = self.at_least.min(seconds);
         let precision =
             Precision { percent: self.precision, at_least_seconds, ..Precision::default() };
         Timing {
-            seconds: self.seconds,
+            seconds,
             warmup_seconds: self.warmup,
             // Not `> 0`: a value that is not a percentage is refused, not ignored.
             precision: (self.precision != 0.0).then_some(precision),

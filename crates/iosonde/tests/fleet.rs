@@ -3,6 +3,9 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+#[path = "fleet/searches.rs"]
+mod searches;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -47,14 +50,26 @@ impl Site {
     }
 
     fn command(&self, hosts: &str, args: &[&str]) -> Command {
+        self.command_of("run", hosts, args)
+    }
+
+    fn command_of(&self, command: &str, hosts: &str, args: &[&str]) -> Command {
         let script = self.place.path("enter");
-        let reached = ["fleet", "run", "--ssh", hosts, "--agent", PROGRAM, "--ssh-command"];
+        let reached = ["fleet", command, "--ssh", hosts, "--agent", PROGRAM, "--ssh-command"];
         let reached = [&reached[..], &[script.to_str().unwrap(), "--warmup", "0"], args].concat();
         self.place.command(&reached)
     }
 
     fn run(&self, hosts: &str, args: &[&str]) -> Output {
         self.command(hosts, args).output().unwrap()
+    }
+
+    /// The document of a search.
+    #[track_caller]
+    fn search(&self, command: &str, hosts: &str, args: &[&str]) -> Value {
+        let output = self.command_of(command, hosts, args).arg("--json").output().unwrap();
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        serde_json::from_str(&stdout(&output)).unwrap()
     }
 
     /// The agent of a host.
@@ -334,9 +349,9 @@ fn another_version_is_refused_before_anything_is_touched() {
         (message["protocol"], message["plan"]) = (json!(protocol), plan);
         message
     };
-    let ours = "iosonde.fleet-protocol/1";
+    let ours = "iosonde.fleet-protocol/2";
     for (protocol, plan) in [
-        ("iosonde.fleet-protocol/2", json!({ "job": "run" })),
+        ("iosonde.fleet-protocol/0", json!({ "job": "run" })),
         (ours, json!({ "job": "run", "of_a_later_version": 1 })),
         (ours, json!({ "job": "exec", "command": "id" })),
     ] {

@@ -99,7 +99,8 @@ pub fn again(history: &History, wanted: Again<'_>) -> Result<Original, AgainErro
     };
     let mut plan = planned.map_err(|source| AgainError::Plan { id: id.clone(), source })?;
     plan.pin(&document);
-    if !plan.job().is_artificial() {
+    // What other hosts have is looked at there.
+    if !plan.job().is_artificial() && !matches!(plan, Plan::Fleet(_)) {
         check_targets(&id, &document)?;
         if !wanted.anyway {
             check_conditions(&id, &document)?;

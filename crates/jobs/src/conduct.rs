@@ -14,6 +14,7 @@ use crate::job::Job;
 use crate::monitor::WatchError;
 use crate::plan::{Plan, PlanError};
 use crate::recorder::{Recorder, Recording};
+use crate::run::HeldTargets;
 use crate::subject::Subject;
 
 /// The surroundings of a job: its permissions, its sinks, and its place in a history.
@@ -98,7 +99,10 @@ pub fn conduct(plan: &Plan, session: &mut Session<'_>) -> Result<Conducted, JobE
 }
 
 /// A job of one document that keeps its measurements as they come.
-pub(crate) fn conduct_one(
+///
+/// # Errors
+/// Nothing was measured, and why.
+pub fn conduct_one(
     session: &mut Session<'_>,
     job: &dyn Job,
     make: impl FnOnce(&AtomicBool, Observe<'_>) -> Result<Document, PrepareError>,
@@ -122,7 +126,7 @@ pub(crate) struct Relay<'s> {
 impl<'s> Relay<'s> {
     /// Opens the history of the session.
     pub(crate) fn open(session: &'s mut Session<'_>, job: &dyn Job) -> Result<Self, JobError> {
-        Ok(Self::of(session, job.subject()?, job.plan().to_json())?)
+        Ok(Self::of(session, job.subject()?, job.plan().carried_json())?)
     }
 
     /// The same for what no plan repeats.
@@ -167,6 +171,11 @@ impl<'s> Relay<'s> {
         }
         drop(recorder);
         self.pass(&event);
+    }
+
+    /// Tells those who wait for it what is ready.
+    pub(crate) fn targets_ready(&self, targets: &HeldTargets) {
+        self.sink.borrow_mut().targets_ready(targets);
     }
 
     /// Names the files that remain if the program is killed from now on.

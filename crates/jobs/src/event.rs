@@ -7,6 +7,8 @@ use results::{Document, Measurement};
 use serde::{Deserialize, Serialize};
 use survey::Progress;
 
+use crate::run::HeldTargets;
+
 /// Something that happened in a job. Its JSON form is described in `docs/live.md`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -87,6 +89,11 @@ impl Event {
 pub trait Sink {
     /// Something happened. Called by the thread that conducts the job, between I/Os.
     fn hear(&mut self, event: &Event);
+
+    /// The targets of a run of one workload are ready; threads and buffers come next.
+    fn targets_ready(&mut self, targets: &HeldTargets) {
+        let _ = targets;
+    }
 
     /// Everything of a run of one workload is ready, threads and buffers too: when does its I/O
     /// begin? A tool or a host that waits for a signal from outside waits here.

@@ -45,6 +45,22 @@ fn describe(
     Ok(Description { work: vec![work], ..Description::of(targets) })
 }
 
+/// How far a search for the knee goes and how long that takes.
+pub(crate) fn knee_work(options: &KneeOptions) -> String {
+    let (from, to) = options.in_flight;
+    // Where throughput rises to the end: the doublings, one between two of them, and others with
+    // more threads and larger blocks.
+    let loads = (to / from.max(1)).checked_ilog2().unwrap_or(0) as usize + 5;
+    let time = duration(loads, &options.setup.timing, &options.stream, 0.0);
+    format!("from {from} to {to} I/Os in flight, about {time}")
+}
+
+/// How long it takes to compare so many hosts.
+pub(crate) fn scale_work(options: &ScaleOptions, hosts: usize) -> String {
+    let count = survey::scale_count(hosts, options.pairs);
+    duration(count, &options.setup.timing, &options.stream, 0.0)
+}
+
 impl Job for KneeOptions {
     fn plan(&self) -> Plan {
         Plan::Knee(Box::new(self.clone()))
@@ -67,14 +83,8 @@ impl Job for KneeOptions {
     }
 
     fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
-        let (from, to) = self.in_flight;
-        // Where throughput rises to the end: the doublings, one between two of them, and others
-        // with more threads and larger blocks.
-        let loads = (to / from.max(1)).checked_ilog2().unwrap_or(0) as usize + 5;
-        let time = duration(loads, &self.setup.timing, &self.stream, 0.0);
-        let deepest = Stream { depth: to, ..self.stream.clone() };
-        let work = format!("from {from} to {to} I/Os in flight, about {time}");
-        describe(work, &self.setup, &deepest, permissions)
+        let deepest = Stream { depth: self.in_flight.1, ..self.stream.clone() };
+        describe(knee_work(self), &self.setup, &deepest, permissions)
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {

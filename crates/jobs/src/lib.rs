@@ -20,6 +20,7 @@ mod ends;
 mod event;
 mod experiments;
 pub mod files;
+mod fleet;
 mod import;
 mod iometer;
 mod job;
@@ -32,6 +33,7 @@ mod recorder;
 mod replay;
 mod run;
 mod runs;
+mod specs;
 pub mod sqlio;
 pub mod sqliosim;
 mod subject;
@@ -49,11 +51,12 @@ pub use again::{Again, AgainError, Original, again};
 pub use asked::{check_destroy, simulated_device};
 pub use baseline::{BASELINE_RESULTS, Baseline, compare_with_baseline, set_baseline};
 pub use begun::BegunFiles;
-pub use conduct::{Conducted, JobError, Session, conduct};
+pub use conduct::{Conducted, JobError, Session, conduct, conduct_one};
 pub use conversion::{Conversion, Converted, ConvertedText, first_workload};
 pub use drift::{DriftError, drift};
 pub use durability::{DurabilityPlan, VerifyRequest, verify, write_durably};
 pub use event::{Event, Sink};
+pub use fleet::{FleetPlan, FleetReach};
 pub use import::{ImportError, Importer};
 pub use iometer::{CycleCall, CyclePlan};
 pub use job::{Description, Job, Steps};
@@ -61,8 +64,14 @@ pub use monitor::{MonitorPlan, WatchError, set_all_beside};
 pub use places::Places;
 pub use plan::{Plan, PlanError, RunsPlan};
 pub use recorder::{Recorder, Recording};
+pub use run::{HeldTargets, run_held};
+pub use runs::compare_sides;
+pub use specs::{place_in_file, spec_of_file, specs_of_file};
 pub use subject::Subject;
-pub use sweep::{Companion, NoCompanion, PreparedSweep, SweepPlan, counted_cells, sweep_precision};
+pub use sweep::{
+    Companion, NoCompanion, PreparedSweep, SweepPlan, counted_cells, sweep_on, sweep_precision,
+    sweep_presets,
+};
 pub use tool::{Terminal, ToolSession};
 pub use validate::{
     CleanReport, FilePlan, LedgerPlace, MappedConfiguration, Notices, ResizePlan, SqliosimPlace,

@@ -9,6 +9,7 @@ use thiserror::Error;
 use workload::Workload;
 
 use crate::durability::DurabilityPlan;
+use crate::fleet::FleetPlan;
 use crate::iometer::CyclePlan;
 use crate::job::Job;
 use crate::monitor::MonitorPlan;
@@ -44,6 +45,8 @@ pub enum Plan {
     Durability(Box<DurabilityPlan>),
     /// What the operating system counts, recorded.
     Monitor(Box<MonitorPlan>),
+    /// One of these on many hosts.
+    Fleet(Box<FleetPlan>),
     /// The runs of a configuration of IOMeter.
     #[serde(rename = "iometer")]
     Cycle(Box<CyclePlan>),
@@ -143,6 +146,7 @@ impl Plan {
             "validate",
             "durability",
             "monitor",
+            "fleet",
             "iometer",
             "replay",
             "fit",
@@ -159,6 +163,7 @@ impl Plan {
             "validate" => part(Self::Validate, keys),
             "durability" => part(Self::Durability, keys),
             "monitor" => part(Self::Monitor, keys),
+            "fleet" => part(Self::Fleet, keys),
             "iometer" => part(Self::Cycle, keys),
             "replay" => part(Self::Replay, keys),
             "fit" => part(Self::Fit, keys),
@@ -189,6 +194,10 @@ impl Plan {
                 workloads: plan.workloads.into_iter().map(Workload::with_means_of_mixes).collect(),
                 ..plan
             }),
+            Self::Fleet(plan) => {
+                let inner = Box::new(plan.plan.settled());
+                Self::Fleet(Box::new(FleetPlan { plan: inner, ..*plan }))
+            }
             other => other,
         }
     }
@@ -202,9 +211,17 @@ impl Plan {
     }
 
     /// What a document carries; `None` if it cannot be written as JSON. A plan that runs a command
-    /// is not carried either: nobody expects `iosonde do` on a result to start a program.
-    pub(crate) fn to_json(&self) -> Option<serde_json::Value> {
-        if self.runs_a_command() { None } else { serde_json::to_value(self).ok() }
+    /// is not carried either: nobody expects `iosonde do` on a result to start a program. For the
+    /// same reason, that of a fleet is carried without its way to the hosts.
+    #[must_use]
+    pub fn carried_json(&self) -> Option<serde_json::Value> {
+        match self {
+            Self::Fleet(plan) => {
+                serde_json::to_value(Self::Fleet(Box::new(plan.by_usual_way()))).ok()
+            }
+            plan if plan.runs_a_command() => None,
+            plan => serde_json::to_value(plan).ok(),
+        }
     }
 
     fn runs_a_command(&self) -> bool {
@@ -217,7 +234,10 @@ impl Plan {
     /// It is of another version of iosonde.
     pub fn carried(document: &Document) -> Result<Option<Self>, PlanError> {
         let plan: Option<Self> = document.plan().map(serde_json::from_value).transpose()?;
-        Ok(plan.filter(|plan| !plan.runs_a_command()))
+        Ok(plan.filter(|plan| !plan.runs_a_command()).map(|plan| match plan {
+            Self::Fleet(plan) => Self::Fleet(Box::new(plan.by_usual_way())),
+            plan => plan,
+        }))
     }
 
     /// The plan that a text is, as TOML, or that of a result as JSON.
@@ -252,6 +272,9 @@ impl Plan {
                 let workloads = sides.into_iter().map(|side| side.workload).collect();
                 Ok(Self::Runs(RunsPlan { workloads, repeat, settle_seconds }))
             }
+            _ if json.starts_with("{\"hosts\":") => {
+                read::<FleetPlan>(json).map(|plan| Self::Fleet(Box::new(plan.by_usual_way())))
+            }
             "knee" => read(json).map(Self::Knee),
             "sizes" => read(json).map(Self::Sizes),
             "scale" => read(json).map(Self::Scale),
@@ -285,6 +308,7 @@ impl Plan {
             Self::Validate(plan) => plan.as_ref(),
             Self::Durability(plan) => plan.as_ref(),
             Self::Monitor(plan) => plan.as_ref(),
+            Self::Fleet(plan) => plan.as_ref(),
             Self::Cycle(plan) => plan.as_ref(),
             Self::Replay(plan) => plan.as_ref(),
             Self::Fit(plan) => plan.as_ref(),
@@ -305,6 +329,7 @@ impl Plan {
             Self::Validate(plan) => plan.as_mut(),
             Self::Durability(plan) => plan.as_mut(),
             Self::Monitor(plan) => plan.as_mut(),
+            Self::Fleet(plan) => plan.as_mut(),
             Self::Cycle(plan) => plan.as_mut(),
             Self::Replay(plan) => plan.as_mut(),
             Self::Fit(plan) => plan.as_mut(),
@@ -325,6 +350,7 @@ impl Plan {
             Self::Assess(_) => "assess",
             Self::Validate(_) | Self::Durability(_) => "validate",
             Self::Monitor(_) => "monitor",
+            Self::Fleet(plan) => plan.kind(),
             Self::Cycle(_) => "iometer",
             Self::Replay(_) => "replay",
             Self::Fit(_) => "fit",

@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use engine::Permissions;
+use history::compare::{BAND_PERCENT, Input, Noise, Rules, compare};
 use jiff::Timestamp;
-use results::{Conclusion, Document, Experiment, Runs};
+use results::{Comparison, Conclusion, Document, Experiment, Runs};
 use survey::{Progress, RunSide, RunsOptions};
 use workload::{Target, Workload};
 
@@ -95,7 +96,7 @@ fn runs(plan: &RunsPlan, session: &mut Session<'_>) -> Result<Conducted, JobErro
     let done = survey::runs(&options, session.stop, &mut keep, &mut observe);
     let documents =
         done.inspect_err(|_| recorders.iter().for_each(|r| r.borrow_mut().give_up()))?;
-    let carried = plan.plan().to_json();
+    let carried = plan.plan().carried_json();
     let documents: Vec<Document> = documents
         .into_iter()
         .map(|runs| Document::Runs(Box::new(Experiment { plan: carried.clone(), ..runs })))
@@ -143,4 +144,30 @@ fn recorder(
     let mut subject = Subject::new("run", Runs::SCHEMA, workload.title(), on, options)?;
     subject.watched &= place == 0;
     Ok(Recorder::open(session.recording, subject)?)
+}
+
+/// Each of the others compared with the first, as far as both were measured.
+#[must_use]
+pub fn compare_sides(documents: &[Experiment<Runs>]) -> Vec<Comparison> {
+    let measured = documents.iter().filter(|d| !d.measurements.is_empty());
+    let sides: Vec<(String, Document)> = measured
+        .map(|d| {
+            let names: Vec<String> = d.targets.iter().map(|t| t.display().to_string()).collect();
+            (names.join(", "), Document::Runs(Box::new(d.clone())))
+        })
+        .collect();
+    let Some((first, others)) = sides.split_first() else { return Vec::new() };
+    // How far runs differ is seen in the runs themselves.
+    let noise = Noise::default();
+    let rules = Rules {
+        band_percent: BAND_PERCENT,
+        anyway: false,
+        noise: &noise,
+        tool_version: env!("CARGO_PKG_VERSION"),
+    };
+    others.iter().map(|other| compare(side(first), side(other), &rules)).collect()
+}
+
+fn side((name, document): &(String, Document)) -> Input<'_> {
+    Input { name, documents: std::slice::from_ref(document) }
 }

@@ -9,11 +9,11 @@ use engine::Permissions;
 use history::{Experiment, History};
 use jiff::Timestamp;
 use results::{Conclusion, Document, Measurement, Sweep};
-use survey::SweepOptions;
+use survey::{Bench, Here, SweepOptions};
 use workload::EngineChoice;
 use workload::sweep::Cell;
 
-pub use forecast::counted as counted_cells;
+pub use forecast::{counted as counted_cells, presets as sweep_presets};
 pub use prepared::{PreparedSweep, sweep_precision};
 pub use workload::sweep::Plan as SweepPlan;
 
@@ -81,6 +81,19 @@ impl Job for SweepPlan {
     }
 }
 
+/// Measures a plan on a bench, as the document of this job.
+///
+/// # Errors
+/// Nothing was measured, and why.
+pub fn sweep_on(
+    bench: &mut dyn Bench,
+    job: &dyn Job,
+    plan: &SweepPlan,
+    session: &mut Session<'_>,
+) -> Result<Conducted, JobError> {
+    sweep_from(bench, (job, plan), None, &mut NoCompanion, session)
+}
+
 /// Measures the missing cells of a sweep; `begun` is the stored part of it.
 fn sweep(
     plan: &SweepPlan,
@@ -88,8 +101,18 @@ fn sweep(
     companion: &mut dyn Companion,
     session: &mut Session<'_>,
 ) -> Result<Conducted, JobError> {
+    sweep_from(&mut Here, (plan, plan), begun, companion, session)
+}
+
+fn sweep_from(
+    bench: &mut dyn Bench,
+    (job, plan): (&dyn Job, &SweepPlan),
+    begun: Option<&Experiment>,
+    companion: &mut dyn Companion,
+    session: &mut Session<'_>,
+) -> Result<Conducted, JobError> {
     let (permissions, stop) = (session.permissions.clone(), session.stop);
-    let relay = Relay::open(session, plan)?;
+    let relay = Relay::open(session, job)?;
     let (id, started, kept) = open(plan, begun, &relay)?;
     let cells = plan.cells();
     // A repetition has the number of its cell and so many times that of all cells.
@@ -102,7 +125,8 @@ fn sweep(
         relay.recorder().borrow_mut().keep(name, measurement).map_err(|e| e.to_string())?;
         cell_of(name).map_or(Ok(()), |cell| companion.measured(cell, measurement))
     };
-    let made = survey::sweep(options, stop, &mut keep, &mut |progress| relay.hear(&progress));
+    let mut observe = |progress: survey::Progress<'_>| relay.hear(&progress);
+    let made = survey::sweep_on(bench, options, stop, &mut keep, &mut observe);
     let experiment = made.inspect_err(|_| relay.give_up())?;
     Ok(relay.finish(Document::Sweep(Box::new(experiment))))
 }
@@ -157,6 +181,11 @@ fn note_unfinished(plan: &SweepPlan, relay: &Relay<'_>) -> Result<(), JobError> 
         ));
     }
     Ok(())
+}
+
+/// How many cells there are, how long they take, and until when.
+pub(crate) fn duration(plan: &SweepPlan) -> String {
+    forecast::duration(plan, &[])
 }
 
 fn subject(plan: &SweepPlan) -> Subject {

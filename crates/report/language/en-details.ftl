@@ -182,6 +182,8 @@ scale-sum-in = Sum alone, { $unit }
 
 ## Many hosts
 
+knee-shares = Each target at the operating point
+knee-share = Share
 kind-fleet = Many hosts, one load
 fleet-no-window = Nothing can be added up: there was no time in which every host ran.
 fleet-answer = { $hosts } hosts: { $iops } IOPS, { $mib } MiB/s in the { $seconds } s in which all of them ran

@@ -7,16 +7,17 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use engine::{EngineError, Event, Permissions, PrepareError, Prepared};
+use engine::{EngineError, Event, Permissions, PrepareError, PreparedTarget};
 use jiff::Timestamp;
 use results::{Conclusion, Environment, Experiment, Measurement, Status};
 use serde::{Deserialize, Serialize};
 use workload::{
-    Bytes, EngineChoice, Mode, Nanoseconds, Pattern, Precision, SimDevice, Stream, Target, Workload,
+    Bytes, EngineChoice, Mode, Nanoseconds, Pattern, Precision, SimDevice, Stream, Target,
+    TargetFacts, Workload,
 };
 
+use crate::bench::{Bench, Stand, Standing};
 use crate::doubts;
-use crate::measure::{Site, measure};
 
 /// Points that the shortest measurement should have for its steadiness to be judged.
 const POINTS: f64 = 40.0;
@@ -137,8 +138,7 @@ impl Start {
 /// An experiment in progress, with its targets.
 pub struct Lab<'a> {
     setup: Setup,
-    site: Site,
-    prepared: Prepared,
+    stand: Box<dyn Stand + 'a>,
     stop: &'a AtomicBool,
     observe: &'a mut dyn FnMut(Progress<'_>),
     begun: Start,
@@ -156,7 +156,7 @@ pub struct Lab<'a> {
 }
 
 impl<'a> Lab<'a> {
-    /// Makes the targets ready for streams that do what this one does.
+    /// Makes the targets of this host ready for streams that do what this one does.
     ///
     /// Test files are made and filled here, and removed when the lab is dropped.
     pub fn open(
@@ -167,26 +167,40 @@ impl<'a> Lab<'a> {
     ) -> Result<Self, PrepareError> {
         let begun = Start::now(observe);
         let workload = setup.workload(vec![stream.clone()]);
-        let site = Site::of(&workload);
         observe(Progress::before("preparing"));
         let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
-        let prepared = engine::prepare(&workload, &setup.permissions, stop, &mut engine_observe)?;
-        Ok(Self::on(setup, site, prepared, begun, stop, observe))
+        let permissions = &setup.permissions;
+        let stand = Standing::open(&workload, permissions, stop, &mut engine_observe)?;
+        Ok(Self::on(setup, Box::new(stand), begun, stop, observe))
+    }
+
+    /// The same wherever the targets are.
+    pub fn open_on(
+        bench: &'a mut dyn Bench,
+        setup: Setup,
+        stream: &Stream,
+        stop: &'a AtomicBool,
+        observe: &'a mut dyn FnMut(Progress<'_>),
+    ) -> Result<Self, PrepareError> {
+        let begun = Start::now(observe);
+        let workload = setup.workload(vec![stream.clone()]);
+        observe(Progress::before("preparing"));
+        let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
+        let stand = bench.prepare(&workload, &setup.permissions, stop, &mut engine_observe)?;
+        Ok(Self::on(setup, stand, begun, stop, observe))
     }
 
     /// A lab on targets that are ready.
     pub(crate) fn on(
         setup: Setup,
-        site: Site,
-        prepared: Prepared,
+        stand: Box<dyn Stand + 'a>,
         begun: Start,
         stop: &'a AtomicBool,
         observe: &'a mut dyn FnMut(Progress<'_>),
     ) -> Self {
         Self {
             setup,
-            site,
-            prepared,
+            stand,
             stop,
             observe,
             begun,
@@ -213,9 +227,9 @@ impl<'a> Lab<'a> {
     pub fn unfit(&self, streams: &[Stream]) -> Option<String> {
         let workload = self.setup.workload(streams.to_vec());
         let mut violations = workload.violations();
-        violations.extend(workload.violations_on(&self.prepared.facts()));
+        violations.extend(workload.violations_on(&self.facts()));
         let violation = violations.first().map(ToString::to_string);
-        violation.or_else(|| engine::check_memory(&workload).err().map(|e| e.to_string()))
+        violation.or_else(|| self.stand.unfit(&workload))
     }
 
     /// On what it works, and how.
@@ -224,16 +238,32 @@ impl<'a> Lab<'a> {
         &self.setup
     }
 
-    /// The targets, which are ready for I/O.
+    /// The targets, ready for I/O; empty if they are on other hosts.
     #[must_use]
-    pub fn prepared(&self) -> &Prepared {
-        &self.prepared
+    pub fn prepared(&self) -> &[PreparedTarget] {
+        self.stand.targets()
+    }
+
+    /// What is known of each target.
+    #[must_use]
+    pub fn facts(&self) -> Vec<TargetFacts> {
+        self.stand.facts()
+    }
+
+    /// How it is measured here, as far as that is not the same everywhere.
+    pub(crate) fn method(&self) -> Vec<String> {
+        self.stand.method()
+    }
+
+    /// What is known of the content of each target, in a phrase.
+    pub(crate) fn contents(&self) -> Vec<String> {
+        self.stand.contents()
     }
 
     /// The host and the storage of the experiment.
     #[must_use]
     pub fn environment(&self) -> &Environment {
-        self.site.environment()
+        self.stand.environment()
     }
 
     /// How many more steps there will be, as far as is known now.
@@ -311,7 +341,9 @@ impl<'a> Lab<'a> {
         let observe = &mut *self.observe;
         let engine_observe = &mut |event: &Event| observe(Progress::Engine(event));
         self.wrote = writes;
-        match measure(&workload, &self.prepared, &self.site, self.stop, engine_observe) {
+        match self.stand.measure(&workload, self.stop, engine_observe) {
+            // The signal is what ends the experiment.
+            Err(EngineError::CalledOff) if self.stop.load(Ordering::Relaxed) => None,
             Err(error) => {
                 self.fail(&error);
                 None
@@ -328,7 +360,7 @@ impl<'a> Lab<'a> {
     /// A sequential read, from a place that the seed decides, to the end of the target. Its length
     /// is given if it is the same on all of its targets.
     fn elsewhere(&self, stream: Stream, seed: u64) -> Stream {
-        let facts = self.prepared.facts();
+        let facts = self.facts();
         let targets = stream.target_indexes(facts.len()).into_iter();
         let mut sizes: Vec<u64> =
             targets.filter_map(|t| facts.get(t)).map(|f| f.size_bytes).collect();
@@ -391,8 +423,9 @@ impl<'a> Lab<'a> {
         &self,
         conclusion: C,
         measurements: Vec<Measurement>,
-        method: Vec<String>,
+        mut method: Vec<String>,
     ) -> Experiment<C> {
+        method.extend(self.stand.method());
         let named = measurements.iter().map(|m| ("", m));
         let mut warnings = doubts::each_once(named);
         // The error that ended the experiment explains missing figures.
@@ -406,7 +439,7 @@ impl<'a> Lab<'a> {
             finished: Timestamp::now().to_string(),
             status: self.status(),
             targets: self.targets(),
-            file_bytes: self.prepared.facts().iter().map(|f| f.size_bytes).sum(),
+            file_bytes: self.facts().iter().map(|f| f.size_bytes).sum(),
             environment: self.environment().clone(),
             conclusion,
             measurements,
@@ -417,7 +450,7 @@ impl<'a> Lab<'a> {
 
     /// The whole paths of the targets.
     pub(crate) fn targets(&self) -> Vec<PathBuf> {
-        self.setup.targets.iter().map(|t| self.site.resolved(&t.path)).collect()
+        self.setup.targets.iter().map(|t| self.stand.resolved(&t.path)).collect()
     }
 }
 

@@ -5,6 +5,7 @@
 //! [`assess`] is the main job.
 
 mod assess;
+mod bench;
 mod ceiling;
 mod claims;
 mod cycle;
@@ -28,9 +29,10 @@ mod warnings;
 mod watching;
 
 pub use assess::{AssessOptions, assess, assess_sides, assess_size_rule};
+pub use bench::{Bench, Here, Stand};
 pub use claims::{ClaimsError, parse_claims};
 pub use cycle::{CycleOptions, KeepStep, cycle};
-pub use knee::{KneeOptions, LatencyTarget, LatencyTargetError, knee};
+pub use knee::{KneeOptions, LatencyTarget, LatencyTargetError, knee, knee_on};
 pub use lab::{Lab, Progress, Setup, Timing};
 pub use limits::{LimitsError, limits_of, parse_limits, roles_of};
 pub use matrix::{MATRIX_LEVELS, MatrixOptions, check_levels, matrix};
@@ -38,10 +40,11 @@ pub use measure::{Site, beside, measure};
 pub use needs::{NeedError, parse_needs};
 pub use publish::Publish;
 pub use runs::{KeepRun, RUNS, RunSide, RunsOptions, runs};
-pub use scale::{ScaleOptions, scale, scale_measurements};
+pub use scale::{ScaleOptions, scale, scale_count, scale_measurements, scale_on};
 pub use sizes::{STANDARD_SIZES, SizesOptions, sizes, sizes_setup};
+pub use steadiness::add_steadiness;
 pub use sweep::{
     CollectError, Forecast, Keep, SweepOptions, collected_sweeps, forecast, plan_sweep_targets,
-    sweep,
+    sweep, sweep_on,
 };
 pub use volumes::{names_volume, volume_claims, volume_device, volume_list};

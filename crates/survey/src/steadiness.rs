@@ -9,6 +9,11 @@ use crate::Publish;
 /// A series with fewer points cannot be judged.
 const POINTS_MIN: usize = 10;
 
+/// Adds to a measurement that was put together from others how well its mean is known.
+pub fn add_steadiness(measurement: &mut Measurement) {
+    add(measurement, None);
+}
+
 /// Adds how well the mean is known, the phases before and after a cache was full or credits were
 /// used up, and of writes the steady state by the rule of the field.
 ///

@@ -3,6 +3,8 @@
 mod documents;
 #[cfg(target_os = "linux")]
 pub mod locks;
+#[cfg(target_os = "linux")]
+pub mod network;
 pub mod program;
 mod skipped;
 

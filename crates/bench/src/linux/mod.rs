@@ -5,6 +5,7 @@ mod clean;
 mod exact;
 mod faults;
 mod files;
+mod fleet;
 mod import;
 pub(crate) mod machine;
 mod own;
@@ -80,6 +81,9 @@ enum Command {
     /// Kill 20 processes at random that record into one history; nothing may be lost or damaged.
     /// Prints a table
     Soak(soak::SoakArgs),
+    /// What many hosts cost their coordinator, how soon losses are seen, start skew in network
+    /// namespaces, and random faults. Prints tables
+    Fleet(fleet::FleetArgs),
     /// Give changed fixtures of every kind of input to what reads them: no panic, no abort, no
     /// hang, and at most 256 MiB for one
     Fuzz(fuzz::FuzzArgs),
@@ -155,6 +159,10 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Replay) => {
             let table = iosonde().and_then(|iosonde| replay::run(&iosonde, peers));
             show(table, "I/Os are issued too late")
+        }
+        Some(Command::Fleet(args)) => {
+            let iosonde = || tools::find_debug_iosonde(arguments.iosonde.clone());
+            show(fleet::run(&args, &iosonde), "a promise of docs/fleet.md does not hold")
         }
         Some(Command::Monitor) => show_watching(peers.output.as_deref()),
         Some(Command::Reports) => {

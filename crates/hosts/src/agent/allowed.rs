@@ -76,7 +76,7 @@ impl Allowed {
     }
 
     /// The path without links, where it is allowed.
-    fn resolved(&self, path: &Path) -> Result<PathBuf, String> {
+    pub(crate) fn resolved(&self, path: &Path) -> Result<PathBuf, String> {
         let real = real(path).ok_or_else(|| {
             format!(
                 "cannot find `{}`. Name a target by its whole path, in a directory that exists on \

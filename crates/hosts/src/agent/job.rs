@@ -1,23 +1,28 @@
 //! The load of one run, in its own thread.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use engine::{Clock, Permissions, Start};
-use jobs::{Event, Plan, Recording, Session, Sink};
+use jobs::{Event, HeldTargets, Recording, Session, Sink, run_held};
 use results::{Document, Measurement};
+use serde_json::Value;
 use workload::Workload;
 
 use super::Input;
+use crate::site::SiteReport;
 
 /// A load that has been told when to begin looks this often whether it may still do so.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// The engine gets its moment so long before it: enough to wake threads, too short to miss a stop.
 const HAND_OVER_NS: u64 = 30_000_000;
+
+/// Targets that stay ready between the runs of one coordinator.
+pub(crate) type Held = Arc<Mutex<Option<HeldTargets>>>;
 
 /// A load, from its preparation to its result.
 pub(crate) struct Load {
@@ -32,20 +37,34 @@ impl Load {
         workload: Workload,
         permissions: Permissions,
         recording: Option<Recording>,
+        (held, stay): (Held, bool),
         inputs: Sender<Input>,
     ) -> Self {
         let (gate, opened) = channel();
         let stop = Arc::new(AtomicBool::new(false));
-        let (stopped, plan) = (Arc::clone(&stop), Plan::Run(Box::new(workload)));
+        let stopped = Arc::clone(&stop);
         thread::spawn(move || {
-            let mut sink = Relay { inputs: inputs.clone(), opened, stop: Arc::clone(&stopped) };
+            let mut sink = Relay {
+                inputs: inputs.clone(),
+                opened,
+                stop: Arc::clone(&stopped),
+                site: Value::Null,
+            };
             let mut session = Session {
                 permissions,
                 recording: recording.as_ref(),
                 sink: &mut sink,
                 stop: &stopped,
             };
-            let ended = jobs::conduct(&plan, &mut session);
+            // What is here is used by one load at a time; a load that panicked left it whole.
+            let mut targets = held.lock().unwrap_or_else(PoisonError::into_inner);
+            let ended = run_held(&workload, &mut targets, &mut session);
+            if !stay {
+                *targets = None;
+            }
+            drop(targets);
+            // Whoever waits for the end may be the last who has the targets, and removes files.
+            drop(held);
             let ended = ended.map_err(|error| error.to_string());
             let _ = inputs.send(Input::Ended(ended.and_then(|conducted| conducted.kept)));
         });
@@ -69,6 +88,8 @@ struct Relay {
     inputs: Sender<Input>,
     opened: Receiver<Start>,
     stop: Arc<AtomicBool>,
+    /// What is said of the targets once all is ready.
+    site: Value,
 }
 
 impl Relay {
@@ -83,8 +104,12 @@ impl Sink for Relay {
         let _ = self.inputs.send(Input::Event(Box::new(event.clone())));
     }
 
+    fn targets_ready(&mut self, targets: &HeldTargets) {
+        self.site = serde_json::to_value(SiteReport::of(targets)).unwrap_or_default();
+    }
+
     fn ready(&mut self) -> Start {
-        let _ = self.inputs.send(Input::Prepared);
+        let _ = self.inputs.send(Input::Prepared(Box::new(std::mem::take(&mut self.site))));
         let Ok(Start::At(at_ns)) = self.opened.recv() else { return Start::Never };
         while Clock::get().now().saturating_add(HAND_OVER_NS) < at_ns {
             if !self.may_start() {

@@ -3,7 +3,10 @@
 mod allowed;
 mod audit;
 mod job;
+mod keepsake;
 mod outbox;
+mod questions;
+mod turn;
 
 use std::io::{BufReader, Read, Write};
 use std::path::PathBuf;
@@ -22,8 +25,13 @@ use workload::Nanoseconds;
 
 pub use allowed::Allowed;
 use audit::Audit;
-use job::Load;
+use job::{Held, Load};
+use keepsake::Keepsake;
+pub(crate) use keepsake::KeptResult;
 use outbox::Outbox;
+use questions::answer;
+pub(crate) use questions::{Answer, Question};
+use turn::Turn;
 
 /// The agent looks at its clock this often.
 const TICK: Duration = Duration::from_millis(100);
@@ -50,7 +58,7 @@ enum Input {
     /// The coordinator's end of the pipe is closed, or what comes from it is not a message.
     Closed(String),
     /// Everything of the load is ready.
-    Prepared,
+    Prepared(Box<Value>),
     /// Something happened in the load.
     Event(Box<Event>),
     /// The result, before it is kept.
@@ -81,6 +89,9 @@ pub fn serve(
         options,
         audit,
         sender,
+        held: Held::default(),
+        turn: Turn::beside(&path),
+        keepsake: Keepsake::beside(&path),
         run: String::new(),
         load: None,
         events: 0,
@@ -119,6 +130,12 @@ struct Server {
     options: AgentOptions,
     audit: Audit,
     sender: Sender<Input>,
+    /// What is ready for the next run.
+    held: Held,
+    /// No other coordinator uses this host meanwhile.
+    turn: Turn,
+    /// What waits for a coordinator that went away.
+    keepsake: Keepsake,
     /// The run of the load.
     run: String,
     load: Option<Load>,
@@ -169,7 +186,7 @@ impl Server {
                 self.leave(&why);
                 Vec::new()
             }
-            Input::Prepared => self.agent.ready(),
+            Input::Prepared(site) => self.agent.ready(site),
             Input::Event(event) => {
                 self.happened(&event);
                 Vec::new()
@@ -177,6 +194,9 @@ impl Server {
             Input::Measured(measurement) => {
                 self.measured = true;
                 if let Ok(measurement) = serde_json::to_value(measurement) {
+                    if let Err(text) = self.keepsake.keep(&measurement) {
+                        self.audit.note(&self.run, "not-kept", &text);
+                    }
                     let (run, events) = (self.run.clone(), self.events);
                     let measurement = Box::new(measurement);
                     self.outbox.send(&ToCoordinator::Result { run, events, measurement });
@@ -194,14 +214,29 @@ impl Server {
         for action in actions {
             match action {
                 Action::Send(message) => self.answer(&message),
-                Action::Prepare { run, keep, plan } => self.prepare(run, keep, *plan),
+                Action::Prepare { run, host, keep, hold, plan } => {
+                    // What the point before measured has arrived.
+                    self.keepsake.forget();
+                    self.keepsake.name(&run, &host);
+                    self.prepare(run, (keep, hold), *plan);
+                }
+                Action::Answer { number, question } => {
+                    self.audit.note("", "question", &question.to_string());
+                    let answer = answer(*question, &self.options.allowed, &self.keepsake);
+                    let answer = Box::new(answer);
+                    self.outbox.send(&ToCoordinator::Answer { number, answer });
+                }
                 Action::Start(at_ns) => {
                     self.audit.note(&self.run, "start", "");
                     self.load.iter().for_each(|load| load.start(at_ns));
                 }
                 Action::CallOff => self.stop("cancel"),
                 Action::Stop => self.stop("stop"),
-                Action::Leave => self.leave("the coordinator left"),
+                Action::Leave => {
+                    // It does not leave before it has every result.
+                    self.keepsake.forget();
+                    self.leave("the coordinator left");
+                }
             }
         }
     }
@@ -213,8 +248,11 @@ impl Server {
         self.outbox.send(message);
     }
 
-    fn prepare(&mut self, run: String, keep: bool, plan: Value) {
-        match self.options.allowed.check(plan, keep) {
+    fn prepare(&mut self, run: String, (keep, hold): (bool, bool), plan: Value) {
+        let checked = self.options.allowed.check(plan, keep);
+        // All runs of one coordinator have one name before the point.
+        let session = run.split('.').next().unwrap_or_default().to_owned();
+        match self.turn.take(&session).and(checked) {
             Err(reason) => {
                 self.agent.ended();
                 self.answer(&ToCoordinator::Refuse { run, reason });
@@ -228,12 +266,13 @@ impl Server {
                 self.warmup_ns = warmup.0;
                 (self.run, self.events, self.measured) = (run, 0, false);
                 let mut recording = self.options.recording.clone();
-                let tag = format!("fleet-{}", self.run);
+                let tag = format!("fleet-{session}");
                 if let Some(recording) = recording.as_mut().filter(|_| check_tag(&tag).is_ok()) {
                     recording.tags.push(tag);
                 }
                 let sender = self.sender.clone();
-                self.load = Some(Load::prepare(workload, permissions, recording, sender));
+                let targets = (Held::clone(&self.held), hold);
+                self.load = Some(Load::prepare(workload, permissions, recording, targets, sender));
             }
         }
     }
@@ -257,6 +296,7 @@ impl Server {
             Event::Began { .. } | Event::Engine(Engine::Workers { .. }) => return,
             Event::Engine(Engine::ThreadsStarted { after_ns, late_ns }) => {
                 let (after_ns, late_ns) = (after_ns.saturating_add(self.warmup_ns), *late_ns);
+                self.keepsake.started = Some((late_ns, after_ns));
                 self.outbox.send(&ToCoordinator::Started { run: self.run.clone(), late_ns });
                 self.outbox.send(&ToCoordinator::Window { run: self.run.clone(), after_ns });
                 return;
@@ -287,6 +327,7 @@ impl Server {
             }
             Ok(()) => {}
         }
+        self.outbox.send(&ToCoordinator::Idle { run: self.run.clone() });
     }
 }
 

@@ -1,4 +1,4 @@
-//! `iosonde agent` and `iosonde fleet`: one load on many hosts.
+//! `iosonde agent` and `iosonde fleet`: one experiment on many hosts.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -6,18 +6,20 @@ use std::sync::atomic::AtomicBool;
 use clap::{Args, Subcommand};
 use engine::Permissions;
 use hosts::agent::{AgentOptions, Allowed, serve};
-use hosts::{FleetRequest, LossPolicy, Ssh};
-use jobs::Session;
+use hosts::{LookRequest, LossPolicy, ResumeRequest};
+use jobs::{FleetReach, Plan, Session};
 use screen::Display;
 use workload::{Bytes, Nanoseconds};
 
 use crate::args::StreamArgs;
-use crate::commands::run::apply_stream;
-use crate::conducting::{Console, ended};
-use crate::exit::{Failure, Outcome};
-use crate::language::LanguageArgs;
+use crate::commands::knee::{self, KneeArgs};
+use crate::commands::run::{apply_stream, json};
+use crate::commands::scale::{self, ScaleArgs};
+use crate::commands::sweep::{self, SweepArgs};
+use crate::conducting::{Console, Manners, Rehearsal, ended, search};
+use crate::exit::{Failure, Outcome, print};
 use crate::recording::RecordingArgs;
-use crate::targets::{EngineArg, ProgressForm};
+use crate::targets::{ConductArgs, EngineArg};
 
 /// `iosonde agent`
 #[derive(Debug, Args)]
@@ -47,15 +49,55 @@ pub(crate) struct AgentArgs {
 pub(crate) enum FleetCommand {
     /// Run one workload on every host, started at the same moment
     Run(Box<FleetRunArgs>),
+    /// Find the saturation point with the load spread over all hosts
+    Knee(Box<FleetKneeArgs>),
+    /// Load each host alone, then 1, 2, 4 … of them together, to see how they scale
+    Scale(Box<FleetScaleArgs>),
+    /// Run a matrix of workloads on all hosts together
+    Sweep(Box<FleetSweepArgs>),
+    /// Show who is there, how well clocks are known, and which targets are the same storage
+    Hosts(FleetHostsArgs),
+    /// Fetch the results of a run whose coordinator went away
+    Resume(FleetResumeArgs),
 }
 
-/// `iosonde fleet run`
+/// `iosonde fleet hosts`
 #[derive(Debug, Args)]
-pub(crate) struct FleetRunArgs {
-    /// A plan that `iosonde run --print-plan` printed; other flags override it
-    #[arg(value_name = "PLAN")]
-    pub plan: Option<PathBuf>,
+pub(crate) struct FleetHostsArgs {
+    #[command(flatten)]
+    pub reach: ReachArgs,
 
+    /// Directories, files or devices on every host. A small file is made in directories for a
+    /// moment, to see whether the other hosts find it
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<PathBuf>,
+
+    /// Print the result as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `iosonde fleet resume`
+#[derive(Debug, Args)]
+pub(crate) struct FleetResumeArgs {
+    #[command(flatten)]
+    pub reach: ReachArgs,
+
+    /// The run, by its id [default: the newest that waits on the hosts]
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+
+    /// Print the result as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub recording: RecordingArgs,
+}
+
+/// The hosts, and the way to them.
+#[derive(Debug, Args)]
+pub(crate) struct ReachArgs {
     /// Hosts, as ssh knows them, separated by commas
     #[arg(long, value_name = "HOST,…", value_delimiter = ',', required = true)]
     pub ssh: Vec<String>,
@@ -67,6 +109,47 @@ pub(crate) struct FleetRunArgs {
     /// Start iosonde on a host with this command
     #[arg(long, value_name = "COMMAND", default_value = "iosonde")]
     pub agent: String,
+}
+
+/// `iosonde fleet knee`. Targets are on every host; `{host}` in a path is the name of the host.
+#[derive(Debug, Args)]
+pub(crate) struct FleetKneeArgs {
+    #[command(flatten)]
+    pub reach: ReachArgs,
+
+    #[command(flatten)]
+    pub knee: KneeArgs,
+}
+
+/// `iosonde fleet scale`. Targets are on every host; `{host}` in a path is the name of the host.
+#[derive(Debug, Args)]
+pub(crate) struct FleetScaleArgs {
+    #[command(flatten)]
+    pub reach: ReachArgs,
+
+    #[command(flatten)]
+    pub scale: ScaleArgs,
+}
+
+/// `iosonde fleet sweep`. Targets are on every host; `{host}` in a path is the name of the host.
+#[derive(Debug, Args)]
+pub(crate) struct FleetSweepArgs {
+    #[command(flatten)]
+    pub reach: ReachArgs,
+
+    #[command(flatten)]
+    pub sweep: SweepArgs,
+}
+
+/// `iosonde fleet run`
+#[derive(Debug, Args)]
+pub(crate) struct FleetRunArgs {
+    /// A plan that `iosonde run --print-plan` printed; other flags override it
+    #[arg(value_name = "PLAN")]
+    pub plan: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub reach: ReachArgs,
 
     /// Directory, file or device on every host, by its whole path; `{host}` stands for the name of
     /// the host. May be given several times
@@ -100,29 +183,43 @@ pub(crate) struct FleetRunArgs {
     #[arg(long, value_name = "TIME")]
     pub interval: Option<Nanoseconds>,
 
-    /// Keep the test files on the hosts for the next run
+    #[command(flatten)]
+    pub conduct: ConductArgs,
+
+    /// Print the plan as TOML on stdout and stop; `iosonde do` runs it
     #[arg(long)]
-    pub keep: bool,
-
-    /// Print no progress and no messages except errors
-    #[arg(long, short)]
-    pub quiet: bool,
-
-    /// Form of the progress on stderr: `line`, or `json` for one JSON object per event
-    /// (docs/live.md)
-    #[arg(long, value_name = "FORM", value_enum, default_value_t = ProgressForm::Line,
-        conflicts_with = "quiet")]
-    pub progress: ProgressForm,
+    pub print_plan: bool,
 
     /// Print the result as JSON on stdout
     #[arg(long)]
     pub json: bool,
 
     #[command(flatten)]
-    pub language: LanguageArgs,
-
-    #[command(flatten)]
     pub recording: RecordingArgs,
+}
+
+impl ReachArgs {
+    fn over(&self, plan: Plan, on_loss: LossPolicy, window_s: Option<f64>) -> Plan {
+        hosts::over(self.ssh.clone(), self.way(), on_loss, plan, window_s)
+    }
+
+    fn way(&self) -> FleetReach {
+        let (command, agent) = (self.ssh_command.clone(), self.agent.clone());
+        FleetReach::Ssh { command, agent }
+    }
+}
+
+impl FleetCommand {
+    /// What is shown meanwhile.
+    pub(crate) fn conduct(&self) -> Option<&ConductArgs> {
+        Some(match self {
+            Self::Run(args) => &args.conduct,
+            Self::Knee(args) => &args.knee.target.conduct,
+            Self::Scale(args) => &args.scale.target.conduct,
+            Self::Sweep(args) => &args.sweep.target.conduct,
+            Self::Hosts(_) | Self::Resume(_) => return None,
+        })
+    }
 }
 
 /// Runs `iosonde agent`.
@@ -136,7 +233,47 @@ pub(crate) fn agent(args: &AgentArgs, stop: &AtomicBool) -> Result<Outcome, Fail
 
 /// Runs `iosonde fleet`.
 pub(crate) fn fleet(command: &FleetCommand, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let FleetCommand::Run(args) = command;
+    match command {
+        FleetCommand::Run(args) => run(args, stop),
+        FleetCommand::Knee(args) => {
+            let FleetKneeArgs { reach, knee } = args.as_ref();
+            let window_s = Some(knee.experiment.window_s());
+            let plan = reach.over(knee::plan(knee)?, LossPolicy::Abort, window_s);
+            knee.experiment.conduct(&plan, &knee.target, stop)
+        }
+        FleetCommand::Scale(args) => {
+            let FleetScaleArgs { reach, scale } = args.as_ref();
+            let window_s = Some(scale.experiment.window_s());
+            let plan = reach.over(scale::plan(scale)?, LossPolicy::Abort, window_s);
+            scale.experiment.conduct(&plan, &scale.target, stop)
+        }
+        FleetCommand::Sweep(args) => {
+            let FleetSweepArgs { reach, sweep } = args.as_ref();
+            let plan = reach.over(sweep::plan_for_fleet(sweep)?, LossPolicy::Abort, None);
+            let rehearsal =
+                Rehearsal { print_plan: sweep.print_plan, dry_run: sweep.target.conduct.dry_run };
+            search(&plan, &sweep::manners(sweep)?, rehearsal, stop)
+        }
+        FleetCommand::Hosts(args) => {
+            let (hosts, reach) = (args.reach.ssh.clone(), args.reach.way());
+            let request = LookRequest { hosts, reach, targets: args.targets.clone() };
+            let mut display = Display::new(false);
+            let found = hosts::look(&request, stop, &mut |event| display.hear(event))?;
+            print(&if args.json { json(&found)? } else { found.text() })?;
+            Ok(Outcome::Done)
+        }
+        FleetCommand::Resume(args) => {
+            let (hosts, reach) = (args.reach.ssh.clone(), args.reach.way());
+            let request = ResumeRequest { hosts, reach, run: args.run.clone() };
+            let (recording, permissions) = (args.recording.recording()?, Permissions::default());
+            let sink = &mut Console::new(Display::new(false), args.json);
+            let mut session = Session { permissions, recording: recording.as_ref(), sink, stop };
+            ended(hosts::resume(&request, &mut session)?, stop).map(|(_, outcome)| outcome)
+        }
+    }
+}
+
+fn run(args: &FleetRunArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let mut workload = hosts::planned(args.plan.as_deref(), &args.target, args.size)?;
     for stream in &mut workload.streams {
         apply_stream(stream, &args.stream)?;
@@ -145,12 +282,13 @@ pub(crate) fn fleet(command: &FleetCommand, stop: &AtomicBool) -> Result<Outcome
     workload.seconds = args.seconds.unwrap_or(workload.seconds);
     workload.warmup_seconds = args.warmup.unwrap_or(workload.warmup_seconds);
     workload.interval_ns = args.interval.unwrap_or(workload.interval_ns);
-    let ssh = Ssh { command: args.ssh_command.clone(), agent: args.agent.clone() };
-    let (hosts, on_loss) = (args.ssh.clone(), args.on_loss);
-    let request = FleetRequest { workload, hosts, ssh, on_loss };
-    let mut console = Console::new(Display::new(args.quiet), args.json);
-    let (recording, sink) = (args.recording.recording()?, &mut console);
-    let permissions = Permissions { keep: args.keep, ..Permissions::default() };
-    let mut session = Session { permissions, recording: recording.as_ref(), sink, stop };
-    ended(hosts::run(&request, &mut session)?, stop).map(|(_, outcome)| outcome)
+    let plan = args.reach.over(Plan::Run(Box::new(workload)), args.on_loss, None);
+    let manners = Manners {
+        manner: args.conduct.manner(),
+        json: args.json,
+        recording: args.recording.recording()?,
+        permissions: args.conduct.permissions(),
+    };
+    let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run: args.conduct.dry_run };
+    search(&plan, &manners, rehearsal, stop)
 }

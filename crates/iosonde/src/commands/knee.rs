@@ -48,11 +48,11 @@ pub(crate) struct KneeArgs {
 }
 
 pub(crate) fn knee(args: &KneeArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let plan = Plan::Knee(Box::new(options_of(args)?));
-    args.experiment.conduct(&plan, &args.target, stop)
+    args.experiment.conduct(&plan(args)?, &args.target, stop)
 }
 
-fn options_of(args: &KneeArgs) -> Result<KneeOptions, Failure> {
+/// The plan that the flags make.
+pub(crate) fn plan(args: &KneeArgs) -> Result<Plan, Failure> {
     let wrong = |text: &str| Err(Failure::WrongUsage(text.to_owned()));
     if args.stream.depth.is_some() {
         return wrong("the depth is what `knee` searches: say how far with --from and --to");
@@ -74,12 +74,13 @@ fn options_of(args: &KneeArgs) -> Result<KneeOptions, Failure> {
         return wrong("--iops: write a number above 0");
     }
     let latency_target = args.latency_target.clone();
-    Ok(KneeOptions {
+    let options = KneeOptions {
         setup: args.experiment.setup(&args.target)?,
         stream: experiment::stream(Stream::default(), &args.stream)?,
         in_flight: (args.from, args.to),
         link: args.link.clone().publish(),
         latency_target: latency_target
             .map(|target| LatencyTarget { expected_iops: args.iops, ..target }),
-    })
+    };
+    Ok(Plan::Knee(Box::new(options)))
 }

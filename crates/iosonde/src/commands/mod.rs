@@ -151,6 +151,7 @@ fn conduct(command: &Command) -> Option<&ConductArgs> {
         Command::Validate(args) => &args.target.conduct,
         Command::Replay(args) => &args.load.target.conduct,
         Command::Fit(args) => &args.load.target.conduct,
+        Command::Fleet(command) => return command.conduct(),
         Command::Do(args) => &args.conduct,
         Command::Again(args) => &args.conduct,
         _ => return None,
@@ -161,7 +162,6 @@ fn conduct(command: &Command) -> Option<&ConductArgs> {
 fn progress(command: &Command) -> Option<ProgressForm> {
     match command {
         Command::Monitor(args) => Some(args.progress),
-        Command::Fleet(FleetCommand::Run(args)) => Some(args.progress),
         other => conduct(other).map(|conduct| conduct.progress),
     }
 }
@@ -171,7 +171,6 @@ fn language(command: &Command) -> Language {
     let args = match command {
         Command::Report(args) => args.language,
         Command::Monitor(args) => args.language,
-        Command::Fleet(FleetCommand::Run(args)) => args.language,
         Command::Capture(args) => match &args.command {
             Some(CaptureCommand::Show(args)) => args.language,
             _ => return Language::English,

@@ -115,7 +115,7 @@ fn conduct_again(
     (console.silent, console.json) = (args.json && compares, args.json && !compares);
     let recording = Some(recording);
     let mut session = Session { permissions, recording, sink: &mut console, stop };
-    let conducted = jobs::conduct(&original.plan, &mut session)?;
+    let conducted = hosts::conduct(&original.plan, &mut session)?;
     let targets = original.document.targets();
     let (documents, outcome) = ended(conducted, stop)?;
     // Of several results that took turns, the one on the same target.

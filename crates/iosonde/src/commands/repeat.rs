@@ -4,9 +4,8 @@
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
-use history::compare::{BAND_PERCENT, Input, Noise, Rules, compare};
-use jobs::{Event, Plan, RunsPlan, Sink};
-use results::{Comparison, Document, Experiment, Runs};
+use jobs::{Event, Plan, RunsPlan, Sink, compare_sides};
+use results::{Document, Experiment, Runs};
 use serde_json::Value;
 use workload::Workload;
 
@@ -125,7 +124,7 @@ impl Sink for RunsConsole {
 
 /// The documents and how they compare, as text or as JSON: one document, or a list.
 fn shown(as_json: bool, documents: &[Experiment<Runs>]) -> Result<String, Failure> {
-    let comparisons = compared(documents);
+    let comparisons = compare_sides(documents);
     match documents {
         [one] if as_json => json(one),
         several if as_json => {
@@ -141,29 +140,4 @@ fn shown(as_json: bool, documents: &[Experiment<Runs>]) -> Result<String, Failur
             Ok(texts.collect::<Vec<_>>().join("\n"))
         }
     }
-}
-
-/// Each of the other sides compared with the first, as far as both were measured.
-fn compared(documents: &[Experiment<Runs>]) -> Vec<Comparison> {
-    let measured = documents.iter().filter(|d| !d.measurements.is_empty());
-    let sides: Vec<(String, Document)> = measured
-        .map(|d| {
-            let names: Vec<String> = d.targets.iter().map(|t| t.display().to_string()).collect();
-            (names.join(", "), Document::Runs(Box::new(d.clone())))
-        })
-        .collect();
-    let Some((first, others)) = sides.split_first() else { return Vec::new() };
-    // The runs themselves show how far they differ.
-    let noise = Noise::default();
-    let rules = Rules {
-        band_percent: BAND_PERCENT,
-        anyway: false,
-        noise: &noise,
-        tool_version: env!("CARGO_PKG_VERSION"),
-    };
-    others.iter().map(|other| compare(side(first), side(other), &rules)).collect()
-}
-
-fn side((name, document): &(String, Document)) -> Input<'_> {
-    Input { name, documents: std::slice::from_ref(document) }
 }

@@ -33,11 +33,15 @@ pub(crate) struct ScaleArgs {
 }
 
 pub(crate) fn scale(args: &ScaleArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    args.experiment.conduct(&plan(args)?, &args.target, stop)
+}
+
+/// The plan that the flags make.
+pub(crate) fn plan(args: &ScaleArgs) -> Result<Plan, Failure> {
     let options = ScaleOptions {
         setup: args.experiment.setup(&args.target)?,
         stream: stream(Stream { depth: DEPTH, ..Stream::default() }, &args.stream)?,
         pairs: args.pairs,
     };
-    let plan = Plan::Scale(Box::new(options));
-    args.experiment.conduct(&plan, &args.target, stop)
+    Ok(Plan::Scale(Box::new(options)))
 }

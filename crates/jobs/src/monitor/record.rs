@@ -235,7 +235,7 @@ fn attached(path: &Path) -> Result<Attached, String> {
 /// The document before anything was recorded.
 fn document(plan: &MonitorPlan, scope: &Scope, devices: &[BlockDevice]) -> Experiment<Recording> {
     Experiment {
-        plan: plan.plan().to_json(),
+        plan: plan.plan().carried_json(),
         schema: Recording::SCHEMA.to_owned(),
         id: String::new(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),

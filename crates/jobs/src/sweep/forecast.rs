@@ -4,12 +4,27 @@ use std::path::Path;
 
 use engine::{Permissions, PrepareError};
 use survey::Site;
-use workload::sweep::{Cell, Plan, Rounds, Speed, Times};
+use workload::sweep::{Cell, PRESETS, Plan, Preset, Rounds, Speed, Times};
 use workload::{Bytes, EngineChoice, show_duration};
 
 use crate::conduct::JobError;
 use crate::ends::ends;
 use crate::job::Description;
+
+/// The presets, a line each: name, cells, time and title.
+#[must_use]
+pub fn presets() -> String {
+    let line = |one: &Preset| {
+        let plan = one.plan();
+        let (least, most) = plan.rounds_range();
+        let time = show_duration(plan.times(&plan.cells()).total_s() * f64::from(least));
+        let time = if least < most { format!("≥ {time}") } else { time };
+        let (name, count, title) = (one.name, plan.count(), plan.title);
+        let cells = format!("{},", counted(count));
+        format!("{name:<19} {cells:>10} {time:<15} {title}\n")
+    };
+    PRESETS.iter().map(line).collect()
+}
 
 /// How many cells there are, how long they take, and until when.
 pub(super) fn duration(plan: &Plan, kept: &[u32]) -> String {

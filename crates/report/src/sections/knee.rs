@@ -29,10 +29,41 @@ pub(super) fn sections(e: &Experiment<Saturation>) -> Vec<Section> {
         section("saturation", say!("heading-saturation"), drawn),
         full_section(latency::of(&named, named.len() == 1)),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
+        section("shares", say!("knee-shares"), shares(e).into_iter().map(Block::Table).collect()),
         section("loads", say!("heading-every-load"), tables),
         agreement::of(&named),
     ];
     sections.into_iter().flatten().collect()
+}
+
+/// What each target has of the operating point, where there are several: the hosts of a fleet, or
+/// several volumes.
+fn shares(e: &Experiment<Saturation>) -> Option<Table> {
+    let knee = e.conclusion.knee.as_ref()?;
+    let load = e.conclusion.curve.get(knee.operating_point.index)?;
+    let m = e.measurements.get(load.measurement).filter(|m| m.targets.len() > 1)?;
+    let all: f64 = m.targets.iter().map(|target| target.total.iops).sum();
+    let columns = vec![
+        column("target", say!("label-target"), Unit::Text),
+        column("iops", "IOPS", Unit::Iops),
+        column("mib_per_s", "MiB/s", Unit::MibPerS),
+        column("share_percent", say!("knee-share"), Unit::Percent),
+        column("latency_mean_ns", say!("label-mean"), Unit::Nanoseconds),
+        column("latency_p99_ns", "p99", Unit::Nanoseconds),
+    ];
+    let row = |target: &results::TargetResult| {
+        let (total, latency) = (&target.total, target.total.latency_ns);
+        vec![
+            text(words::clean(&target.path.display().to_string())),
+            number(Some(total.iops)),
+            number(Some(total.mib_per_s)),
+            number((all > 0.0).then(|| 100.0 * total.iops / all)),
+            number(latency.map(|l| l.mean)),
+            whole(latency.and_then(|l| l.p99)),
+        ]
+    };
+    let rows = m.targets.iter().map(row).collect();
+    table("shares", say!("knee-shares"), "", columns, rows)
 }
 
 /// The measurements of the shallowest load, the operating point and the peak: where distributions

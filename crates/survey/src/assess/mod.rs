@@ -29,6 +29,7 @@ use workload::specs::OwnSpec;
 use workload::{Bytes, EngineChoice, Mode, SimDevice, Stream, Target, Workload};
 
 use crate::Publish;
+use crate::bench::Standing;
 use crate::lab::{self, Lab, Progress, Setup, Start};
 use crate::measure::Site;
 pub use beside::assess_sides;
@@ -105,7 +106,7 @@ pub fn assess(
     let loads = options.loads(file_bytes, prepared.facts()[0].direct_align_bytes);
     let setup =
         options.setup(Target { size_bytes: Some(Bytes(file_bytes)), ..target }, timing.pattern);
-    let mut lab = Lab::on(setup, site, prepared, begun, stop, observe);
+    let mut lab = Lab::on(setup, Box::new(Standing { site, prepared }), begun, stop, observe);
     let found = Session::new(&mut lab, &timing, options, stop).measure_all(&loads);
     let (ramps, patterns) = (&found.ramps, &found.patterns);
     let changed = conclude::Changed::find(ramps, patterns, found.repeats.as_ref());
@@ -150,7 +151,7 @@ pub fn assess(
         alignment: conclude::alignment(&loads, patterns).publish(),
         tool_ceiling_iops: ceiling,
         tool_ceiling_used_percent: ceiling.filter(|c| *c > 0.0).map(|c| 100.0 * used / c),
-        method: method::sentences(options, &timing, &loads, &lab.prepared().targets()[0]),
+        method: method::sentences(options, &timing, &loads, &lab.prepared()[0]),
         patterns: found.patterns,
         ramps: found.ramps,
         offered: found.offered,

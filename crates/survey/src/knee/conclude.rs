@@ -3,7 +3,6 @@
 use analysis::cause::{self, Evidence, Link, Observed, OtherBlock, QueueLimit};
 use analysis::knee::Knee;
 use analysis::numbers;
-use engine::Prepared;
 use results::{
     CurveLoad, Decides, Environment, Measurement, Purpose, Saturation, Split, WithinLatency,
 };
@@ -254,10 +253,8 @@ fn queues(lab: &Lab<'_>) -> Vec<QueueLimit> {
 }
 
 /// The method, sentence by sentence.
-pub(super) fn method(options: &KneeOptions, prepared: &Prepared) -> Vec<String> {
+pub(super) fn method(options: &KneeOptions, contents: &[String]) -> Vec<String> {
     let (from, to) = options.in_flight;
-    let contents: Vec<&str> =
-        prepared.targets().iter().map(engine::PreparedTarget::content).collect();
     let mut method = vec![
         format!("Content of the targets: {}.", contents.join("; ")),
         format!(

@@ -16,6 +16,7 @@ use results::{CurveLoad, Experiment, Measurement, Purpose, Saturation, Status};
 use serde::{Deserialize, Serialize};
 use workload::{Block, Bytes, Stream, Violation};
 
+use crate::bench::{Bench, Here};
 use crate::ceiling::tool_ceiling;
 use crate::lab::{Lab, Progress, Setup};
 
@@ -78,12 +79,23 @@ pub fn knee(
     stop: &AtomicBool,
     observe: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Experiment<Saturation>, PrepareError> {
+    knee_on(&mut Here, options, stop, observe)
+}
+
+/// The same wherever the targets are.
+pub fn knee_on(
+    bench: &mut dyn Bench,
+    options: &KneeOptions,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(Progress<'_>),
+) -> Result<Experiment<Saturation>, PrepareError> {
     let (least, most) = options.depths()?;
     let deepest = Stream { depth: most, ..options.stream.clone() };
-    let lab = Lab::open(options.setup.clone(), &deepest, stop, observe)?;
+    let lab = Lab::open_on(bench, options.setup.clone(), &deepest, stop, observe)?;
     let mut found =
         KneeLab { options, lab, ceiling_iops: None, measurements: Vec::new(), loads: Vec::new() };
-    if !options.setup.engine.is_artificial() {
+    // Of other hosts, this one says nothing.
+    if !options.setup.engine.is_artificial() && !found.lab.prepared().is_empty() {
         found.lab.begin("measuring the tool's own ceiling");
         found.ceiling_iops = tool_ceiling(stop);
     }
@@ -94,7 +106,7 @@ pub fn knee(
     }
     let latency_target = options.latency_target.as_ref().map(|target| found.within(target));
     let conclusion = conclude::saturation(&found, knee, latency_target);
-    let method = conclude::method(options, found.lab.prepared());
+    let method = conclude::method(options, &found.lab.contents());
     Ok(found.lab.document(conclusion, found.measurements, method))
 }
 
@@ -161,7 +173,7 @@ impl KneeLab<'_> {
         let enough = |load: &CurveLoad| load.in_flight as f64 >= 1.9 * knee.operating_load;
         let Some(at) = curve.into_iter().find(enough) else { return };
         let stream = Stream { blocks: vec![Block { bytes, weight }], ..self.at(at.depth) };
-        let sizes = self.lab.prepared().facts().into_iter().map(|facts| facts.size_bytes);
+        let sizes = self.lab.facts().into_iter().map(|facts| facts.size_bytes);
         let smallest = sizes.min().unwrap_or(0).min(stream.span_bytes.map_or(u64::MAX, |s| s.0));
         let fits = bytes.0 <= smallest / 4 && bytes.0 * at.in_flight <= LARGER_MEMORY;
         if bytes.0 <= LARGER_MAX && fits && stream.align_bytes.is_none() {

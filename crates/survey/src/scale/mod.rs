@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use workload::{Pattern, Stream, Violation};
 
 use crate::Publish;
+use crate::bench::{Bench, Here};
 use crate::lab::{Lab, Progress, Setup};
 
 /// What to measure on which targets.
@@ -32,6 +33,12 @@ pub fn scale_measurements(options: &ScaleOptions) -> Result<usize, PrepareError>
     Ok(sets_of(options)?.len() + 1)
 }
 
+/// How many measurements [`scale`] makes of so many targets.
+#[must_use]
+pub fn scale_count(targets: usize, pairs: bool) -> usize {
+    sets(targets, pairs).len() + 1
+}
+
 fn sets_of(options: &ScaleOptions) -> Result<Vec<Vec<usize>>, PrepareError> {
     let count = options.setup.targets.len();
     if count < 2 {
@@ -48,8 +55,18 @@ pub fn scale(
     stop: &AtomicBool,
     observe: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Experiment<Scale>, PrepareError> {
+    scale_on(&mut Here, options, stop, observe)
+}
+
+/// The same wherever the targets are.
+pub fn scale_on(
+    bench: &mut dyn Bench,
+    options: &ScaleOptions,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(Progress<'_>),
+) -> Result<Experiment<Scale>, PrepareError> {
     let sets = sets_of(options)?;
-    let mut lab = Lab::open(options.setup.clone(), &options.stream, stop, observe)?;
+    let mut lab = Lab::open_on(bench, options.setup.clone(), &options.stream, stop, observe)?;
     lab.expect_steps(sets.len() + 1);
     let unit = unit(&options.stream);
     let mut measurements = Vec::new();

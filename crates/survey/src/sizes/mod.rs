@@ -106,7 +106,7 @@ fn warm(lab: &mut Lab<'_>, options: &SizesOptions, size: Bytes) -> Option<Warmed
     if lab.setup().engine.is_artificial() || options.pass_seconds <= 0.0 {
         return None;
     }
-    let align = lab.prepared().facts().first().map_or(1, |f| f.direct_align_bytes);
+    let align = lab.facts().first().map_or(1, |f| f.direct_align_bytes);
     // One thread that waits per I/O has one in flight.
     let depth = if lab.setup().engine == EngineChoice::Sync { 1 } else { PASS_DEPTH };
     let mut warmed = Warmed { bytes: 0, seconds: 0.0, whole: false };

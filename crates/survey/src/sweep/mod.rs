@@ -21,6 +21,7 @@ use engine::{Permissions, PrepareError, TargetPlan};
 use results::{Experiment, Measurement, Sweep};
 use workload::sweep::Plan;
 
+use crate::bench::{Bench, Here};
 use crate::lab::Progress;
 
 pub use collected::{CollectError, collected_sweeps};
@@ -53,7 +54,18 @@ pub fn sweep(
     keep: &mut Keep<'_>,
     observe: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Experiment<Sweep>, PrepareError> {
-    session::Session::new(options).run(stop, keep, observe)
+    sweep_on(&mut Here, options, stop, keep, observe)
+}
+
+/// The same wherever the targets are.
+pub fn sweep_on(
+    bench: &mut dyn Bench,
+    options: SweepOptions,
+    stop: &AtomicBool,
+    keep: &mut Keep<'_>,
+    observe: &mut dyn FnMut(Progress<'_>),
+) -> Result<Experiment<Sweep>, PrepareError> {
+    session::Session::new(options).run(bench, stop, keep, observe)
 }
 
 /// What a sweep would do to its targets; touches nothing.

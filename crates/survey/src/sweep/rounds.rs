@@ -39,7 +39,7 @@ pub(super) fn prepare(rounds: &Rounds, lab: &mut Lab<'_>) -> Result<Preparation,
     if rounds.purge {
         purge(lab, &mut done)?;
     }
-    let sizes: Vec<u64> = lab.prepared().facts().iter().map(|f| f.size_bytes).collect();
+    let sizes: Vec<u64> = lab.facts().iter().map(|f| f.size_bytes).collect();
     for (target, size) in sizes.iter().enumerate() {
         for time in 0..rounds.precondition_times {
             let title = format!("writing all of it, {} of {}", time + 1, rounds.precondition_times);
@@ -66,7 +66,7 @@ pub(super) fn prepare(rounds: &Rounds, lab: &mut Lab<'_>) -> Result<Preparation,
 fn purge(lab: &Lab<'_>, done: &mut Preparation) -> Result<(), String> {
     let permissions = lab.setup().permissions.clone();
     let mut all = true;
-    for target in lab.prepared().targets() {
+    for target in lab.prepared() {
         let path = target.path().display();
         let purged = target.purge(&permissions).map_err(|error| {
             format!("`{path}` cannot be discarded: {error}; set `purge = false` in the plan")

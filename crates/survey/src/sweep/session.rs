@@ -24,6 +24,7 @@ use super::rising::{Fitted, Round};
 use super::rounds::{self, Preparation};
 use super::window::{device_seconds, is_slow, slim, start_iops};
 use super::{Keep, SweepOptions, conclude};
+use crate::bench::Bench;
 use crate::doubts;
 use crate::lab::{self, Lab, Progress, Setup, Timing};
 
@@ -92,6 +93,7 @@ impl Session {
     /// Measures every cell that is missing.
     pub(super) fn run(
         mut self,
+        bench: &mut dyn Bench,
         stop: &AtomicBool,
         keep: &mut Keep<'_>,
         observe: &mut dyn FnMut(Progress<'_>),
@@ -101,7 +103,7 @@ impl Session {
             if self.status != Status::Complete {
                 break;
             }
-            if let Err(error) = self.group(&group, stop, keep, observe) {
+            if let Err(error) = self.group(&group, bench, stop, keep, observe) {
                 if self.done.is_empty() {
                     return Err(error);
                 }
@@ -119,6 +121,7 @@ impl Session {
     fn group(
         &mut self,
         group: &[usize],
+        bench: &mut dyn Bench,
         stop: &AtomicBool,
         keep: &mut Keep<'_>,
         observe: &mut dyn FnMut(Progress<'_>),
@@ -130,7 +133,7 @@ impl Session {
             return Ok(());
         }
         let stream = preparing_stream(self.here(group));
-        let setup = self.setup(group, &stream, kept_bytes.as_deref())?;
+        let setup = self.setup(group, bench, &stream, kept_bytes.as_deref())?;
         // The lab counts its own steps; people count cells. Each group has a lab, all are one
         // sweep.
         let number = Shared::new(self.done.len());
@@ -149,7 +152,7 @@ impl Session {
             Progress::Began { .. } => {}
             other => observe(other),
         };
-        let mut lab = Lab::open(setup, &stream, stop, &mut counted)?;
+        let mut lab = Lab::open_on(bench, setup, &stream, stop, &mut counted)?;
         self.look_around(&lab, kept_bytes.as_deref())?;
         if !self.prepare_rounds(group, &mut lab) {
             return Ok(());
@@ -194,9 +197,14 @@ impl Session {
                 break;
             }
         }
-        self.status = lab.status();
-        self.error = lab.error().map(str::to_owned);
+        self.end(&lab);
         Ok(())
+    }
+
+    /// Notes how the lab ended.
+    fn end(&mut self, lab: &Lab<'_>) {
+        self.method.extend(lab.method());
+        (self.status, self.error) = (lab.status(), lab.error().map(str::to_owned));
     }
 
     /// What to measure next on a group of targets; none when all is there.
@@ -309,6 +317,7 @@ impl Session {
     fn setup(
         &mut self,
         group: &[usize],
+        bench: &dyn Bench,
         stream: &Stream,
         kept_bytes: Option<&[u64]>,
     ) -> Result<Setup, PrepareError> {
@@ -316,7 +325,7 @@ impl Session {
         for (target, bytes) in setup.targets.iter_mut().zip(kept_bytes.unwrap_or_default()) {
             target.size_bytes = Some(Bytes(*bytes));
         }
-        let plans = engine::plan(&setup.workload(vec![stream.clone()]), &setup.permissions)?;
+        let plans = bench.plan(&setup.workload(vec![stream.clone()]), &setup.permissions)?;
         for (target, plan) in setup.targets.iter_mut().zip(&plans) {
             target.size_bytes = Some(Bytes(plan.size_bytes));
         }
@@ -342,7 +351,7 @@ impl Session {
 
     /// Notes where the lab is; refuses targets of another size than that of the cells kept so far.
     fn look_around(&mut self, lab: &Lab<'_>, kept: Option<&[u64]>) -> Result<(), PrepareError> {
-        let facts = lab.prepared().facts();
+        let facts = lab.facts();
         let sizes: Vec<u64> = facts.iter().map(|f| f.size_bytes).collect();
         if let Some(kept) = kept
             && kept != sizes
@@ -359,7 +368,7 @@ impl Session {
         self.environment.host = self.environment.host.take().or_else(|| site.host.clone());
         self.environment.storage.extend(site.storage.iter().cloned());
         let artificial = self.options.plan.engine.is_artificial();
-        for target in lab.prepared().targets().iter().filter(|_| !artificial) {
+        for target in lab.prepared().iter().filter(|_| !artificial) {
             let path = std::path::absolute(target.path());
             let path = path.unwrap_or_else(|_| target.path().to_owned());
             self.method.push(format!("I/O went to {}: {}.", path.display(), target.content()));

@@ -1,18 +1,13 @@
 //! `iosonde specs`: standard loads by name, which `--spec` takes.
 
-use std::path::Path;
-
 use clap::Args;
 use dialects::iometer::AccessSpec;
-use jobs::files::first_bytes;
+use jobs::{place_in_file, spec_of_file, specs_of_file};
 use workload::specs::{OwnSpec, SPECS, Spec, spec, unknown};
 use workload::sweep::{PRESETS, preset};
 use workload::{MixPart, Stream};
 
 use crate::exit::{Failure, Outcome, print};
-
-/// A longer file is not a configuration of IOMeter.
-const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// `iosonde specs`
 #[derive(Debug, Args)]
@@ -67,7 +62,7 @@ pub(crate) fn split(names: &[String]) -> Result<(Vec<&'static Spec>, Vec<OwnSpec
     let (of_files, names): (Vec<String>, Vec<String>) =
         names.iter().cloned().partition(|name| place_in_file(name).is_some());
     let own = |name: &String| {
-        let spec = one_of_file(name)?;
+        let spec = spec_of_file(name)?;
         Ok(OwnSpec { name: spec.stream().name, parts: spec.mix().parts })
     };
     Ok((known(&names)?, of_files.iter().map(own).collect::<Result<_, Failure>>()?))
@@ -76,7 +71,7 @@ pub(crate) fn split(names: &[String]) -> Result<(Vec<&'static Spec>, Vec<OwnSpec
 /// The streams of specifications by their names, `FILE.icf:NAME` among them.
 pub(crate) fn streams(names: &[String]) -> Result<Vec<Stream>, Failure> {
     let stream = |name: &String| match place_in_file(name) {
-        Some(_) => Ok(one_of_file(name)?.stream()),
+        Some(_) => Ok(spec_of_file(name)?.stream()),
         None => {
             Ok(known(std::slice::from_ref(name))?.first().map(|s| s.stream()).unwrap_or_default())
         }
@@ -84,61 +79,10 @@ pub(crate) fn streams(names: &[String]) -> Result<Vec<Stream>, Failure> {
     names.iter().map(stream).collect()
 }
 
-/// The file in `FILE.icf` or `FILE.icf:NAME`, and the name; `None` if the whole is a known name.
-fn place_in_file(text: &str) -> Option<(&Path, Option<&str>)> {
-    if spec(text).is_some() {
-        return None;
-    }
-    let is_icf = |path: &str| {
-        let ends_so = Path::new(path).extension().is_some_and(|e| e.eq_ignore_ascii_case("icf"));
-        ends_so || Path::new(path).is_file()
-    };
-    if is_icf(text) {
-        return Some((Path::new(text), None));
-    }
-    let colons = text.match_indices(':').map(|(at, _)| text.split_at(at));
-    let mut places = colons.filter(|(path, _)| is_icf(path));
-    places.next().map(|(path, name)| (Path::new(path), Some(name.trim_start_matches(':').trim())))
-}
-
-/// All access specifications of a file.
-fn of_file(path: &Path) -> Result<Vec<AccessSpec>, Failure> {
-    let shown = path.display();
-    let wrong = |what: &str| Failure::WrongUsage(format!("`{shown}`: {what}"));
-    let bytes = first_bytes(path, FILE_BYTES_MAX).map_err(|error| wrong(&error.to_string()))?;
-    let read = dialects::iometer::read(&bytes).map_err(|error| wrong(&error.to_string()))?;
-    if read.config.specs.is_empty() {
-        return Err(wrong("it has no access specification; name an .icf file of IOMeter that has"));
-    }
-    Ok(read.config.specs)
-}
-
-/// The access specification that `FILE.icf:NAME` means, or the only one of a file.
-fn one_of_file(text: &str) -> Result<AccessSpec, Failure> {
-    let Some((path, name)) = place_in_file(text) else {
-        return Err(Failure::WrongUsage(format!("`{text}`: {}", unknown(text))));
-    };
-    let specs = of_file(path)?;
-    let named = |spec: &&AccessSpec| name.is_some_and(|n| spec.name.eq_ignore_ascii_case(n));
-    let found = match (name, specs.as_slice()) {
-        (None, [one]) => Some(one),
-        _ => specs.iter().find(named),
-    };
-    found.cloned().ok_or_else(|| {
-        let shown = path.display();
-        let all: Vec<String> = specs.iter().map(|spec| format!("`{}`", spec.name)).collect();
-        let what = match name {
-            Some(name) => format!("it has no access specification `{name}`"),
-            None => format!("it has several; name one, as in `--spec '{shown}:NAME'`"),
-        };
-        Failure::WrongUsage(format!("`{shown}`: {what}. There are {}", all.join(", ")))
-    })
-}
-
 /// The lines for the specifications of a file, or for the one that is named.
 fn rows_of_file(text: &str) -> Result<String, Failure> {
     let Some((path, name)) = place_in_file(text) else { return Ok(String::new()) };
-    let specs = if name.is_some() { vec![one_of_file(text)?] } else { of_file(path)? };
+    let specs = if name.is_some() { vec![spec_of_file(text)?] } else { specs_of_file(path)? };
     let lines = |spec: &AccessSpec| lines(&spec.name, &spec.mix().parts);
     Ok(format!("{}\n{}", path.display(), specs.iter().map(lines).collect::<String>()))
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueEnum};
 use jobs::files::{begins_with, claim, write_whole};
-use jobs::{Companion, Event, NoCompanion, PreparedSweep, Session, Sink};
+use jobs::{Companion, Event, NoCompanion, PreparedSweep, Session, Sink, sweep_presets};
 use results::Document;
 use workload::Bytes;
 use workload::sweep::Plan;
@@ -18,7 +18,7 @@ use crate::conducting::{Console, Manners, ended};
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::RecordingArgs;
 use crate::targets::TargetArgs;
-use plan::{checked, nothing_left_aside, plan_of, presets};
+use plan::{checked, nothing_left_aside, plan_of};
 use screen::{Display, described};
 
 /// `iosonde sweep`
@@ -144,7 +144,7 @@ pub(crate) enum PatternName {
 
 pub(crate) fn sweep(args: &SweepArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     if args.list_presets {
-        print(&presets())?;
+        print(&sweep_presets())?;
         return Ok(Outcome::Done);
     }
     let asked = plan_of(args)?;
@@ -157,18 +157,34 @@ pub(crate) fn sweep(args: &SweepArgs, stop: &AtomicBool) -> Result<Outcome, Fail
     }
     let how = SweepConduct {
         csv: args.csv.as_deref(),
-        manners: Manners {
-            manner: args.target.manner(),
-            json: args.json,
-            recording: args.recording.recording()?,
-            permissions: args.target.permissions(),
-        },
+        manners: manners(args)?,
         resume: args.resume,
         dry_run: args.target.conduct.dry_run,
         resumption: resumption(args),
         place: None,
     };
     run_plan(asked, &how, &mut NoCompanion, stop)
+}
+
+/// How a sweep is shown and kept.
+pub(crate) fn manners(args: &SweepArgs) -> Result<Manners, Failure> {
+    Ok(Manners {
+        manner: args.target.manner(),
+        json: args.json,
+        recording: args.recording.recording()?,
+        permissions: args.target.permissions(),
+    })
+}
+
+/// The plan that the flags make, for several hosts.
+pub(crate) fn plan_for_fleet(args: &SweepArgs) -> Result<jobs::Plan, Failure> {
+    if args.resume || args.csv.is_some() || args.list_presets {
+        let text = "a sweep on several hosts takes no `--resume`, `--csv` and `--list-presets`; \
+                    `iosonde report` writes its CSV";
+        return Err(Failure::WrongUsage(text.to_owned()));
+    }
+    let plan = checked(plan_of(args)?.ok_or_else(nothing_asked)?)?;
+    Ok(jobs::Plan::Sweep(Box::new(plan)))
 }
 
 /// How to run a sweep, apart from its plan.

@@ -1,8 +1,8 @@
 //! The plan that the flags of `iosonde sweep` describe.
 
 use jobs::sweep_precision;
-use workload::sweep::{Matrix, PRESETS, Plan, Preset, preset};
-use workload::{Mode, Pattern, Workload, show_duration};
+use workload::sweep::{Matrix, PRESETS, Plan, preset};
+use workload::{Mode, Pattern, Workload};
 
 use super::{ListArgs, PatternName, SweepArgs};
 use crate::commands::loads;
@@ -122,19 +122,6 @@ fn apply_target_flags(plan: &mut Plan, args: &TargetArgs) -> Result<(), Failure>
 pub(super) fn checked(plan: Plan) -> Result<Plan, Failure> {
     let violations = plan.violations();
     if violations.is_empty() { Ok(plan) } else { Err(Failure::Invalid(violations)) }
-}
-
-pub(super) fn presets() -> String {
-    let line = |one: &Preset| {
-        let plan = one.plan();
-        let (least, most) = plan.rounds_range();
-        let time = show_duration(plan.times(&plan.cells()).total_s() * f64::from(least));
-        let time = if least < most { format!("≥ {time}") } else { time };
-        let (name, count, title) = (one.name, plan.count(), plan.title);
-        let cells = format!("{},", jobs::counted_cells(count));
-        format!("{name:<19} {cells:>10} {time:<15} {title}\n")
-    };
-    PRESETS.iter().map(line).collect()
 }
 
 /// Without a plan, `--resume` takes everything from the interrupted sweep. Flags that it would

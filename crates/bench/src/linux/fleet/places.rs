@@ -1,0 +1,159 @@
+//! Fleets of real processes for these measurements, each in its own directory.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::Error;
+
+/// The most memory that this process had, in MiB.
+pub(super) fn peak_mib() -> Result<f64, Error> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib: f64 = peak.unwrap_or_default().trim().trim_end_matches(" kB").parse()?;
+    Ok(kib / 1024.0)
+}
+
+/// Hosts that are processes of this machine, reached by a script as by `ssh`.
+pub(super) struct Place {
+    directory: tempfile::TempDir,
+    iosonde: PathBuf,
+}
+
+impl Place {
+    pub(super) fn new(iosonde: &Path) -> Result<Self, Error> {
+        let directory = tempfile::tempdir()?;
+        let script = directory.path().join("enter");
+        let text = format!(
+            "#!/bin/sh\nshift\nhost=$1; shift\necho $$ > {}/$host.pid\nexec sh -c \"exec $*\"\n",
+            directory.path().display()
+        );
+        fs::write(&script, text)?;
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+        Ok(Self { directory, iosonde: iosonde.to_owned() })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// The program with a history of its own.
+    pub(super) fn command(&self) -> Command {
+        let mut command = Command::new(&self.iosonde);
+        let path = self.path();
+        command.env("HOME", path).env("XDG_DATA_HOME", path.join("data"));
+        command.env("IOSONDE_HISTORY", path.join("history.db")).env("IOSONDE_CONFIG", "");
+        command
+    }
+
+    /// A command of `iosonde fleet` for these hosts.
+    pub(super) fn fleet(&self, words: &[&str], hosts: &str) -> Command {
+        let mut command = self.command();
+        command.arg("fleet").args(words).args(["--ssh", hosts]);
+        command.arg("--ssh-command").arg(self.path().join("enter"));
+        // Hosts have a history of their own: a coordinator that is frozen may hold the lock of its.
+        let (hosts, iosonde) = (self.hosts(), self.iosonde.display());
+        let agent = format!("env IOSONDE_HISTORY={} {iosonde}", hosts.display());
+        command.arg("--agent").arg(agent);
+        command
+    }
+
+    /// The history of the hosts.
+    pub(super) fn hosts(&self) -> PathBuf {
+        self.path().join("hosts.db")
+    }
+
+    pub(super) fn pid(&self, host: &str) -> Result<String, Error> {
+        let text = fs::read_to_string(self.path().join(format!("{host}.pid")))?;
+        Ok(text.trim().to_owned())
+    }
+
+    /// When each agent noted the end of a run.
+    pub(super) fn ends(&self) -> Vec<SystemTime> {
+        let log = self.path().join("data/iosonde/agent.log");
+        let text = fs::read_to_string(log).unwrap_or_default();
+        let ends = text.lines().filter(|line| line.contains(" command=end "));
+        let moment = |line: &str| line.split(' ').next()?.parse::<Timestamp>().ok();
+        ends.filter_map(moment).map(SystemTime::from).collect()
+    }
+}
+
+/// Sends a signal to one process.
+pub(super) fn signal(pid: &str, name: &str) -> Result<(), Error> {
+    let sent = Command::new("kill").args([name, pid]).stderr(Stdio::null()).status()?;
+    if sent.success() { Ok(()) } else { Err(format!("kill {name} {pid} failed").into()) }
+}
+
+/// A run that is under way: intervals arrive.
+pub(super) struct Running {
+    pub(super) child: Child,
+    lines: BufReader<ChildStderr>,
+}
+
+impl Running {
+    pub(super) fn start(mut command: Command) -> Result<Self, Error> {
+        command.args(["--progress", "json"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let stderr = child.stderr.take().ok_or("no stderr")?;
+        let mut running = Self { child, lines: BufReader::new(stderr) };
+        running.until("\"event\":\"interval\"")?;
+        Ok(running)
+    }
+
+    /// Reads events until one has these words; how long that took.
+    pub(super) fn until(&mut self, words: &str) -> Result<Duration, Error> {
+        let (begun, mut all) = (Instant::now(), String::new());
+        loop {
+            let mut line = String::new();
+            if self.lines.read_line(&mut line)? == 0 {
+                return Err(format!("no `{words}` in {all}").into());
+            }
+            if line.contains(words) {
+                return Ok(begun.elapsed());
+            }
+            all.push_str(&line);
+        }
+    }
+
+    /// The document; none where the process printed none.
+    pub(super) fn end(self) -> Result<Option<Value>, Error> {
+        // Whoever writes to a pipe that nobody reads waits: both are read at once.
+        let mut lines = self.lines;
+        let rest = std::thread::spawn(move || {
+            let mut rest = Vec::new();
+            let _ = std::io::Read::read_to_end(&mut lines, &mut rest);
+        });
+        let output = self.child.wait_with_output()?;
+        let _ = rest.join();
+        Ok(serde_json::from_slice(&output.stdout).ok())
+    }
+}
+
+/// Waits until this is so, for at most this long; how long that took.
+pub(super) fn wait(
+    what: &str,
+    most: Duration,
+    mut is_so: impl FnMut() -> bool,
+) -> Result<Duration, Error> {
+    let begun = Instant::now();
+    while !is_so() {
+        if begun.elapsed() > most {
+            return Err(format!("{what}: not after {} s", most.as_secs()).into());
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Ok(begun.elapsed())
+}
+
+/// The value that this share of all is not above.
+pub(super) fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place")]
+    sorted.get((share * last as f64).ceil() as usize).copied()
+}

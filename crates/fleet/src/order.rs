@@ -1,0 +1,123 @@
+//! What a coordinator is asked for, and what it gives back.
+
+use std::str::FromStr;
+
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::clock::ClockEstimate;
+
+/// What is to be done.
+#[derive(Debug, Clone, Copy)]
+pub struct Order<'a> {
+    /// The plan of each host, in the order in which the hosts were named; `None` of one that takes
+    /// no part.
+    pub plans: &'a [Option<Value>],
+    /// Test files stay on the hosts.
+    pub keep: bool,
+    /// Targets stay ready for the next run, until the coordinator leaves.
+    pub hold: bool,
+    /// The name of the run.
+    pub run: &'a str,
+    /// What happens when one is lost.
+    pub on_loss: LossPolicy,
+}
+
+/// What happens when a host is lost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LossPolicy {
+    /// The others stop.
+    #[default]
+    Abort,
+    /// The others continue.
+    Continue,
+}
+
+/// A word that is not a policy.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("write `abort` or `continue`")]
+pub struct NotAPolicy;
+
+impl FromStr for LossPolicy {
+    type Err = NotAPolicy;
+
+    fn from_str(word: &str) -> Result<Self, NotAPolicy> {
+        match word {
+            "abort" => Ok(Self::Abort),
+            "continue" => Ok(Self::Continue),
+            _ => Err(NotAPolicy),
+        }
+    }
+}
+
+/// Hears what happens on the hosts, and says when to stop.
+pub trait Watch {
+    /// Something happened on this host.
+    fn hear(&mut self, host: usize, event: &Value);
+
+    /// All hosts have begun, and so much time is between the first and the last.
+    fn begun(&mut self, skew_ns: u64) {
+        let _ = skew_ns;
+    }
+
+    /// A sentence for the user.
+    fn notice(&mut self, text: String);
+
+    /// Whether to stop early.
+    fn is_stopped(&self) -> bool;
+}
+
+/// What one host did.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HostRun {
+    /// The name by which it was called.
+    pub name: String,
+    /// What it calls itself.
+    pub hostname: String,
+    /// Version of its agent.
+    pub version: String,
+    /// What its agent allows.
+    pub allowed: Vec<String>,
+    /// How far its clock is ahead.
+    pub clock: Option<ClockEstimate>,
+    /// What it says of its targets and of itself, once these are ready.
+    pub site: Option<Box<Value>>,
+    /// How long after the named moment it started.
+    pub late_ns: Option<u64>,
+    /// How long after that moment its measured window began.
+    pub window_ns: Option<u64>,
+    /// What it measured, as JSON: of a thousand hosts, trees of values take a gigabyte.
+    pub measurement: Option<Box<str>>,
+    /// Why it has no measurement.
+    pub lost: Option<String>,
+    /// Events that did not arrive.
+    pub missing_events: u64,
+}
+
+/// What all hosts did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FleetRun {
+    /// Each host that took part.
+    pub hosts: Vec<HostRun>,
+    /// What was to happen when one is lost.
+    pub on_loss: LossPolicy,
+    /// Whether the user ended it.
+    pub interrupted: bool,
+}
+
+/// Why nothing was measured.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum FleetError {
+    /// A host did not appear or went away.
+    #[error("lost the host `{0}`: {1}. Nothing was started on any host")]
+    Lost(String, String),
+    /// A host refused.
+    #[error("the host `{0}` refused: {1}. Nothing was started on any host")]
+    Refused(String, String),
+    /// A host did not answer in time.
+    #[error("the host `{0}` did not answer in time ({1}). Nothing was started on any host")]
+    Late(String, &'static str),
+    /// The user ended it before it began.
+    #[error("interrupted before the start")]
+    Interrupted,
+}

@@ -1,0 +1,183 @@
+//! Questions that an agent answers outside of any run.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use inspect::{Inspector, Storage};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Allowed;
+use super::keepsake::{Keepsake, KeptResult};
+
+/// What a coordinator asks.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Question {
+    /// What is under these targets?
+    Look { targets: Vec<PathBuf> },
+    /// Make a small file with this name in it, in this directory. The name is a number that nobody
+    /// can guess.
+    Mark { directory: PathBuf, nonce: String },
+    /// Which of these files are there?
+    ReadMarks { directory: PathBuf, nonces: Vec<String> },
+    /// Remove that file.
+    RemoveMark { directory: PathBuf, nonce: String },
+    /// What waits for a coordinator?
+    Fetch { run: Option<String>, host: String },
+    /// That has arrived.
+    Forget { run: String, host: String },
+}
+
+/// What an agent answers.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub(crate) enum Answer {
+    /// The storage under each target, or why that is not known.
+    Saw { storage: Vec<Result<Storage, String>> },
+    /// Which files are there.
+    Marks { there: Vec<bool> },
+    /// It is done.
+    Done,
+    /// What waits.
+    Kept { result: Option<KeptResult> },
+    /// It is not done, and why.
+    Refused { reason: String },
+}
+
+/// Answers one question, as far as the host allows it.
+pub(crate) fn answer(question: Value, allowed: &Allowed, keepsake: &Keepsake) -> Value {
+    let answer = serde_json::from_value::<Question>(question).map_or_else(
+        |error| Answer::Refused {
+            reason: format!(
+                "this is not a question that iosonde {} knows: {error}. Install the same version \
+                 of iosonde on all hosts",
+                env!("CARGO_PKG_VERSION")
+            ),
+        },
+        |question| answered(question, allowed, keepsake),
+    );
+    serde_json::to_value(answer).unwrap_or_default()
+}
+
+fn answered(question: Question, allowed: &Allowed, keepsake: &Keepsake) -> Answer {
+    let done =
+        |done: Result<Answer, String>| done.unwrap_or_else(|reason| Answer::Refused { reason });
+    match question {
+        Question::Look { targets } => {
+            let inspector = Inspector::new();
+            let look = |target: &PathBuf| {
+                let path = allowed.resolved(target)?;
+                inspector.storage(&path).map_err(|error| error.to_string())
+            };
+            Answer::Saw { storage: targets.iter().map(look).collect() }
+        }
+        Question::Mark { directory, nonce } => done(mark(&directory, &nonce, allowed)),
+        Question::ReadMarks { directory, nonces } => {
+            done(there(&directory, &nonces, allowed).map(|there| Answer::Marks { there }))
+        }
+        Question::RemoveMark { directory, nonce } => done(unmark(&directory, &nonce, allowed)),
+        Question::Fetch { run, host } => {
+            Answer::Kept { result: keepsake.find(run.as_deref(), &host) }
+        }
+        Question::Forget { run, host } => {
+            keepsake.remove(&run, &host);
+            Answer::Done
+        }
+    }
+}
+
+/// The file of a nonce, which has no other sign in its name than those of a number.
+fn path(directory: &Path, nonce: &str, allowed: &Allowed) -> Result<PathBuf, String> {
+    if nonce.is_empty() || nonce.len() > 64 || !nonce.chars().all(|c| c.is_ascii_hexdigit()) {
+        return Err("a mark has a number as its name".to_owned());
+    }
+    Ok(allowed.resolved(directory)?.join(format!(".iosonde-fleet-{nonce}")))
+}
+
+/// Nothing is overwritten: the file is new.
+fn mark(directory: &Path, nonce: &str, allowed: &Allowed) -> Result<Answer, String> {
+    let path = path(directory, nonce, allowed)?;
+    let wrong = |error: std::io::Error| format!("cannot make `{}`: {error}", path.display());
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(wrong)?;
+    file.write_all(nonce.as_bytes()).and_then(|()| file.sync_all()).map_err(wrong)?;
+    Ok(Answer::Done)
+}
+
+/// Which of the marks can be read here.
+fn there(directory: &Path, nonces: &[String], allowed: &Allowed) -> Result<Vec<bool>, String> {
+    let is_there = |nonce: &String| {
+        let path = path(directory, nonce, allowed)?;
+        Ok(fs::read_to_string(path).is_ok_and(|text| text == *nonce))
+    };
+    nonces.iter().map(is_there).collect()
+}
+
+/// Only what holds the nonce is removed.
+fn unmark(directory: &Path, nonce: &str, allowed: &Allowed) -> Result<Answer, String> {
+    let path = path(directory, nonce, allowed)?;
+    let is_ours = fs::read_to_string(&path).is_ok_and(|text| text == nonce || text.is_empty());
+    if is_ours {
+        fs::remove_file(&path)
+            .map_err(|error| format!("cannot remove `{}`: {error}", path.display()))?;
+    }
+    Ok(Answer::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn asked(question: Question, allowed: &Allowed) -> Answer {
+        let place = tempfile::tempdir().unwrap();
+        let keepsake = Keepsake::beside(&place.path().join("agent.log"));
+        let question = serde_json::to_value(question).unwrap();
+        serde_json::from_value(answer(question, allowed, &keepsake)).unwrap()
+    }
+
+    #[test]
+    fn a_mark_is_made_read_and_removed_where_that_is_allowed() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().canonicalize().unwrap();
+        let allowed = Allowed { paths: vec![directory.clone()], destroy: Vec::new() };
+        let nothing = Allowed { paths: Vec::new(), destroy: Vec::new() };
+        let nonce = || "0123abcd".to_owned();
+        let mark = || Question::Mark { directory: directory.clone(), nonce: nonce() };
+        let read = || {
+            let nonces = vec![nonce(), "ff".to_owned()];
+            Question::ReadMarks { directory: directory.clone(), nonces }
+        };
+        let seen = |answer| match answer {
+            Answer::Marks { there } => there,
+            other => panic!("{other:?}"),
+        };
+        assert!(matches!(asked(mark(), &nothing), Answer::Refused { .. }));
+        assert_eq!(seen(asked(read(), &allowed)), [false, false]);
+        assert!(matches!(asked(mark(), &allowed), Answer::Done));
+        assert!(matches!(asked(mark(), &allowed), Answer::Refused { .. }), "it was overwritten");
+        assert_eq!(seen(asked(read(), &allowed)), [true, false]);
+        assert!(matches!(asked(read(), &nothing), Answer::Refused { .. }));
+        let remove = Question::RemoveMark { directory: directory.clone(), nonce: nonce() };
+        assert!(matches!(asked(remove, &allowed), Answer::Done));
+        assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
+        let bad = Question::Mark { directory, nonce: "../x".to_owned() };
+        assert!(matches!(asked(bad, &allowed), Answer::Refused { .. }));
+    }
+
+    #[test]
+    fn what_is_not_a_question_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let keepsake = Keepsake::beside(&place.path().join("agent.log"));
+        let allowed = Allowed { paths: Vec::new(), destroy: Vec::new() };
+        for odd in [json!(null), json!({ "ask": "exec", "command": "id" }), json!("look")] {
+            let said = answer(odd, &allowed, &keepsake);
+            assert_eq!(said["answer"], "refused");
+            assert!(said["reason"].as_str().unwrap().contains("version"));
+        }
+        let look = Question::Look { targets: vec![place.path().to_owned()] };
+        let Answer::Saw { storage } = asked(look, &allowed) else { panic!("not looked") };
+        assert!(storage[0].as_ref().unwrap_err().contains("does not allow"));
+    }
+}

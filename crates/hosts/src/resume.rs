@@ -1,0 +1,141 @@
+//! A run whose coordinator went away: what the hosts measured waits there until it is fetched.
+
+use std::sync::atomic::AtomicBool;
+
+use fleet::{Coordinator, FleetRun, HostRun, LossPolicy, Watch};
+use jiff::Timestamp;
+use jobs::{Conducted, Event, FleetReach, JobError, Plan, Recorder, Session, Subject};
+use results::{Conclusion as _, Document, Fleet, Measurement};
+use workload::Workload;
+
+use crate::agent::{Answer, KeptResult, Question};
+use crate::document::{About, document};
+use crate::look::ask;
+use crate::plan::check_hosts;
+use crate::reach::Reach;
+use crate::run::{failed, finish};
+use crate::watching::Watching;
+
+/// What is to be fetched.
+#[derive(Debug, Clone)]
+pub struct ResumeRequest {
+    /// The hosts, by the names that the run had for them.
+    pub hosts: Vec<String>,
+    /// The way to them.
+    pub reach: FleetReach,
+    /// The run; none fetches the newest.
+    pub run: Option<String>,
+}
+
+/// Fetches what the hosts measured, and puts it together as the run would have done.
+///
+/// # Errors
+/// A host did not answer, or nothing waits.
+pub fn resume(request: &ResumeRequest, session: &mut Session<'_>) -> Result<Conducted, JobError> {
+    check_hosts(&request.hosts)?;
+    let reach = Reach::from(&request.reach);
+    let allow = vec![Vec::new(); request.hosts.len()];
+    let mut transport = reach.open(&request.hosts, &allow)?;
+    let mut pass = |event: &Event| session.sink.hear(event);
+    let stop: &AtomicBool = session.stop;
+    let mut watching = Watching::new(&request.hosts, &mut pass, stop);
+    let mut coordinator = Coordinator::connect(transport.as_mut(), &request.hosts, &mut watching)
+        .map_err(|error| failed(&error))?;
+    let fetched = fetch(request, &mut coordinator, &mut watching);
+    let conducted = fetched.and_then(|(run, found)| {
+        let conducted = put_together(&run, found, reach.name(), session)?;
+        // It is here now: delivered and, where there is a history, kept.
+        if conducted.kept.is_ok() {
+            let forget =
+                |host: &String| Some(Question::Forget { run: run.clone(), host: host.clone() });
+            let questions: Vec<Option<Question>> = request.hosts.iter().map(forget).collect();
+            let mut quiet = |_: &Event| ();
+            let mut watching = Watching::new(&request.hosts, &mut quiet, stop);
+            ask(&mut coordinator, &questions, &mut watching)?;
+        }
+        Ok(conducted)
+    });
+    coordinator.leave();
+    conducted
+}
+
+type Found = Vec<(String, Option<KeptResult>)>;
+
+/// What waits on the hosts: all of one run.
+fn fetch(
+    request: &ResumeRequest,
+    coordinator: &mut Coordinator<'_>,
+    watch: &mut dyn Watch,
+) -> Result<(String, Found), JobError> {
+    let mut question = |run: Option<&String>| {
+        let fetch = |host: &String| Some(Question::Fetch { run: run.cloned(), host: host.clone() });
+        let questions: Vec<Option<Question>> = request.hosts.iter().map(fetch).collect();
+        let answers = ask(coordinator, &questions, watch)?;
+        let kept = |answer| match answer {
+            Some(Answer::Kept { result }) => result,
+            _ => None,
+        };
+        Ok::<Vec<Option<KeptResult>>, JobError>(answers.into_iter().map(kept).collect())
+    };
+    let mut found = question(request.run.as_ref())?;
+    // Names begin with the time.
+    let Some(run) = found.iter().flatten().map(|kept| kept.run.clone()).max() else {
+        let which = request.run.as_ref().map_or_else(String::new, |run| format!(" of run `{run}`"));
+        return Err(JobError::Usage(format!(
+            "no result{which} waits on these hosts. Name the hosts as the run named them"
+        )));
+    };
+    if found.iter().flatten().any(|kept| kept.run != run) {
+        found = question(Some(&run))?;
+    }
+    Ok((run, request.hosts.iter().cloned().zip(found).collect()))
+}
+
+/// The document that the run would have made.
+fn put_together(
+    run: &str,
+    found: Found,
+    transport: &str,
+    session: &mut Session<'_>,
+) -> Result<Conducted, JobError> {
+    let first = found.iter().find_map(|(_, kept)| kept.as_ref());
+    let first = first.map(|kept| serde_json::from_value::<Measurement>(kept.measurement.clone()));
+    let first = first.ok_or_else(|| JobError::Usage("nothing waits".to_owned()))??;
+    let workload: Workload = first.workload;
+    let started: Timestamp = first.started.parse().unwrap_or_else(|_| Timestamp::now());
+    let title = format!("{} from {} hosts", workload.title(), found.len());
+    let on = (workload.targets.as_slice(), workload.engine);
+    let subject =
+        Subject::new("fleet", Fleet::SCHEMA, title, on, &Plan::Run(Box::new(workload.clone())))?;
+    let mut recorder = Recorder::open(session.recording, subject)?;
+    let mut notify = |text| session.sink.hear(&Event::Notice { text });
+    recorder.named(run, &started.to_string(), &mut notify);
+    let series = vec![Vec::new(); found.len()];
+    let hosts = found.into_iter().map(|(name, kept)| host(name, kept)).collect();
+    let run_of = FleetRun { hosts, on_loss: LossPolicy::Abort, interrupted: false };
+    let about = About { id: run, started, transport, workload: &workload, series, plan: None };
+    let mut document = document(run_of, about);
+    document.warnings.insert(
+        0,
+        "The coordinator of this run went away. The hosts stopped and kept what they had measured, \
+         which was fetched later."
+            .to_owned(),
+    );
+    Ok(finish(Document::Fleet(Box::new(document)), recorder, &mut *session.sink))
+}
+
+fn host(name: String, kept: Option<KeptResult>) -> HostRun {
+    match kept {
+        Some(KeptResult { late_ns, window_ns, measurement, .. }) => HostRun {
+            hostname: name.clone(),
+            name,
+            late_ns,
+            window_ns,
+            measurement: Some(measurement.to_string().into()),
+            ..HostRun::default()
+        },
+        None => {
+            HostRun { name, lost: Some("nothing waits on it".to_owned()), ..HostRun::default() }
+        }
+    }
+}
