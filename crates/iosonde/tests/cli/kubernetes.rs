@@ -74,13 +74,17 @@ fn the_fleet_has_the_files_that_its_pods_need() {
         .collect();
     assert_eq!(named.len(), 7, "{named:?}");
     assert!(!named.iter().any(|name| name.contains("ca.key")), "the authority's key is given away");
-    named.iter().for_each(|name| assert!(place.path(name).is_file(), "{name}"));
+    for name in &named {
+        assert!(place.path(name).is_file(), "{name}");
+    }
     // The server finds all that its configuration names next to it.
     let configuration = place.text("site/server.conf");
     let files = configuration.lines().filter_map(|line| line.trim().split_once("_file: "));
     let files: Vec<&str> = files.map(|(_, name)| name.trim_matches('"')).collect();
     assert_eq!(files, ["server.crt", "server.key", "ca.crt"]);
-    files.iter().for_each(|name| assert!(named.contains(&format!("site/{name}").as_str())));
+    for name in files {
+        assert!(named.contains(&format!("site/{name}").as_str()), "{name}");
+    }
 }
 
 /// The arguments of an agent are flags of the program; without its file, it says so.
