@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Each command with what people type. A test reads every line with the program's own grammar.
-pub const EXAMPLES: [(&str, &[&str]); 58] = [
+pub const EXAMPLES: [(&str, &[&str]); 61] = [
     ("", &["iosonde assess /data --for postgres", "iosonde run /data -b 8K --depth 32 -d 30s"]),
     ("assess", &["iosonde assess /data --for postgres --pace quick"]),
     ("inspect", &["iosonde inspect /data"]),
@@ -24,8 +24,23 @@ pub const EXAMPLES: [(&str, &[&str]); 58] = [
     ),
     ("fleet hosts", &["iosonde fleet hosts --ssh db1,db2,db3 /mnt/vol"]),
     ("fleet resume", &["iosonde fleet resume --ssh db1,db2"]),
-    ("fleet run", &["iosonde fleet run --ssh db1,db2 --target /mnt/vol/{host}.test -d 60s"]),
-    ("agent", &["iosonde agent --stdio --allow /mnt/vol"]),
+    ("fleet init", &["iosonde fleet init site --host db1 --host db2"]),
+    ("fleet revoke", &["iosonde fleet revoke site db2"]),
+    (
+        "fleet run",
+        &[
+            "iosonde fleet run --ssh db1,db2 --target /mnt/vol/{host}.test -d 60s",
+            "iosonde fleet run --site site --target /mnt/vol -b 8K --depth 32",
+        ],
+    ),
+    ("fleet up", &["iosonde fleet up site"]),
+    (
+        "agent",
+        &[
+            "iosonde agent --stdio --allow /mnt/vol",
+            "iosonde agent --join db1.creds --allow /mnt/vol",
+        ],
+    ),
     ("capture", &["iosonde capture /var/lib/postgresql -d 60s -o /mnt/other/shop.iotrace"]),
     ("capture import", &["iosonde capture import sda.blktrace.0 sda.blktrace.1 -o shop.iotrace"]),
     ("capture show", &["iosonde capture show shop.iotrace"]),

@@ -406,10 +406,11 @@ impl Conductor<'_> {
             return;
         }
         *self.looked_ns = now;
+        let reachable_ns = self.transport.reachable_since_ns();
         for at in 0..self.hosts.len() {
             let silent = self.hosts.get(at).is_some_and(|host| {
                 let here = host.phase > Phase::Absent && host.gone.is_none();
-                here && now.saturating_sub(host.heard_ns) > LOST_NS
+                here && now.saturating_sub(host.heard_ns.max(reachable_ns)) > LOST_NS
             });
             if silent {
                 self.transport.cut(at);

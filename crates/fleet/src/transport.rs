@@ -16,6 +16,12 @@ pub trait Transport {
     /// Now, by the coordinator's clock.
     fn now_ns(&self) -> u64;
 
+    /// Since when agents can be heard at all. A server in between that is restarted makes all of
+    /// them silent; that silence is not theirs.
+    fn reachable_since_ns(&self) -> u64 {
+        0
+    }
+
     /// Sends to one agent. One that is gone is reported by [`Transport::receive`].
     fn send(&mut self, agent: usize, message: &ToAgent);
 

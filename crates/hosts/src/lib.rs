@@ -1,9 +1,9 @@
 //! Many hosts, one experiment: the processes around the decisions of `fleet`.
 //!
-//! An [`agent`] serves a coordinator on a pair of pipes and carries out what its own host allows.
-//! The coordinator, [`conduct`], reaches the agents through `ssh` and puts together what they
-//! measured. When who does what is decided in `fleet`; how a load is run, in `jobs`; how a search
-//! goes on, in `survey`.
+//! An [`agent`] serves a coordinator on a pair of pipes, or each that a server brings, and carries
+//! out what its own host allows. The coordinator, [`conduct`], reaches the agents through `ssh` or
+//! a NATS server and puts together what they measured. When who does what is decided in `fleet`;
+//! how a load is run, in `jobs`; how a search continues, in `survey`.
 
 pub mod agent;
 mod combined;
@@ -30,6 +30,7 @@ mod watching;
 pub use fleet::LossPolicy;
 pub use look::{FleetHosts, HostReport, LookRequest, SharedStorage, TargetReport, look};
 pub use plan::planned;
+pub use reach::{SiteRequest, init, of_site, revoke, up};
 pub use resume::{ResumeRequest, resume};
 pub use run::{conduct, over};
 pub use watching::Watching;

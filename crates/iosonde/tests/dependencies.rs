@@ -7,10 +7,12 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Crates of which two versions are built, because others that we use ask for different ones. Take
-/// a name out when `Cargo.lock` has one version again.
-const TWICE: [&str; 16] = [
+/// Crates of which two versions are in `Cargo.lock`, because others that we use ask for different
+/// ones, some of them only for features that are off. Take a name out when there is one version
+/// again.
+const TWICE: [&str; 21] = [
     "base64",
+    "bit-vec",
     "block-buffer",
     "const-oid",
     "cpufeatures",
@@ -20,11 +22,15 @@ const TWICE: [&str; 16] = [
     "getrandom",
     "itertools",
     "miniz_oxide",
+    "nom",
     "num-bigint",
     "r-efi",
+    "rand",
+    "rand_core",
     "sha2",
     "syn",
     "wasi",
+    "webpki-roots",
     "windows-sys",
 ];
 

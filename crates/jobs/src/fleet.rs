@@ -1,6 +1,6 @@
 //! A plan for many hosts. What carries it out is the crate `hosts`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::Permissions;
 use results::{Conclusion, Document, Fleet, OnLoss};
@@ -38,6 +38,11 @@ pub enum FleetReach {
         command: String,
         /// What starts iosonde on a host.
         agent: String,
+    },
+    /// The NATS server of a fleet, to which the agents are connected.
+    Site {
+        /// The directory that `iosonde fleet init` made.
+        directory: PathBuf,
     },
 }
 

@@ -26,15 +26,17 @@ pub(crate) struct Audit {
 }
 
 impl Audit {
-    /// Opens the file, which is made where there is none.
+    /// Opens the file, which is made where there is none. Commands come from there, or from where
+    /// sshd says.
     ///
     /// # Errors
     /// It cannot be written to.
-    pub(crate) fn open(path: &Path) -> Result<Self, AuditError> {
+    pub(crate) fn open(path: &Path, from: Option<String>) -> Result<Self, AuditError> {
         let file = OpenOptions::new().append(true).create(true).open(path);
         let file = file.map_err(|source| AuditError { path: path.to_owned(), source })?;
         // What sshd says: the address and port of the other end, then ours.
-        let from = std::env::var("SSH_CONNECTION").unwrap_or_default();
+        let of_ssh = || std::env::var("SSH_CONNECTION").unwrap_or_default();
+        let from = from.unwrap_or_else(of_ssh);
         let from = from.split(' ').next().filter(|from| !from.is_empty()).unwrap_or("local");
         Ok(Self { file, from: from.to_owned() })
     }
@@ -64,13 +66,13 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("agent.log");
         for run in ["a\nb", "\"c\""] {
-            Audit::open(&path).unwrap().note(run, "prepare", "/data\r\nx");
+            Audit::open(&path, None).unwrap().note(run, "prepare", "/data\r\nx");
         }
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text.lines().count(), 2, "{text}");
         assert!(text.contains(r#"run="a\nb" command=prepare about="/data\r\nx""#), "{text}");
         let missing = place.path().join("no/agent.log");
-        let error = Audit::open(&missing).unwrap_err().to_string();
+        let error = Audit::open(&missing, None).unwrap_err().to_string();
         assert!(error.contains("agent.log"), "{error}");
     }
 }

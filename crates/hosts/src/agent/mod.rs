@@ -9,7 +9,7 @@ mod questions;
 mod turn;
 
 use std::io::{BufReader, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -19,6 +19,7 @@ use engine::Clock;
 use fleet::{Action, Agent, PROTOCOL, ToAgent, ToCoordinator, parse, read_line};
 use history::{HistoryError, Place, check_tag};
 use jobs::{Event, JobError, Recording};
+use nats::Joined;
 use results::Measurement;
 use serde_json::Value;
 use workload::Nanoseconds;
@@ -33,6 +34,8 @@ use questions::answer;
 pub(crate) use questions::{Answer, Question};
 use turn::Turn;
 
+use crate::reach::of_nats;
+
 /// The agent looks at its clock this often.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -46,6 +49,8 @@ pub struct AgentOptions {
     pub allowed: Allowed,
     /// Where each command is noted; none notes it in `agent.log` in the user's data directory.
     pub audit: Option<PathBuf>,
+    /// Who sends commands, as the lines about them say; none takes what sshd says.
+    pub from: Option<String>,
     /// Where results are kept on this host, whatever becomes of the coordinator; none keeps them
     /// nowhere.
     pub recording: Option<Recording>,
@@ -78,7 +83,8 @@ pub fn serve(
     stop: &AtomicBool,
 ) -> Result<(), JobError> {
     let path = options.audit.clone().map_or_else(usual_audit, Ok)?;
-    let audit = Audit::open(&path).map_err(|error| JobError::CannotRun(error.to_string()))?;
+    let audit = Audit::open(&path, options.from.clone());
+    let audit = audit.map_err(|error| JobError::CannotRun(error.to_string()))?;
     let (sender, inputs) = channel();
     let read = sender.clone();
     // It may wait for its input for ever, so nobody waits for it.
@@ -100,6 +106,26 @@ pub fn serve(
         leaving: false,
     };
     server.serve(&inputs, stop);
+    Ok(())
+}
+
+/// Connects to the server of a fleet with these credentials, and serves each coordinator that
+/// calls, one at a time, until `stop`. `say` gets sentences about the connection.
+///
+/// # Errors
+/// The credentials cannot be used, the server refuses them, or the file of commands cannot be
+/// written.
+pub fn join(
+    options: &AgentOptions,
+    credentials: &Path,
+    stop: &AtomicBool,
+    say: &mut dyn FnMut(String),
+) -> Result<(), JobError> {
+    let mut joined = Joined::start(credentials).map_err(of_nats)?;
+    while let Some(session) = joined.next(stop, say).map_err(of_nats)? {
+        let options = AgentOptions { from: Some("nats".to_owned()), ..options.clone() };
+        serve(options, session.input, session.output, stop)?;
+    }
     Ok(())
 }
 

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use clap::{Args, Subcommand};
 use engine::Permissions;
-use hosts::agent::{AgentOptions, Allowed, serve};
-use hosts::{LookRequest, LossPolicy, ResumeRequest};
+use hosts::agent::{AgentOptions, Allowed, join, serve};
+use hosts::{LookRequest, LossPolicy, ResumeRequest, SiteRequest};
 use jobs::{FleetReach, Plan, Session};
 use screen::Display;
 use workload::{Bytes, Nanoseconds};
@@ -25,8 +25,13 @@ use crate::targets::{ConductArgs, EngineArg};
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
     /// Serve the coordinator at the other end of stdin and stdout
-    #[arg(long, required = true)]
+    #[arg(long, required_unless_present = "join", conflicts_with = "join")]
     pub stdio: bool,
+
+    /// Connect to the server of a fleet with this file, which `iosonde fleet init` made, and serve
+    /// its coordinators until a signal comes
+    #[arg(long, value_name = "FILE")]
+    pub join: Option<PathBuf>,
 
     /// Let plans use this directory, file or device, by its whole path; may be given several times
     #[arg(long, value_name = "PATH")]
@@ -59,6 +64,46 @@ pub(crate) enum FleetCommand {
     Hosts(FleetHostsArgs),
     /// Fetch the results of a run whose coordinator went away
     Resume(FleetResumeArgs),
+    /// Make keys, certificates and the configuration of a NATS server for a fleet, or add hosts
+    Init(FleetInitArgs),
+    /// Start the NATS server of a fleet and keep it in the foreground
+    Up {
+        /// The directory that `iosonde fleet init` made
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
+    /// Remove a host from a fleet: its certificate is worth nothing from then on
+    Revoke {
+        /// The directory that `iosonde fleet init` made
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+
+        /// The host
+        #[arg(value_name = "HOST")]
+        host: String,
+    },
+}
+
+/// `iosonde fleet init`
+#[derive(Debug, Args)]
+pub(crate) struct FleetInitArgs {
+    /// Directory for the keys, which is made. One that this command made gets more hosts
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+
+    /// Make a file of credentials for this host; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub host: Vec<String>,
+
+    /// Name or address by which hosts reach the server, with a port if it is not 4222; may be given
+    /// several times [default: the name of this host]
+    #[arg(long, value_name = "NAME[:PORT]")]
+    pub server: Vec<String>,
+
+    /// How many days the certificates of the hosts last
+    #[arg(long, value_name = "N", default_value_t = 365,
+        value_parser = clap::value_parser!(u32).range(1..=3650))]
+    pub days: u32,
 }
 
 /// `iosonde fleet hosts`
@@ -99,8 +144,16 @@ pub(crate) struct FleetResumeArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ReachArgs {
     /// Hosts, as ssh knows them, separated by commas
-    #[arg(long, value_name = "HOST,…", value_delimiter = ',', required = true)]
+    #[arg(long, value_name = "HOST,…", value_delimiter = ',', required_unless_present = "site")]
     pub ssh: Vec<String>,
+
+    /// Reach hosts through the server of the fleet in this directory
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["ssh", "ssh_command", "agent"])]
+    pub site: Option<PathBuf>,
+
+    /// Hosts of that fleet, separated by commas [default: all]
+    #[arg(long, value_name = "HOST,…", value_delimiter = ',', requires = "site")]
+    pub hosts: Vec<String>,
 
     /// Reach hosts with this program and its options; it takes a host and a command as ssh does
     #[arg(long, value_name = "COMMAND", default_value = "ssh")]
@@ -199,13 +252,27 @@ pub(crate) struct FleetRunArgs {
 }
 
 impl ReachArgs {
-    fn over(&self, plan: Plan, on_loss: LossPolicy, window_s: Option<f64>) -> Plan {
-        hosts::over(self.ssh.clone(), self.way(), on_loss, plan, window_s)
+    fn over(
+        &self,
+        plan: Plan,
+        on_loss: LossPolicy,
+        window_s: Option<f64>,
+    ) -> Result<Plan, Failure> {
+        let (hosts, reach) = self.hosts()?;
+        Ok(hosts::over(hosts, reach, on_loss, plan, window_s))
     }
 
-    fn way(&self) -> FleetReach {
-        let (command, agent) = (self.ssh_command.clone(), self.agent.clone());
-        FleetReach::Ssh { command, agent }
+    /// The hosts, and the way to them.
+    fn hosts(&self) -> Result<(Vec<String>, FleetReach), Failure> {
+        let Some(directory) = self.site.clone() else {
+            let (command, agent) = (self.ssh_command.clone(), self.agent.clone());
+            return Ok((self.ssh.clone(), FleetReach::Ssh { command, agent }));
+        };
+        let hosts = match self.hosts.as_slice() {
+            [] => hosts::of_site(&directory)?,
+            named => named.to_vec(),
+        };
+        Ok((hosts, FleetReach::Site { directory }))
     }
 }
 
@@ -217,7 +284,7 @@ impl FleetCommand {
             Self::Knee(args) => &args.knee.target.conduct,
             Self::Scale(args) => &args.scale.target.conduct,
             Self::Sweep(args) => &args.sweep.target.conduct,
-            Self::Hosts(_) | Self::Resume(_) => return None,
+            _ => return None,
         })
     }
 }
@@ -226,8 +293,11 @@ impl FleetCommand {
 pub(crate) fn agent(args: &AgentArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let allowed = Allowed { paths: args.allow.clone(), destroy: args.allow_destroy.clone() };
     let (audit, recording) = (args.audit.clone(), args.recording.recording()?);
-    let options = AgentOptions { allowed, audit, recording };
-    serve(options, std::io::stdin(), std::io::stdout(), stop)?;
+    let options = AgentOptions { allowed, audit, from: None, recording };
+    match &args.join {
+        Some(credentials) => join(&options, credentials, stop, &mut |text| eprintln!("{text}"))?,
+        None => serve(options, std::io::stdin(), std::io::stdout(), stop)?,
+    }
     Ok(Outcome::Done)
 }
 
@@ -238,24 +308,24 @@ pub(crate) fn fleet(command: &FleetCommand, stop: &AtomicBool) -> Result<Outcome
         FleetCommand::Knee(args) => {
             let FleetKneeArgs { reach, knee } = args.as_ref();
             let window_s = Some(knee.experiment.window_s());
-            let plan = reach.over(knee::plan(knee)?, LossPolicy::Abort, window_s);
+            let plan = reach.over(knee::plan(knee)?, LossPolicy::Abort, window_s)?;
             knee.experiment.conduct(&plan, &knee.target, stop)
         }
         FleetCommand::Scale(args) => {
             let FleetScaleArgs { reach, scale } = args.as_ref();
             let window_s = Some(scale.experiment.window_s());
-            let plan = reach.over(scale::plan(scale)?, LossPolicy::Abort, window_s);
+            let plan = reach.over(scale::plan(scale)?, LossPolicy::Abort, window_s)?;
             scale.experiment.conduct(&plan, &scale.target, stop)
         }
         FleetCommand::Sweep(args) => {
             let FleetSweepArgs { reach, sweep } = args.as_ref();
-            let plan = reach.over(sweep::plan_for_fleet(sweep)?, LossPolicy::Abort, None);
+            let plan = reach.over(sweep::plan_for_fleet(sweep)?, LossPolicy::Abort, None)?;
             let rehearsal =
                 Rehearsal { print_plan: sweep.print_plan, dry_run: sweep.target.conduct.dry_run };
             search(&plan, &sweep::manners(sweep)?, rehearsal, stop)
         }
         FleetCommand::Hosts(args) => {
-            let (hosts, reach) = (args.reach.ssh.clone(), args.reach.way());
+            let (hosts, reach) = args.reach.hosts()?;
             let request = LookRequest { hosts, reach, targets: args.targets.clone() };
             let mut display = Display::new(false);
             let found = hosts::look(&request, stop, &mut |event| display.hear(event))?;
@@ -263,12 +333,27 @@ pub(crate) fn fleet(command: &FleetCommand, stop: &AtomicBool) -> Result<Outcome
             Ok(Outcome::Done)
         }
         FleetCommand::Resume(args) => {
-            let (hosts, reach) = (args.reach.ssh.clone(), args.reach.way());
+            let (hosts, reach) = args.reach.hosts()?;
             let request = ResumeRequest { hosts, reach, run: args.run.clone() };
             let (recording, permissions) = (args.recording.recording()?, Permissions::default());
             let sink = &mut Console::new(Display::new(false), args.json);
             let mut session = Session { permissions, recording: recording.as_ref(), sink, stop };
             ended(hosts::resume(&request, &mut session)?, stop).map(|(_, outcome)| outcome)
+        }
+        FleetCommand::Init(args) => {
+            let FleetInitArgs { directory, host, server, days } = args;
+            let (directory, hosts, servers) = (directory.clone(), host.clone(), server.clone());
+            let request = SiteRequest { directory, hosts, servers, days: *days };
+            print(&hosts::init(request)?)?;
+            Ok(Outcome::Done)
+        }
+        FleetCommand::Up { directory } => {
+            hosts::up(directory, stop, &mut |text| eprintln!("{text}"))?;
+            Ok(Outcome::Done)
+        }
+        FleetCommand::Revoke { directory, host } => {
+            print(&hosts::revoke(directory, host)?)?;
+            Ok(Outcome::Done)
         }
     }
 }
@@ -282,7 +367,7 @@ fn run(args: &FleetRunArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     workload.seconds = args.seconds.unwrap_or(workload.seconds);
     workload.warmup_seconds = args.warmup.unwrap_or(workload.warmup_seconds);
     workload.interval_ns = args.interval.unwrap_or(workload.interval_ns);
-    let plan = args.reach.over(Plan::Run(Box::new(workload)), args.on_loss, None);
+    let plan = args.reach.over(Plan::Run(Box::new(workload)), args.on_loss, None)?;
     let manners = Manners {
         manner: args.conduct.manner(),
         json: args.json,

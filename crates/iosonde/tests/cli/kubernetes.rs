@@ -1,19 +1,23 @@
 //! The job for Kubernetes: its schema takes it, and the program takes what it starts.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use testing::Place;
 
 use super::program::tool;
 use super::python::python;
-use crate::program::{place, stdout, succeeds};
+use crate::program::{fails, place, stdout, succeeds};
 
 /// The release of `kubernetes-validate`, which brings the schemas of the Kubernetes of that number.
 const VALIDATE: &str = "kubernetes-validate==1.37.0";
 
-fn job() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/kubernetes/assess.yaml")
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/kubernetes").join(name)
+}
+
+fn job() -> PathBuf {
+    file("assess.yaml")
 }
 
 /// Whether the schemas of Kubernetes take a file, and what they say about it.
@@ -36,6 +40,63 @@ fn the_job_is_what_kubernetes_takes() {
         fs::write(place.path("wrong.yaml"), text.replace(right, wrong)).unwrap();
         assert!(validated(&place.path("wrong.yaml")).is_err(), "{wrong}");
     }
+}
+
+#[test]
+fn the_fleet_is_what_kubernetes_takes() {
+    validated(&file("fleet.yaml")).unwrap();
+    let place = place();
+    let text = fs::read_to_string(file("fleet.yaml")).unwrap();
+    for (right, wrong) in [
+        ("completions: 3", "completions: three"),
+        ("subPathExpr:", "subPathExpression:"),
+        ("replicas: 1", "replicas: one"),
+    ] {
+        assert!(text.contains(right));
+        fs::write(place.path("wrong.yaml"), text.replace(right, wrong)).unwrap();
+        assert!(validated(&place.path("wrong.yaml")).is_err(), "{wrong}");
+    }
+}
+
+/// What the comment tells people to type makes the files that the manifest names.
+#[test]
+#[cfg(feature = "nats")]
+fn the_fleet_has_the_files_that_its_pods_need() {
+    let place = place();
+    let text = fs::read_to_string(file("fleet.yaml")).unwrap();
+    let lines: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("#   ")).collect();
+    let init = lines.iter().find_map(|line| line.strip_prefix("iosonde ")).unwrap();
+    succeeds(&place.run(&init.split(' ').collect::<Vec<_>>()));
+    let named: Vec<&str> = lines
+        .iter()
+        .flat_map(|line| line.split_whitespace())
+        .filter_map(|word| word.strip_prefix("--from-file="))
+        .collect();
+    assert_eq!(named.len(), 7, "{named:?}");
+    assert!(!named.iter().any(|name| name.contains("ca.key")), "the authority's key is given away");
+    for name in &named {
+        assert!(place.path(name).is_file(), "{name}");
+    }
+    // The server finds all that its configuration names next to it.
+    let configuration = place.text("site/server.conf");
+    let files = configuration.lines().filter_map(|line| line.trim().split_once("_file: "));
+    let files: Vec<&str> = files.map(|(_, name)| name.trim_matches('"')).collect();
+    assert_eq!(files, ["server.crt", "server.key", "ca.crt"]);
+    for name in files {
+        assert!(named.contains(&format!("site/{name}").as_str()), "{name}");
+    }
+}
+
+/// The arguments of an agent are flags of the program; without its file, it says so.
+#[test]
+#[cfg(feature = "nats")]
+fn what_a_pod_starts_is_an_agent() {
+    let place = place();
+    let text = fs::read_to_string(file("fleet.yaml")).unwrap();
+    let line = text.lines().find_map(|line| line.trim().strip_prefix("args: [agent, ")).unwrap();
+    let args = line.strip_suffix(']').unwrap().split(", ");
+    let args: Vec<&str> = std::iter::once("agent").chain(args).collect();
+    fails(&place.run(&args), 1, "cannot read `/credentials`");
 }
 
 /// The arguments of the container, as the program would be given them.

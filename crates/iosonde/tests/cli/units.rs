@@ -11,8 +11,12 @@ use testing::Place;
 
 use crate::program::{code, place, stdout, succeeds};
 
-const UNITS: [&str; 3] =
-    ["iosonde-baseline@.service", "iosonde-baseline@.timer", "iosonde-serve.service"];
+const UNITS: [&str; 4] = [
+    "iosonde-agent.service",
+    "iosonde-baseline@.service",
+    "iosonde-baseline@.timer",
+    "iosonde-serve.service",
+];
 
 fn unit(name: &str) -> String {
     let units = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/systemd");

@@ -163,10 +163,11 @@ const RELOAD: &str = "if [ -d /run/systemd/system ]; then systemctl daemon-reloa
 /// Stops what runs, and removes the links that `systemctl enable` has made. Everything the user
 /// has measured stays.
 const STOP: &str = "    if [ -d /run/systemd/system ]; then
-        systemctl stop 'iosonde-baseline@*' iosonde-serve.service || true
+        systemctl stop 'iosonde-baseline@*' iosonde-serve.service iosonde-agent.service || true
     fi
     rm -f /etc/systemd/system/*.wants/iosonde-baseline@*.timer
     rm -f /etc/systemd/system/*.wants/iosonde-serve.service
+    rm -f /etc/systemd/system/*.wants/iosonde-agent.service
 ";
 
 /// What runs when the package is installed or removed: the names are the package manager's.

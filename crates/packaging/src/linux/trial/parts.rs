@@ -9,7 +9,7 @@ use crate::linux::failure::{Failure, because, text};
 const REMEDY: &str = "Use a package, or the program that `./x build` makes";
 
 /// A command line, what this program lacks for it, and the exit code.
-const LACKS: [(&str, &str, i32); 7] = [
+const LACKS: [(&str, &str, i32); 10] = [
     ("report latest -o r.xlsx", "cannot write XLSX", 1),
     ("history export -o t.parquet", "cannot write Parquet", 1),
     ("report latest --charts charts", "cannot write PNG", 1),
@@ -18,10 +18,13 @@ const LACKS: [(&str, &str, i32); 7] = [
     ("monitor --all -d 1 --database postgres://me@db/x", "cannot connect to databases", 2),
     ("monitor --all -d 1 --metrics 127.0.0.1:0", "has no web server", 1),
     ("serve", "has no web server", 1),
+    ("fleet init site --host db1", "cannot connect to NATS", 1),
+    ("fleet run --site site --target /x", "cannot connect to NATS", 1),
+    ("agent --join db1.creds", "cannot connect to NATS", 1),
 ];
 
 /// Files that these commands would make.
-const MADE: [&str; 4] = ["r.xlsx", "t.parquet", "charts", "iosonde.test"];
+const MADE: [&str; 5] = ["r.xlsx", "t.parquet", "charts", "iosonde.test", "site"];
 
 /// Every part that is missing is named in a sentence, with where it is.
 pub(super) fn are_named_where_they_are_missing(bench: &Bench) -> Result<Outcome, Failure> {
