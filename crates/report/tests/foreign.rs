@@ -56,7 +56,7 @@ fn what_is_not_told_is_not_shown() {
             "longest time without",
             "0 B",
             "results of version SQLIO",
-            "nothing speaks against",
+            "there is no reason to doubt them",
         ] {
             // The document itself is inside a page, and packed.
             assert!(!text.contains(lie), "`{lie}` is in {text}");

@@ -141,7 +141,7 @@ fn the_worst_finding_comes_first_with_its_evidence_and_command() {
     assert!(text.contains("seen: /sys/class/block/md0/md/degraded = 1"), "{text}");
     let mut well = sample();
     well.targets[0].storage.findings.clear();
-    assert!(report::text::inspection(&well).contains("Nothing was found"));
+    assert!(report::text::inspection(&well).contains("There are no findings"));
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn an_imported_result_says_whose_it_is_and_how_far_its_mean_is_known() {
         "Measured by    SQLIO v1.5.SG, not iosonde",
         "Imported from  result.txt",
         "29 ms to 30.5 ms",
-        "SQLIO does not tell",
+        "SQLIO does not report",
         "  ms    0  1  2  3",
         " 23 24+\n    %   100  4  4",
     ] {
