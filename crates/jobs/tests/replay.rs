@@ -1,5 +1,6 @@
 //! Traces are replayed and fitted from a plan to a document; what cannot be is refused before
 //! anything is touched.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -75,7 +76,7 @@ fn replay(trace: &Path, target: ReplayTarget) -> ReplayPlan {
     }
 }
 
-fn document(plan: Plan) -> Result<Document, JobError> {
+fn document(plan: &Plan) -> Result<Document, JobError> {
     let (mut sink, stop) = (Reader::default(), AtomicBool::new(false));
     // Each plan is written and read again, as `iosonde do` and the history do.
     let plan = Plan::from_toml(&plan.to_toml().unwrap()).unwrap();
@@ -88,12 +89,12 @@ fn document(plan: Plan) -> Result<Document, JobError> {
 }
 
 fn replayed(plan: ReplayPlan) -> Result<(Replay, Status, Vec<String>), JobError> {
-    let Document::Replay(e) = document(Plan::Replay(Box::new(plan)))? else { panic!("a replay") };
+    let Document::Replay(e) = document(&Plan::Replay(Box::new(plan)))? else { panic!("a replay") };
     Ok((e.conclusion, e.status, e.warnings))
 }
 
 fn fitted(plan: FitPlan) -> Result<(Fit, Vec<String>), JobError> {
-    let Document::Fit(e) = document(Plan::Fit(Box::new(plan)))? else { panic!("a fit") };
+    let Document::Fit(e) = document(&Plan::Fit(Box::new(plan)))? else { panic!("a fit") };
     Ok((e.conclusion, e.warnings))
 }
 

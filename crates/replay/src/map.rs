@@ -123,14 +123,13 @@ impl AddressMap {
     #[must_use]
     pub fn place(&self, device: u32, offset: u64, bytes: u64) -> (u64, u32) {
         let within = offset & ((1 << self.bits) - 1);
-        let at = match self.kind {
-            MapKind::Identity => offset,
-            _ => {
-                let region = (device, offset >> self.bits);
-                let index = self.regions.binary_search(&region).unwrap_or_else(|next| next);
-                let place = self.places.get(index).copied().unwrap_or(0) % self.fold.max(1);
-                (place << self.bits).saturating_add(within)
-            }
+        let at = if self.kind == MapKind::Identity {
+            offset
+        } else {
+            let region = (device, offset >> self.bits);
+            let index = self.regions.binary_search(&region).unwrap_or_else(|next| next);
+            let place = self.places.get(index).copied().unwrap_or(0) % self.fold.max(1);
+            (place << self.bits).saturating_add(within)
         };
         let mask = self.align_bytes - 1;
         let begin = at & !mask;

@@ -100,7 +100,7 @@ pub use validation::{
 pub use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
-pub use schemas::published_schema;
+pub use schemas::{COMPUTED, published_schema};
 
 /// The JSON Schema of one of the documents.
 #[must_use]

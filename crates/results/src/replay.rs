@@ -206,10 +206,14 @@ impl TracePart {
         let (ios, seconds) = (workload::plural(self.ios, "I/O", "I/Os"), self.seconds);
         let mut title = format!("{ios} of {}", workload::show_duration(seconds));
         if (self.users - 1.0).abs() > 1e-9 {
-            title += &format!(", {} times the users", workload::show_number(self.users));
+            title.push_str(", ");
+            title.push_str(&workload::show_number(self.users));
+            title.push_str(" times the users");
         }
         if (self.speed - 1.0).abs() > 1e-9 {
-            title += &format!(", at {} times the speed", workload::show_number(self.speed));
+            title.push_str(", at ");
+            title.push_str(&workload::show_number(self.speed));
+            title.push_str(" times the speed");
         }
         title
     }

@@ -15,6 +15,15 @@ static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/schemas.deflate
 static FILES: LazyLock<Map<String, Value>> =
     LazyLock::new(|| serde_json::from_reader(DeflateDecoder::new(PACKED)).unwrap_or_default());
 
+/// What is computed from results or stands alone: the names of the schemas, and the commands that
+/// print such documents.
+pub const COMPUTED: [(&str, &str); 4] = [
+    ("comparison", "`iosonde history compare --json`"),
+    ("trend", "`iosonde history trend --json`"),
+    ("drift", "`iosonde history drift --json`"),
+    ("inspection", "`iosonde inspect --json`"),
+];
+
 /// The JSON Schema of a document by its name, such as `measurement`. It refers to nothing outside
 /// itself.
 ///

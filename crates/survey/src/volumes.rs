@@ -114,7 +114,7 @@ pub fn volume_device(text: &str) -> Result<(SimDevice, String), ClaimsError> {
     };
     let latency = limit(Figure::LatencyMean);
     let latency_ns = Nanoseconds(latency.unwrap_or(VOLUME_LATENCY_MS * 1e6) as u64);
-    let burst = claims.iter().filter_map(|c| c.documented.as_ref()?.burst).next();
+    let burst = claims.iter().find_map(|c| c.documented.as_ref()?.burst);
     let iops = limit(Figure::Iops);
     // Credits are earned at the sustained rate while they are spent.
     let credits = burst.zip(iops).map_or(1.0, |(burst, iops)| (burst.iops - iops) * burst.seconds);

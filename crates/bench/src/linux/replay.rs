@@ -92,6 +92,6 @@ fn write_traces(seconds: f64, (csv, log): (&Path, &Path), data: &Path) -> Result
     fs::write(log, commands)?;
     // It holds data, so that reads reach the device.
     let block: Vec<u8> = (0..1 << 20).map(|_| random.next_u64().to_le_bytes()[0]).collect();
-    fs::write(data, block.repeat(usize::try_from(PAGES * 4096 >> 20)?))?;
+    fs::write(data, block.repeat(usize::try_from((PAGES * 4096) >> 20)?))?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use results::{KINDS, published_schema};
+use results::{COMPUTED, KINDS, published_schema};
 
 use crate::commands::run::json;
 use crate::exit::{Failure, Outcome, print};
@@ -26,12 +26,6 @@ enum Language {
 /// Result documents first, then documents that are computed from them or stand alone.
 static PUBLISHED: LazyLock<Vec<PublishedSchema>> = LazyLock::new(|| {
     let results = KINDS.iter().map(|kind| (kind.name(), kind.printed_by));
-    let others = [
-        ("comparison", "`iosonde history compare --json`"),
-        ("trend", "`iosonde history trend --json`"),
-        ("drift", "`iosonde history drift --json`"),
-        ("inspection", "`iosonde inspect --json`"),
-    ];
     let json = |(name, printed_by)| PublishedSchema {
         name,
         about: format!("The result of {printed_by}"),
@@ -42,7 +36,7 @@ static PUBLISHED: LazyLock<Vec<PublishedSchema>> = LazyLock::new(|| {
         about: "A profile of `iosonde diskspd -X`, as an XML schema".to_owned(),
         language: Language::Xml(dialects::diskspd::profile::schema),
     };
-    results.chain(others).map(json).chain([profile]).collect()
+    results.chain(COMPUTED).map(json).chain([profile]).collect()
 });
 
 impl ValueEnum for PublishedSchema {

@@ -16,7 +16,7 @@ use workload::{Bytes, Target, show_duration, show_ns, show_number};
 
 use super::limits::{Growth, LatencyLimit, limits};
 use super::part::{Part, PartPlan};
-use super::perform::{Manner, ReplayTarget, perform};
+use super::perform::{Manner, ReplayTarget, perform, prepare};
 use crate::conduct::{Conducted, JobError, Relay, Session};
 use crate::event::Event;
 use crate::job::{Description, Job};
@@ -131,7 +131,7 @@ impl FitPlan {
         let mut results = Vec::new();
         for (index, target) in self.targets.iter().enumerate() {
             let workload = target.on.workload(&search.part.contents, MapKind::Compact);
-            let prepared = target.on.prepare(&workload, (permissions, search.stop), relay)?;
+            let prepared = prepare(&workload, (permissions, search.stop), relay)?;
             let path = prepared.targets().first().map(|t| t.path().to_owned());
             let path = path.unwrap_or_else(|| target.on.target.path.clone());
             let mut number = 0;

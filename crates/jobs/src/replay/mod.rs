@@ -30,7 +30,7 @@ use crate::job::{Description, Job};
 use crate::plan::PlanError;
 use crate::subject::Subject;
 use part::Part;
-use perform::{Manner, perform};
+use perform::{Manner, perform, prepare};
 
 /// Above this, latency from due says how long the backlog is, and not how fast the target is.
 const BACKLOG_NS: u64 = 100_000_000;
@@ -113,7 +113,7 @@ impl ReplayPlan {
         let mut results = Vec::new();
         for (index, target) in self.targets.iter().enumerate() {
             let workload = self.workload(target, part);
-            let prepared = target.prepare(&workload, (permissions, stop), relay)?;
+            let prepared = prepare(&workload, (permissions, stop), relay)?;
             let seconds = self.length_s(part);
             relay.pass(&Event::Step {
                 number: index + 1,
@@ -287,12 +287,15 @@ fn warnings(part: &Part, replay: &Replay) -> Vec<String> {
                  due is that of a growing queue; --dependent shows what users would wait."
             ));
         }
-        let late = result.lag_ns.filter(|lag| lag.p99 > LAG_NS && result.waited_ios == 0);
-        if let Some(lag) = late {
+        if let Some(lag) = result.lag_ns.filter(|lag| lag.p99 > LAG_NS) {
             let lag = show_ns(lag.p99 as f64);
+            let why = if result.waited_ios == 0 {
+                "this host is busy, or the I/O engine blocks"
+            } else {
+                "the most I/Os that a replay has in flight were in flight, or this host is busy"
+            };
             warnings.push(format!(
-                "This host issued 1 % of the I/Os on `{target}` more than {lag} late: it is busy, \
-                 or the I/O engine blocks."
+                "1 % of the I/Os on `{target}` were issued more than {lag} late: {why}."
             ));
         }
         if let Some(error) = &result.first_error {

@@ -96,17 +96,16 @@ impl ReplayTarget {
         let by_memory = (BUFFER_BYTES / largest).clamp(DEPTHS.0, DEPTHS.1);
         self.depth.unwrap_or_else(|| u32::try_from(by_memory).unwrap_or(u32::MAX)).max(1)
     }
+}
 
-    /// Makes the target ready.
-    pub(super) fn prepare(
-        &self,
-        workload: &Workload,
-        (permissions, stop): (&Permissions, &AtomicBool),
-        relay: &Relay<'_>,
-    ) -> Result<Prepared, JobError> {
-        let mut show = |event: &engine::Event| relay.hear(&Progress::Engine(event));
-        Ok(engine::prepare(workload, permissions, stop, &mut show)?)
-    }
+/// Makes the target of a workload ready.
+pub(super) fn prepare(
+    workload: &Workload,
+    (permissions, stop): (&Permissions, &AtomicBool),
+    relay: &Relay<'_>,
+) -> Result<Prepared, JobError> {
+    let mut show = |event: &engine::Event| relay.hear(&Progress::Engine(event));
+    Ok(engine::prepare(workload, permissions, stop, &mut show)?)
 }
 
 /// What a replay was, and what came of it.

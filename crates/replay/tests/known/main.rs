@@ -1,5 +1,11 @@
 //! Replays whose outcome is known: a load on a device of known behaviour, recorded and replayed on
 //! the same model.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the figures of these simulations are small and positive"
+)]
 
 mod database;
 mod fit;

@@ -12,8 +12,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::Value;
 
-use super::Error;
 use super::places::{Place, Running, signal, wait};
+use super::{Error, FleetArgs};
 
 /// Fleets at the same time.
 const LANES: usize = 3;
@@ -45,9 +45,10 @@ struct Ledger {
 }
 
 /// The table, and whether the ledger is right.
-pub(super) fn run(iosonde: &Path, faults: u32, seed: Option<u64>) -> Result<(String, bool), Error> {
+pub(super) fn run(iosonde: &Path, args: &FleetArgs) -> Result<(String, bool), Error> {
+    let (faults, bound_s) = (args.faults, ALONE_S * args.slack);
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
-    let seed = seed.unwrap_or(now);
+    let seed = args.seed.unwrap_or(now);
     let (next, ledger, failed) =
         (AtomicU32::new(0), Mutex::new(Ledger::default()), Mutex::new(None));
     thread::scope(|scope| {
@@ -60,7 +61,7 @@ pub(super) fn run(iosonde: &Path, faults: u32, seed: Option<u64>) -> Result<(Str
                     }
                     let mut random =
                         Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(number.into()));
-                    if let Err(error) = one(iosonde, &mut random, &ledger) {
+                    if let Err(error) = one(iosonde, &mut random, bound_s, &ledger) {
                         let text = format!("fault {number} of seed {seed}: {error}");
                         failed.lock().map(|mut failed| failed.get_or_insert(text).len()).ok();
                         return;
@@ -99,6 +100,7 @@ pub(super) fn run(iosonde: &Path, faults: u32, seed: Option<u64>) -> Result<(Str
 fn one(
     iosonde: &Path,
     random: &mut Xoshiro256PlusPlus,
+    bound_s: f64,
     ledger: &Mutex<Ledger>,
 ) -> Result<(), Error> {
     let place = Place::new(iosonde)?;
@@ -132,7 +134,7 @@ fn one(
     ledger.doubled.extend(found.doubled.map(|what| format!("twice: {what}: {about}")));
     if let Some(alone_s) = found.alone_s {
         ledger.latest_s = ledger.latest_s.max(alone_s);
-        if alone_s > ALONE_S {
+        if alone_s > bound_s {
             ledger.late.push(format!("alone for {alone_s:.2} s: {about}"));
         }
     }
