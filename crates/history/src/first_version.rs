@@ -47,7 +47,9 @@ fn take_over_one(connection: &Connection, old: &Experiment) -> Result<(), Histor
         // One at a time: an experiment may be larger than the memory that this should take.
         let sql = "SELECT document FROM measurements_1 WHERE experiment_id = $1 AND cell = $2";
         let text = connection.query_one(sql, values![&old.id, cell], Row::take::<String>)?;
+        // By way of a JSON value, as measurements are read everywhere: one copy of that code.
         let measurement: Measurement = serde_json::from_str(&text.unwrap_or_default())
+            .and_then(serde_json::from_value)
             .map_err(|error| record::unreadable(connection, &old.id, &error))?;
         record::keep(connection, &old.id, cell, &measurement)?;
     }

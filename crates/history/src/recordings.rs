@@ -63,11 +63,13 @@ pub(crate) fn unfinished(
         return Ok(None);
     };
     let wrong = |error: serde_json::Error| unreadable(connection, id, &error);
-    let mut document: Experiment<Recording> = serde_json::from_str(&plan).map_err(wrong)?;
+    let mut document: Experiment<Recording> =
+        serde_json::from_str(&plan).and_then(serde_json::from_value).map_err(wrong)?;
     let sql = "SELECT p.point FROM recording_points p JOIN experiments e ON e.number = \
                p.experiment WHERE e.id = $1 ORDER BY p.number";
     for text in connection.query(sql, values![id], Row::take::<String>)? {
-        document.conclusion.points.push(serde_json::from_str(&text).map_err(wrong)?);
+        let point = serde_json::from_str(&text).and_then(serde_json::from_value);
+        document.conclusion.points.push(point.map_err(wrong)?);
     }
     document.conclusion.sum_up();
     let recorded = jiff::SignedDuration::try_from_secs_f64(document.conclusion.seconds);

@@ -4,14 +4,13 @@
 //! chart looks the same wherever it is made. It has the letters of Europe; others become boxes
 //! here, and are right in the SVG.
 
-use std::io::Read as _;
 use std::sync::{Arc, LazyLock};
 
-use flate2::read::DeflateDecoder;
 use resvg::tiny_skia::{Color, Pixmap, Transform};
 use resvg::usvg::{ImageHrefResolver, Options, Tree, fontdb};
 
 use crate::ReportError;
+use crate::packed::{packed, unpacked};
 
 /// Pixels for each unit of the drawing: sharp on the screens of today, and on paper.
 const SCALE: f32 = 2.0;
@@ -21,18 +20,10 @@ const LARGEST: f32 = 16_000.0;
 
 const FAMILY: &str = "Noto Sans";
 
-/// The fonts, packed by `build.rs`.
-static REGULAR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/regular.deflate"));
-static BOLD: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/bold.deflate"));
-
 static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
     let mut fonts = fontdb::Database::new();
-    for packed in [REGULAR, BOLD] {
-        let mut font = Vec::new();
-        // What was packed for this program can be unpacked.
-        if DeflateDecoder::new(packed).read_to_end(&mut font).is_ok() {
-            fonts.load_font_source(fontdb::Source::Binary(Arc::new(font)));
-        }
+    for packed in [&packed!("regular")[..], packed!("bold")] {
+        fonts.load_font_source(fontdb::Source::Binary(Arc::new(unpacked(packed))));
     }
     fonts.set_sans_serif_family(FAMILY);
     fonts.set_serif_family(FAMILY);

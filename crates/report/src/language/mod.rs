@@ -15,6 +15,7 @@ use fluent_bundle::concurrent::FluentBundle;
 use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
 use unic_langid::LanguageIdentifier;
 
+use crate::packed::{packed, unpacked};
 use crate::words;
 
 /// A language that a report can be in.
@@ -84,17 +85,18 @@ impl Language {
     }
 
     /// The Fluent files with its messages.
-    fn files(self) -> &'static [&'static str] {
-        match self {
-            Self::English => &[
-                include_str!("../../language/en.ftl"),
-                include_str!("../../language/en-details.ftl"),
-            ],
-            Self::German => &[include_str!("../../language/de.ftl")],
-            Self::Hungarian => &[include_str!("../../language/hu.ftl")],
-            Self::Spanish => &[include_str!("../../language/es.ftl")],
-            Self::Chinese => &[include_str!("../../language/zh.ftl")],
-        }
+    fn files(self) -> Vec<String> {
+        let packed: &[&[u8]] = match self {
+            Self::English => &[packed!("en"), packed!("en-details")],
+            Self::German => &[packed!("de")],
+            Self::Hungarian => &[packed!("hu")],
+            Self::Spanish => &[packed!("es")],
+            Self::Chinese => &[packed!("zh")],
+        };
+        packed
+            .iter()
+            .map(|packed| String::from_utf8(unpacked(packed)).unwrap_or_default())
+            .collect()
     }
 }
 
@@ -196,7 +198,7 @@ fn bundle(language: Language) -> Bundle {
     }));
     for file in language.files() {
         // A file with an error in it fails a test; the messages that can be read are kept.
-        let resource = FluentResource::try_new((*file).to_owned());
+        let resource = FluentResource::try_new(file);
         let resource = resource.unwrap_or_else(|(resource, _)| resource);
         bundle.add_resource_overriding(resource);
     }

@@ -112,7 +112,7 @@ fn the_reader_of_sources_finds_ids_and_parameters() {
 fn every_file_of_messages_can_be_read() {
     for language in Language::ALL {
         for file in language.files() {
-            let read = FluentResource::try_new((*file).to_owned());
+            let read = FluentResource::try_new(file);
             assert!(read.is_ok(), "{language:?}: {:?}", read.err().map(|(_, errors)| errors));
         }
     }
@@ -142,9 +142,9 @@ fn what_is_asked_for_is_in_english_and_what_is_in_english_is_asked_for() {
 
 #[test]
 fn every_language_has_every_message_that_is_translated() {
-    let english = messages(Language::English.files()[0]);
+    let english = messages(&Language::English.files()[0]);
     for language in Language::ALL {
-        let own = messages(language.files()[0]);
+        let own = messages(&language.files()[0]);
         let missing: Vec<&String> = english.keys().filter(|id| !own.contains_key(*id)).collect();
         assert!(missing.is_empty(), "{language:?} lacks {missing:?}");
         for (id, parameters) in own {
@@ -181,7 +181,7 @@ fn a_language_is_spoken_inside_and_the_one_before_after_it() {
 
 #[test]
 fn what_a_language_lacks_is_said_in_english() {
-    let details = messages(Language::English.files()[1]);
+    let details = messages(&Language::English.files()[1]);
     let plain = details.iter().find(|(_, parameters)| parameters.is_empty());
     let (id, _) = plain.expect("a message without parameters");
     let english = message(id, Vec::new());
