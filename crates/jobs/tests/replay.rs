@@ -170,9 +170,10 @@ fn a_fit_of_several_targets_says_which_are_models() {
     let (fit, warnings) = fitted(plan).unwrap();
     assert_eq!(fit.limits.len(), 2, "it has no durable writes: {:?}", fit.limits);
     let [device, volume] = fit.results.as_slice() else { panic!("two answers") };
-    // One server of 100 µs carries 10,000 reads and writes per second; the trace has 1,800.
+    // One server of 100 µs carries 10,000 reads and writes per second; the trace has 1,800. Part of
+    // a copy is a choice of whole regions, which is not exact.
     assert_eq!(device.model, None);
-    assert!((2.0..5.6).contains(&device.lower.users), "{device:?}");
+    assert!((2.0..5.9).contains(&device.lower.users), "{device:?}");
     assert!((5.0..12.0).contains(&device.upper.users), "{device:?}");
     let months = device.lower_months.unwrap();
     assert!((1.05f64.powf(months) / device.lower.users - 1.0).abs() < 1e-6);

@@ -115,8 +115,8 @@ impl<'a> Copy<'a> {
         self.last_ns
     }
 
-    /// Whether a thinned copy has this I/O. It keeps or drops whole regions, so that runs stay runs,
-    /// and flushes at even distances.
+    /// Whether a thinned copy has this I/O. It keeps or drops whole regions, so that runs stay
+    /// runs, and flushes at even distances.
     fn keeps(&mut self, io: &Io) -> bool {
         if self.share >= 1.0 {
             return true;

@@ -50,7 +50,8 @@ pub(super) fn run(iosonde: &Path, args: &PeersArgs) -> Result<(String, bool), Er
         let (ratio, cpu) = (figure("elapsed_ratio"), user_s + system_s);
         writeln!(
             table,
-            "| iosonde | {ratio:.3} | {p50:.0} µs | {p99:.0} µs | {max:.0} µs | {cpu:.1} s | {holds} |"
+            "| iosonde | {ratio:.3} | {p50:.0} µs | {p99:.0} µs | {max:.0} µs | {cpu:.1} s \
+             | {holds} |"
         )?;
         best = best.min(p99);
     }

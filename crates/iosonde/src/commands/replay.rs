@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
-use jobs::{FitPlan, Growth, LatencyLimit, PartPlan, Plan, ReplayPlan, ReplayTarget, TraceMoment};
+use jobs::{
+    FitPlan, Growth, JobError, LatencyLimit, PartPlan, Plan, ReplayPlan, ReplayTarget, TraceMoment,
+};
 use results::{ReplayMap, ReplayTiming};
 use workload::{Mode, Workload};
 
@@ -124,7 +126,7 @@ impl LoadArgs {
     fn conduct(
         &self,
         stop: &AtomicBool,
-        plan: impl FnOnce(PartPlan, Vec<ReplayTarget>, ReplayTarget) -> Result<Plan, jobs::JobError>,
+        plan: impl FnOnce(PartPlan, Vec<ReplayTarget>, ReplayTarget) -> Result<Plan, JobError>,
     ) -> Result<Outcome, Failure> {
         let mut workload = Workload::default();
         apply_targets(&mut workload, &self.target)?;

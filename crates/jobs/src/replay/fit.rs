@@ -363,11 +363,11 @@ fn method(fit: &Fit) -> Vec<String> {
         "More users are copies of the trace that begin at other moments of it; part of a user is a \
          copy thinned by regions."
             .to_owned(),
-        "The lower edge is the largest number of users at which an open loop, which issues each \
-         I/O at its time however slow the storage is, held the limits in two of three thirds."
+        "The lower edge is the largest number of users at which an open loop held the limits in \
+         two of three thirds. It issues each I/O at its time, however slow the storage is."
             .to_owned(),
-        "The upper edge is the least number of users at which copies that wait for the storage, as \
-         users do, no longer did, or took more than 1.2 times as long as the trace."
+        "The upper edge is the least number of users at which copies that wait for the storage no \
+         longer held them, or took more than 1.2 times as long as the trace. Users wait, too."
             .to_owned(),
         "What does not superpose: commits of more users share writes of the log, checkpoints grow \
          in size and not in number, and caches are shared. Copies do none of this."

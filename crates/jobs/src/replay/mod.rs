@@ -240,7 +240,7 @@ fn method(replay: &Replay) -> Vec<String> {
         }
         ReplayTiming::Closed => {
             "I/Os were issued in the order of the trace, each as soon as no more were in flight \
-             than there were in the trace; pauses of the trace are left out."
+             than in the trace. Pauses of the trace are left out."
         }
         ReplayTiming::Dependent => {
             "Each I/O waited for the one that completed last before it was issued in the trace, \
@@ -260,7 +260,7 @@ fn method(replay: &Replay) -> Vec<String> {
         }
         ReplayMap::Folded => {
             "The regions of 1 MiB that the trace uses lie side by side and begin again where the \
-             target ends, so several share their place: caches serve more than in the trace."
+             target ends. Several share a place, so caches serve more than in the trace."
         }
     });
     method.extend(map.map(str::to_owned));
