@@ -160,8 +160,8 @@ fn a_connection_that_broke_goes_on_where_it_was() {
 #[test]
 fn what_is_not_under_way_leads_to_its_result_or_nowhere() {
     let (served, history) = with_run();
-    served.get("/live/nothing").is(404, "under way");
-    served.get("/live/nothing/events").is(404, "under way");
+    served.get("/live/nothing").is(404, "in progress");
+    served.get("/live/nothing/events").is(404, "in progress");
     let document = run("db8", 8192);
     history.add(&document).unwrap();
     let answer = served.get(&format!("/live/{}", document.id()));
