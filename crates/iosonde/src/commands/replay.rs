@@ -61,7 +61,7 @@ pub(crate) struct ReplayArgs {
     #[command(flatten)]
     pub load: LoadArgs,
 
-    /// Issue each I/O at its time in the trace, however fast the target is [default]
+    /// Issue each I/O at its time in the trace, however fast the target is; this is the default
     #[arg(long, group = "timing")]
     pub as_timed: bool,
 
