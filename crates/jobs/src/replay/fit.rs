@@ -367,7 +367,7 @@ fn method(fit: &Fit) -> Vec<String> {
          two of three thirds. It issues each I/O at its time, however slow the storage is."
             .to_owned(),
         "The upper edge is the least number of users at which copies that wait for the storage no \
-         longer held them, or took more than 1.2 times as long as the trace. Users wait, too."
+         longer held them, or took 1.2 times as long as the trace. Users wait, too."
             .to_owned(),
         "What does not superpose: commits of more users share writes of the log, checkpoints grow \
          in size and not in number, and caches are shared. Copies do none of this."
