@@ -55,18 +55,18 @@ pub struct FitTarget {
 }
 
 impl FitTarget {
-    /// A model by its name: a volume of a cloud provider (`aws:gp3,iops=6000`), or a simulated
-    /// device as a TOML file. `like` says the rest.
+    /// A model by its name: a simulated device as a TOML file. `like` says the rest.
     ///
     /// # Errors
-    /// The file cannot be read, or the volume is not known.
+    /// The file cannot be read.
     fn model(text: &str, like: &ReplayTarget) -> Result<Self, JobError> {
-        let (sim, model) = if survey::names_volume(text) && !Path::new(text).exists() {
-            let wrong = |error: survey::ClaimsError| JobError::Usage(error.to_string());
-            survey::volume_device(text).map_err(wrong)?
-        } else {
-            (crate::simulated_device(text)?, format!("the simulated device of {text}"))
-        };
+        if survey::names_volume(text) && !Path::new(text).exists() {
+            let text = "a fit does not know the volumes of cloud providers yet; describe the \
+                        device in a TOML file, as for --sim";
+            return Err(JobError::Usage(text.to_owned()));
+        }
+        let sim = crate::simulated_device(text)?;
+        let model = format!("the simulated device of {text}");
         let target = Target { path: text.into(), size_bytes: None };
         let engine = workload::EngineChoice::Sim;
         let on = ReplayTarget { target, engine, sim: Some(sim), ..like.clone() };
