@@ -5,7 +5,7 @@
 use analysis::claims::{Burst, Claim, Documented, Expectation, Figure, Selector};
 use results::verdict::Database;
 use serde::Deserialize;
-use workload::{Bytes, Nanoseconds, SimBucket, SimDevice, show_number};
+use workload::{Bytes, show_number};
 
 use crate::assess::named_loads;
 use crate::claims::ClaimsError;
@@ -86,65 +86,6 @@ pub fn volume_claims(
     own: Option<&str>,
     database: Database,
 ) -> Result<Vec<Claim>, ClaimsError> {
-    let claims = documented(text, own)?;
-    let loads = named_loads(database);
-    let measured = |claim: &Claim| {
-        let anywhere = Selector { in_flight: None, ..claim.of.clone() };
-        loads.iter().any(|load| analysis::claims::matches(&anywhere, load))
-    };
-    Ok(claims.into_iter().filter(measured).collect())
-}
-
-/// I/Os that a volume is taken to serve at the same time: enough that its documented limits hold
-/// it back, and not this.
-const VOLUME_SERVERS: u32 = 256;
-/// The latency of a volume for which none is documented.
-const VOLUME_LATENCY_MS: f64 = 1.0;
-
-/// A simulated device that does what is documented of a volume by name, and where that is from.
-///
-/// # Errors
-/// The volume is not known, or something is missing.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates and times")]
-pub fn volume_device(text: &str) -> Result<(SimDevice, String), ClaimsError> {
-    let claims = documented(text, None)?;
-    let limit = |figure: Figure| {
-        let expect = claims.iter().flat_map(|claim| &claim.expect);
-        expect.filter(|e| e.figure == figure).map(|e| e.limit).next()
-    };
-    let latency = limit(Figure::LatencyMean);
-    let latency_ns = Nanoseconds(latency.unwrap_or(VOLUME_LATENCY_MS * 1e6) as u64);
-    let burst = claims.iter().find_map(|c| c.documented.as_ref()?.burst);
-    let iops = limit(Figure::Iops);
-    // Credits are earned at the sustained rate while they are spent.
-    let credits = burst.zip(iops).map_or(1.0, |(burst, iops)| (burst.iops - iops) * burst.seconds);
-    let bytes_per_s = limit(Figure::MibPerS).map(|mib| Bytes((mib * MIB) as u64));
-    let device = SimDevice {
-        servers: VOLUME_SERVERS,
-        read_ns: latency_ns,
-        write_ns: latency_ns,
-        sync_ns: latency_ns,
-        bucket: Some(SimBucket {
-            iops: iops.map(|iops| iops as u64),
-            burst_ios: credits.max(1.0) as u64,
-            bytes_per_s,
-            burst_bytes: bytes_per_s
-                .map(|rate| Bytes((rate.0 / 100).max(4 << 20)))
-                .unwrap_or_default(),
-        }),
-        ..SimDevice::default()
-    };
-    let source = claims.iter().filter_map(|c| c.documented.as_ref()).map(|d| d.source.as_str());
-    let source = source.take(1).collect::<String>();
-    let latency = match latency {
-        Some(_) => String::new(),
-        None => format!("; its latency is not documented, {VOLUME_LATENCY_MS} ms is assumed"),
-    };
-    Ok((device, format!("the documented limits of {text} ({source}){latency}")))
-}
-
-/// Everything that is documented of a volume by name.
-fn documented(text: &str, own: Option<&str>) -> Result<Vec<Claim>, ClaimsError> {
     let table = |text: &str| {
         toml::from_str::<Table>(text).map_err(|error| ClaimsError::Toml(error.to_string()))
     };
@@ -161,7 +102,13 @@ fn documented(text: &str, own: Option<&str>) -> Result<Vec<Claim>, ClaimsError> 
         ))
     })?;
     let bought = bought(row, parts).map_err(wrong)?;
-    row.claims(bought).map_err(wrong)
+    let claims = row.claims(bought).map_err(wrong)?;
+    let loads = named_loads(database);
+    let measured = |claim: &Claim| {
+        let anywhere = Selector { in_flight: None, ..claim.of.clone() };
+        loads.iter().any(|load| analysis::claims::matches(&anywhere, load))
+    };
+    Ok(claims.into_iter().filter(measured).collect())
 }
 
 fn bought<'a>(row: &Volume, parts: impl Iterator<Item = &'a str>) -> Result<Bought, String> {
