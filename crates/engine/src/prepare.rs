@@ -7,6 +7,7 @@ use workload::{Bytes, TargetFacts, Workload};
 
 use crate::event::Event;
 use crate::memory;
+use crate::platform;
 use crate::prepared::{Action, Permissions, PrepareError, Prepared, PreparedTarget, TargetPlan};
 use crate::ready;
 use crate::source;
@@ -43,6 +44,7 @@ pub fn plan(
     }
     memory::check(workload)?;
     source::check(workload)?;
+    platform::check(workload.engine)?;
     let plans = if workload.engine.is_artificial() {
         artificial(workload)
     } else {

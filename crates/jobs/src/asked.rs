@@ -23,11 +23,11 @@ pub fn simulated_device(text: &str) -> Result<SimDevice, JobError> {
         format!("sim = {{ {text} }}")
     } else {
         let read = fs::read_to_string(text);
-        let wrong = |e| JobError::Usage(format!("--sim `{text}`: {e}"));
+        let wrong = |e| JobError::Usage(format!("the simulated device `{text}`: {e}"));
         format!("[sim]\n{}", read.map_err(wrong)?)
     };
     let wrapped: Result<Wrapped, _> = toml::from_str(&text);
-    wrapped.map(|w| w.sim).map_err(|e| JobError::Usage(format!("--sim: {e}")))
+    wrapped.map(|w| w.sim).map_err(|e| JobError::Usage(format!("the simulated device: {e}")))
 }
 
 /// What may be overwritten must be a target.

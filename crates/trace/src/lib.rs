@@ -30,7 +30,10 @@ pub use writer::Writer;
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The first bytes are not those of a trace.
-    #[error("this is not an .iotrace file: its first bytes differ. Check the file's name.")]
+    #[error(
+        "this is not an .iotrace file: its first bytes differ. `iosonde capture import` reads \
+         traces of other tools."
+    )]
     NotATrace,
     /// A later version of iosonde wrote the file.
     #[error(

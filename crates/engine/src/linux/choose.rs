@@ -53,28 +53,30 @@ pub(crate) fn choose(
     in_flight: u64,
     targets: &[(&Stream, &PreparedTarget)],
 ) -> Result<Choice, EngineError> {
-    let unavailable =
-        |engine, error: &io::Error| EngineError::Unavailable { engine, cause: hint(error) };
+    check(workload.engine)?;
+    let asked = |kind| Ok(Choice::new(kind, "asked for"));
     match workload.engine {
         EngineChoice::Auto if targets.iter().any(|(s, _)| workload.mode_of(s) == Mode::Mapped) => {
             Ok(Choice::new(Kind::Mmap, "the target is mapped"))
         }
-        EngineChoice::Auto => Ok(best(workload, in_flight, targets)),
-        EngineChoice::Uring => {
-            uring::probe().map_err(|e| unavailable("uring", &e))?;
-            Ok(Choice::new(Kind::Uring, "asked for"))
-        }
-        EngineChoice::Aio => {
-            aio::probe().map_err(|e| unavailable("aio", &e))?;
-            Ok(Choice::new(Kind::Aio, "asked for"))
-        }
-        EngineChoice::Iocp => Err(EngineError::Unavailable {
-            engine: "iocp",
-            cause: "it is an interface of Windows".to_owned(),
-        }),
-        EngineChoice::Sync => Ok(Choice::new(Kind::Sync, "asked for")),
-        EngineChoice::Null | EngineChoice::Sim => Ok(Choice::new(Kind::Null, "asked for")),
+        // `check` has refused that of Windows.
+        EngineChoice::Auto | EngineChoice::Iocp => Ok(best(workload, in_flight, targets)),
+        EngineChoice::Uring => asked(Kind::Uring),
+        EngineChoice::Aio => asked(Kind::Aio),
+        EngineChoice::Sync => asked(Kind::Sync),
+        EngineChoice::Null | EngineChoice::Sim => asked(Kind::Null),
     }
+}
+
+/// Whether the backend that was asked for works here: known before a test file is written.
+pub(crate) fn check(engine: EngineChoice) -> Result<(), EngineError> {
+    let cause = match engine {
+        EngineChoice::Uring => uring::probe().err().map(|error| hint(&error)),
+        EngineChoice::Aio => aio::probe().err().map(|error| hint(&error)),
+        EngineChoice::Iocp => Some("it is an interface of Windows".to_owned()),
+        _ => None,
+    };
+    cause.map_or(Ok(()), |cause| Err(EngineError::Unavailable { engine: engine.name(), cause }))
 }
 
 /// What an error of a backend's set-up means, as far as that is known.
@@ -205,8 +207,7 @@ mod tests {
 
     #[test]
     fn completion_ports_are_refused_with_the_reason() {
-        let workload = Workload { engine: EngineChoice::Iocp, ..Workload::default() };
-        let error = choose(&workload, 4, &[]).unwrap_err().to_string();
+        let error = check(EngineChoice::Iocp).unwrap_err().to_string();
         assert!(error.contains("iocp") && error.contains("Windows"), "{error}");
     }
 

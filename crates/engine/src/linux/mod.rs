@@ -36,7 +36,7 @@ use crate::run::{Backend, memory_error};
 
 use choose::Kind;
 
-pub(crate) use choose::{Choice, choose};
+pub(crate) use choose::{Choice, check, choose};
 pub(crate) use fill::fill;
 pub(crate) use memmap2::MmapMut as Pages;
 pub(crate) use memory::{available_memory, has_large_pages};

@@ -38,6 +38,7 @@ pub(crate) fn choose(
     in_flight: u64,
     targets: &[(&Stream, &PreparedTarget)],
 ) -> Result<Choice, EngineError> {
+    check(workload.engine)?;
     let unavailable =
         |engine, cause: &str| Err(EngineError::Unavailable { engine, cause: cause.to_owned() });
     let chosen = |kind, reason: &str| Ok(Choice { kind, reason: reason.to_owned() });
@@ -61,15 +62,24 @@ pub(crate) fn choose(
         EngineChoice::Auto if in_flight == 1 => {
             chosen(Kind::Sync, "at depth 1 a plain ReadFile or WriteFile has the least overhead")
         }
-        EngineChoice::Auto => {
+        // `check` has refused those of Linux.
+        EngineChoice::Auto | EngineChoice::Uring | EngineChoice::Aio => {
             chosen(Kind::Iocp, "a completion port is what Windows has for many I/Os at a time")
         }
         EngineChoice::Iocp => chosen(Kind::Iocp, "asked for"),
         EngineChoice::Sync => chosen(Kind::Sync, "asked for"),
         EngineChoice::Null | EngineChoice::Sim => chosen(Kind::Null, "asked for"),
-        asked @ (EngineChoice::Uring | EngineChoice::Aio) => {
-            unavailable(asked.name(), "it is an interface of Linux")
-        }
+    }
+}
+
+/// Whether the backend that was asked for works here: known before a test file is written.
+pub(crate) fn check(engine: EngineChoice) -> Result<(), EngineError> {
+    match engine {
+        EngineChoice::Uring | EngineChoice::Aio => Err(EngineError::Unavailable {
+            engine: engine.name(),
+            cause: "it is an interface of Linux".to_owned(),
+        }),
+        _ => Ok(()),
     }
 }
 

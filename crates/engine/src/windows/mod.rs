@@ -31,7 +31,7 @@ use crate::run::{Backend, memory_error};
 use choose::Kind;
 use open::Pair;
 
-pub(crate) use choose::{Choice, choose};
+pub(crate) use choose::{Choice, check, choose};
 pub(crate) use fill::fill;
 pub(crate) use memory::{Pages, available_memory, has_large_pages};
 pub(crate) use open::{direct_alignment, open_to_fill};

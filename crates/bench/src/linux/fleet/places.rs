@@ -121,7 +121,7 @@ impl Running {
         }
     }
 
-    /// The document; none where the process printed none.
+    /// The document; `None` if the process printed nothing.
     pub(super) fn end(self) -> Result<Option<Value>, Error> {
         // Whoever writes to a pipe that nobody reads waits: both are read at once.
         let mut lines = self.lines;
