@@ -420,10 +420,12 @@ impl History {
         live::runs(&self.connection)
     }
 
-    /// Whether a process works on a result. One that was killed is silent for a while before it
-    /// counts as lost, but nobody holds its result any more.
-    pub fn is_running(&self, id: &str) -> Result<bool, HistoryError> {
-        Ok(self.live_runs()?.iter().any(|run| run.id == id) && self.hold(id).is_err())
+    /// Whether a process works on a result: it holds it, and no longer when it has ended in
+    /// whatever way. Runs in progress are no proof: their signs of life may be missing on a busy
+    /// host.
+    #[must_use]
+    pub fn is_running(&self, id: &str) -> bool {
+        matches!(self.hold(id), Err(HistoryError::Held { .. }))
     }
 
     /// One run, also where it ended or was lost a moment ago.

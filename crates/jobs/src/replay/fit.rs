@@ -61,8 +61,8 @@ impl FitTarget {
     /// The file cannot be read.
     fn model(text: &str, like: &ReplayTarget) -> Result<Self, JobError> {
         if survey::names_volume(text) && !Path::new(text).exists() {
-            let text = "a fit needs the latency of an I/O, and providers document bounds of it only \
-                        (10 ms for aws:gp3); describe the device in a TOML file, as for --sim";
+            let text = "a fit needs the latency of an I/O, and providers document only bounds of \
+                        it (10 ms for aws:gp3); describe the device in a TOML file, as for --sim";
             return Err(JobError::Usage(text.to_owned()));
         }
         let sim = crate::simulated_device(text)?;

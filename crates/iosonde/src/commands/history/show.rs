@@ -90,7 +90,7 @@ fn head(history: &History, entry: &Entry) -> Result<String, Failure> {
         Some(Status::Failed) => out.push_str("ended by an error\n"),
         None => {
             let count = entry.measurements;
-            let why = if history.is_running(&entry.id).map_err(failure)? {
+            let why = if history.is_running(&entry.id) {
                 "it is running now"
             } else {
                 "it did not come to its end"
