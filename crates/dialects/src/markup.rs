@@ -69,12 +69,13 @@ pub fn guard(text: &str, limits: Limits) -> Result<(), TooMuch> {
             }
             if rest.starts_with("</") {
                 depth = depth.saturating_sub(1);
-            } else if !rest.starts_with("<!") && !rest[..length].ends_with("/>") {
-                depth += 1;
-            }
-            if depth > limits.depth {
-                let (line, column) = position(text, at);
-                return Err(TooMuch::Deep { line, column, depth: limits.depth });
+            } else if !rest.starts_with("<!") {
+                if depth == limits.depth {
+                    let (line, column) = position(text, at);
+                    return Err(TooMuch::Deep { line, column, depth: limits.depth });
+                }
+                // An element without content is as deep as any other, but nothing is inside it.
+                depth += usize::from(!rest[..length].ends_with("/>"));
             }
             at += length;
         }
@@ -123,6 +124,10 @@ mod tests {
     fn each_limit_says_where_it_is_broken() {
         let deep = TooMuch::Deep { line: 2, column: 10, depth: 3 };
         assert_eq!(guard("\n<a><b><c><d>", LIMITS), Err(deep));
+        // An empty element was not counted, and one more level went through.
+        let empty = TooMuch::Deep { line: 1, column: 10, depth: 3 };
+        assert_eq!(guard("<a><b><c><d/></c></b></a>", LIMITS), Err(empty));
+        assert_eq!(guard("<a><b><c/></b></a>", LIMITS), Ok(()));
         let long = format!("<ä>\n<a {}>", "x='1' ".repeat(20));
         assert_eq!(guard(&long, LIMITS), Err(TooMuch::Tag { line: 2, column: 1, bytes: 100 }));
         assert_eq!(guard(&" ".repeat(2 << 20), LIMITS), Err(TooMuch::Long(1 << 20)));
