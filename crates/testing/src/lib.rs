@@ -1,5 +1,6 @@
 //! What the tests and benches of several crates need; never shipped.
 
+mod certificate;
 mod documents;
 #[cfg(target_os = "linux")]
 pub mod locks;
@@ -8,6 +9,7 @@ pub mod network;
 pub mod program;
 mod skipped;
 
+pub use certificate::certificate;
 pub use documents::{experiment, measurement};
 pub use program::Place;
 pub use skipped::skip;

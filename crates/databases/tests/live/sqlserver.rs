@@ -8,7 +8,6 @@ use std::fs::{self, File};
 use std::io::{BufReader, Error, Read, Result, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -17,6 +16,7 @@ use databases::{DatabaseUrl, Kind, Watched};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, Stream};
+use testing::certificate;
 
 const PASSWORD: &str = "Zq9xK";
 const OFF: u8 = 0;
@@ -183,18 +183,6 @@ fn server(directory: &Path, encryption: u8) -> Server {
         sender.send(kept.lock().unwrap().clone())
     });
     Server { port, heard }
-}
-
-fn certificate(directory: &Path) {
-    let made = Command::new("openssl")
-        .args(["req", "-new", "-x509", "-days", "2", "-nodes", "-newkey", "rsa:2048"])
-        .args(["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"])
-        .args(["-addext", "basicConstraints=critical,CA:FALSE"])
-        .args(["-out", "server.crt", "-keyout", "server.key"])
-        .current_dir(directory)
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
 }
 
 fn connect(port: u16, parameters: &str) -> std::result::Result<Watched, String> {

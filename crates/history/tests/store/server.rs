@@ -96,7 +96,11 @@ fn start() -> Server {
         .output()
         .unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    certificate(&directory);
+    testing::certificate(&directory);
+    if is_root() {
+        let key = directory.join("server.key");
+        std::os::unix::fs::chown(key, Some(65534), Some(65534)).unwrap();
+    }
     let port = free_port();
     let mut server = unprivileged(&program("postgres"));
     server.arg("-D").arg(&data).arg("-k").arg(&directory).args(["-p", &port.to_string()]);
@@ -113,23 +117,6 @@ fn start() -> Server {
     let supervisor = supervisor.spawn().unwrap();
     wait(&directory, port);
     Server { directory, port, _supervisor: supervisor }
-}
-
-/// A certificate for `localhost` that nobody has signed but itself.
-fn certificate(directory: &Path) {
-    let made = Command::new("openssl")
-        .args(["req", "-new", "-x509", "-days", "2", "-nodes", "-newkey", "rsa:2048"])
-        .args(["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"])
-        .args(["-addext", "basicConstraints=critical,CA:FALSE"])
-        .args(["-out", "server.crt", "-keyout", "server.key"])
-        .current_dir(directory)
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    if is_root() {
-        let key = directory.join("server.key");
-        std::os::unix::fs::chown(key, Some(65534), Some(65534)).unwrap();
-    }
 }
 
 fn wait(directory: &Path, port: u16) {
