@@ -4,14 +4,16 @@ use std::io;
 
 use engine::Start;
 use results::{Document, Measurement};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 use survey::Progress;
 
 use crate::run::HeldTargets;
 
 /// Something that happened in a job. Its JSON form is described in `docs/live.md`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
+#[serde(tag = "event", rename_all = "snake_case", remote = "Self")]
 pub enum Event {
     /// A result document begins.
     Began {
@@ -33,6 +35,7 @@ pub enum Event {
         seconds_left: Option<f64>,
     },
     /// A measurement is finished and, where there is a history, kept.
+    #[serde(skip_deserializing)]
     Measured {
         /// The whole measurement.
         measurement: Box<Measurement>,
@@ -63,6 +66,27 @@ pub enum Event {
     /// The devices that are watched, and what they did.
     #[serde(untagged)]
     Monitor(monitor::Event),
+}
+
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+/// A measurement in an event is read from JSON values as anywhere else, so the code that reads
+/// every part of a measurement exists only once. The rest is read by what serde derives.
+impl<'de> Deserialize<'de> for Event {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut keys = Map::<String, Value>::deserialize(deserializer)?;
+        if keys.get("event").is_some_and(|event| event == "measured") {
+            let missing = || D::Error::missing_field("measurement");
+            let measurement = keys.remove("measurement").ok_or_else(missing)?;
+            let measurement = serde_json::from_value(measurement).map_err(D::Error::custom)?;
+            return Ok(Self::Measured { measurement });
+        }
+        Self::deserialize(Value::Object(keys)).map_err(D::Error::custom)
+    }
 }
 
 impl Event {
@@ -140,6 +164,7 @@ mod tests {
     use monitor::{AlertEvent, Chain, Observation, WatchStart};
     use results::RecordedRow;
     use std::time::Duration;
+    use workload::{Stream, Target, Workload};
 
     /// The devices that are watched, as JSON has them.
     fn watched() -> [Event; 4] {
@@ -200,6 +225,8 @@ mod tests {
             errors: 3,
         };
         let names = WorkerNames { streams: vec!["main".to_owned()], targets: vec!["/data".into()] };
+        let target = Target { path: "/data".into(), size_bytes: None };
+        let workload = Workload::single(target, Stream::default());
         let text = || "a sentence".to_owned();
         let notice =
             |kind| Event::Validation(integrity::Event::Notice(Notice { kind, text: text() }));
@@ -231,6 +258,7 @@ mod tests {
                 points: vec![point].into(),
             }),
             Event::Engine(engine::Event::WindowEnded),
+            Event::Measured { measurement: Box::new(testing::measurement("m", workload)) },
             Event::Engine(engine::Event::Warning { text: text() }),
         ];
         for event in events.into_iter().chain(watched()) {

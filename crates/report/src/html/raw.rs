@@ -81,7 +81,9 @@ fn written(document: &impl Serialize, room: usize) -> Result<Option<String>, Rep
     let limited = Limited { text: EncoderStringWriter::new(&STANDARD), left: room / 4 * 3 };
     let mut buffered =
         BufWriter::with_capacity(1 << 16, GzEncoder::new(limited, Compression::default()));
-    let ended = serde_json::to_writer(&mut buffered, document).and_then(|()| {
+    // As any other writer: documents are not compiled once more for this one.
+    let out: &mut dyn Write = &mut buffered;
+    let ended = serde_json::to_writer(out, document).and_then(|()| {
         let gzip = buffered.into_inner().map_err(|e| serde_json::Error::io(e.into_error()))?;
         gzip.finish().map_err(serde_json::Error::io)
     });
