@@ -1,14 +1,26 @@
 //! What is in the part of a trace that is to be replayed: one pass over it.
 
 use results::Histogram;
-use trace::{Io, Kind, TraceError};
+use trace::{Io, Kind, LogFinder, Logs, TraceError};
 
 use crate::map::Regions;
-use crate::outcome::{CLASSES, class_of};
-use crate::{OpenTrace, Selection};
+use crate::outcome::{LOG_WRITES, SETS, class_of};
+use crate::{Ios, OpenTrace, Selection};
 
 /// The largest I/O that is made; longer ones are cut to it.
 pub(crate) const LARGEST_BYTES: u64 = 4 << 20;
+
+/// The I/Os of a part.
+pub(crate) fn selected(open: &OpenTrace<'_>, selection: &Selection) -> Result<Ios, TraceError> {
+    let selection = *selection;
+    let is_before = move |io: &Result<Io, TraceError>| {
+        io.as_ref().map_or(true, |io| io.issued_ns < selection.to_ns)
+    };
+    let is_in = move |io: &Result<Io, TraceError>| {
+        io.as_ref().map_or(true, |io| selection.contains(io.issued_ns))
+    };
+    Ok(Box::new(open()?.take_while(is_before).filter(is_in)))
+}
 
 /// What a part of a trace holds.
 #[derive(Debug, Clone)]
@@ -33,13 +45,14 @@ pub struct Contents {
     pub devices: usize,
     /// Whether any I/O writes.
     pub writes: bool,
-    /// Recorded latencies by class, in the order of [`CLASSES`].
-    pub latencies: [Histogram; CLASSES.len()],
-    /// I/Os by class.
-    pub counts: [u64; CLASSES.len()],
+    /// Recorded latencies by class, in the order of [`CLASSES`](crate::CLASSES); last those of writes of the log.
+    pub latencies: [Histogram; SETS],
+    /// I/Os by the same sets.
+    pub counts: [u64; SETS],
     /// Time that I/Os took together: divided by the span, the mean number in flight.
     pub busy_ns: u128,
     regions: Regions,
+    logs: Logs,
 }
 
 impl Contents {
@@ -60,19 +73,16 @@ impl Contents {
             devices: 0,
             writes: false,
             latencies: std::array::from_fn(|_| Histogram::new()),
-            counts: [0; CLASSES.len()],
+            counts: [0; SETS],
             busy_ns: 0,
             regions: Regions::default(),
+            logs: Logs::default(),
         };
         let (mut first, mut last, mut end) = (u64::MAX, 0, 0);
-        for io in open()? {
+        let mut finder = LogFinder::new();
+        for io in selected(open, selection)? {
             let io = io?;
-            if io.issued_ns >= selection.to_ns {
-                break;
-            }
-            if !selection.contains(io.issued_ns) {
-                continue;
-            }
+            finder.add(&io);
             first = first.min(io.issued_ns);
             last = last.max(io.issued_ns);
             end = end.max(io.issued_ns.saturating_add(io.latency_ns.unwrap_or(0)));
@@ -82,7 +92,28 @@ impl Contents {
         let to = end.max(last).min(selection.to_ns);
         contents.span_ns = to.saturating_sub(contents.from_ns).max(1);
         contents.devices = contents.regions.devices();
+        contents.logs = finder.finish();
+        contents.count_log(open, selection)?;
         Ok(contents)
+    }
+
+    /// Counts the writes of the log, which are known when all is read.
+    fn count_log(
+        &mut self,
+        open: &OpenTrace<'_>,
+        selection: &Selection,
+    ) -> Result<(), TraceError> {
+        if self.logs.is_empty() {
+            return Ok(());
+        }
+        for io in selected(open, selection)? {
+            let io = io?;
+            if self.logs.is_log_write(&io) {
+                self.counts[LOG_WRITES] += 1;
+                io.latency_ns.iter().for_each(|ns| self.latencies[LOG_WRITES].record(*ns));
+            }
+        }
+        Ok(())
     }
 
     fn add(&mut self, io: &Io) {
@@ -113,6 +144,12 @@ impl Contents {
     /// Where on the target the I/Os go.
     pub(crate) fn regions(&self) -> &Regions {
         &self.regions
+    }
+
+    /// The parts that are logs.
+    #[must_use]
+    pub fn logs(&self) -> &Logs {
+        &self.logs
     }
 
     /// Bytes of the parts that are used, which is what [`MapKind::Compact`](crate::MapKind) needs.

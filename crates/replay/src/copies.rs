@@ -1,7 +1,7 @@
 //! One user's I/Os: the part of the trace that is replayed, begun at another moment, perhaps
 //! thinned, perhaps again and again.
 
-use trace::{Io, Kind, TraceError};
+use trace::{Io, Kind, Logs, TraceError};
 
 use crate::{Ios, OpenTrace, Selection};
 
@@ -23,7 +23,10 @@ pub(crate) struct Copy<'a> {
     rounds: u64,
     /// The share of the I/Os that are kept.
     share: f64,
+    /// What is kept of the flushes, and of the writes of the log, before it is a whole one.
     flushes: f64,
+    log_writes: f64,
+    logs: Logs,
     last_ns: u64,
     /// I/Os of this round, so that a round without any ends the copy.
     found: bool,
@@ -34,7 +37,7 @@ impl<'a> Copy<'a> {
     pub(crate) fn new(
         open: &'a OpenTrace<'a>,
         selection: Selection,
-        (from_ns, span_ns): (u64, u64),
+        ((from_ns, span_ns), logs): ((u64, u64), &Logs),
         shift_ns: u64,
         share: f64,
     ) -> Result<Self, TraceError> {
@@ -49,6 +52,8 @@ impl<'a> Copy<'a> {
             rounds: 0,
             share,
             flushes: 0.0,
+            log_writes: 0.0,
+            logs: logs.clone(),
             last_ns: 0,
             found: false,
         })
@@ -116,15 +121,21 @@ impl<'a> Copy<'a> {
     }
 
     /// Whether a thinned copy has this I/O. It keeps or drops whole regions, so that runs stay
-    /// runs, and flushes at even distances.
+    /// runs. Flushes and writes of the log are kept at even distances: a log is in a few regions,
+    /// all of which would be kept or dropped.
     fn keeps(&mut self, io: &Io) -> bool {
         if self.share >= 1.0 {
             return true;
         }
-        if io.kind == Kind::Flush {
-            self.flushes += self.share;
-            let keeps = self.flushes >= 1.0;
-            self.flushes -= f64::from(u8::from(keeps));
+        let kept = match io.kind {
+            Kind::Flush => Some(&mut self.flushes),
+            _ if self.logs.is_log_write(io) => Some(&mut self.log_writes),
+            _ => None,
+        };
+        if let Some(kept) = kept {
+            *kept += self.share;
+            let keeps = *kept >= 1.0;
+            *kept -= f64::from(u8::from(keeps));
             return keeps;
         }
         let region = (u64::from(io.device) << 48) ^ (io.offset_bytes >> THIN_BITS);

@@ -5,7 +5,8 @@
 //! that wait for the storage are gentler than more users: where these copies no longer hold, users
 //! do not, either, and the least such factor is the upper edge.
 
-use crate::outcome::{CLASSES, Figures, PARTS};
+use crate::Contents;
+use crate::outcome::{Figures, PARTS, SETS};
 use crate::steps::Mode;
 
 /// The factors that are tried.
@@ -22,7 +23,7 @@ const SUPPORT_MIN: u64 = 20;
 /// A limit of the latency of a class.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limit {
-    /// An index into [`CLASSES`].
+    /// An index into [`CLASSES`](crate::CLASSES), or [`LOG_WRITES`](crate::LOG_WRITES).
     pub class: usize,
     /// The quantile that is limited, 0 to 1.
     pub quantile: f64,
@@ -47,7 +48,8 @@ pub enum Failing {
 /// One replay of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attempt {
-    /// How many times the users.
+    /// How many times the load it was: the I/Os that were made divided by those of the part. Part of
+    /// a copy is a choice of whole regions, so it may be somewhat more or less than was asked for.
     pub users: f64,
     /// How it was replayed.
     pub mode: Mode,
@@ -84,14 +86,18 @@ pub struct Bracket {
 }
 
 impl Attempt {
-    /// Judges a replay. `span_ns` is its length if the storage keeps up.
+    /// Judges a replay of so many times the users of a part. `limits` is what has to hold.
     #[must_use]
     pub fn judge(
-        users: f64,
+        asked: f64,
         mode: Mode,
         figures: &Figures,
-        (limits, span_ns): (&[Limit], u64),
+        (limits, contents): (&[Limit], &Contents),
     ) -> Self {
+        let span_ns = contents.span_ns;
+        let is_whole = figures.errors == 0 && figures.unfinished == 0 && !figures.ended_early;
+        let made = figures.ios() as f64 / contents.ios.max(1) as f64;
+        let users = if is_whole && made > 0.0 { made } else { asked };
         let throughput = match mode {
             Mode::AsTimed => figures.backlog_ns as f64 > BACKLOG_MAX * span_ns as f64,
             _ => figures.elapsed_ns as f64 > ELAPSED_MAX * span_ns as f64,
@@ -101,7 +107,7 @@ impl Attempt {
         }
         let held = figures.parts.iter().filter(|part| {
             limits.iter().all(|limit| {
-                let histogram = &part[limit.class];
+                let histogram = &part[limit.class % SETS];
                 histogram.count() < SUPPORT_MIN
                     || histogram.quantile(limit.quantile).is_none_or(|ns| ns <= limit.at_most_ns)
             })
@@ -109,7 +115,7 @@ impl Attempt {
         let held = held.count();
         let mut worst: Option<(f64, Failing)> = None;
         for (index, limit) in limits.iter().enumerate() {
-            let class = &figures.classes[limit.class % CLASSES.len()];
+            let class = &figures.classes[limit.class % SETS];
             let Some(was_ns) = class.from_due.quantile(limit.quantile) else { continue };
             let ratio = was_ns as f64 / limit.at_most_ns.max(1) as f64;
             if worst.is_none_or(|(most, _)| ratio > most) {
@@ -172,6 +178,13 @@ enum Found {
     Below(f64),
 }
 
+/// A factor that was tried: what was asked for, and what the replay made of it.
+#[derive(Debug, Clone, Copy)]
+struct Tried {
+    asked: f64,
+    made: f64,
+}
+
 /// The largest factor that holds: doubled or halved from the start until it changes, then halved
 /// between, each on a logarithmic scale.
 fn edge<E>(
@@ -182,39 +195,38 @@ fn edge<E>(
     let mut attempt = |users: f64| {
         let attempt = replay(users)?;
         attempts.push(attempt);
-        Ok(attempt.holds())
+        Ok((attempt.holds(), Tried { asked: users, made: attempt.users }))
     };
-    let (mut good, mut bad) = (start, start);
-    if attempt(start)? {
+    let (holds, first) = attempt(start)?;
+    let (mut good, mut bad) = (first, first);
+    if holds {
         loop {
-            bad = good * 2.0;
-            if bad > FACTORS.1 {
-                return Ok(Found::Above(good));
+            if good.asked * 2.0 > FACTORS.1 {
+                return Ok(Found::Above(good.made));
             }
-            if !attempt(bad)? {
+            let (holds, next) = attempt(good.asked * 2.0)?;
+            if !holds {
+                bad = next;
                 break;
             }
-            good = bad;
+            good = next;
         }
     } else {
         loop {
-            good = bad / 2.0;
-            if good < FACTORS.0 {
-                return Ok(Found::Below(bad));
+            if bad.asked / 2.0 < FACTORS.0 {
+                return Ok(Found::Below(bad.made));
             }
-            if attempt(good)? {
+            let (holds, next) = attempt(bad.asked / 2.0)?;
+            if holds {
+                good = next;
                 break;
             }
-            bad = good;
+            bad = next;
         }
     }
-    while bad / good > RESOLUTION {
-        let middle = (good * bad).sqrt();
-        if attempt(middle)? {
-            good = middle;
-        } else {
-            bad = middle;
-        }
+    while bad.asked / good.asked > RESOLUTION {
+        let (holds, middle) = attempt((good.asked * bad.asked).sqrt())?;
+        *(if holds { &mut good } else { &mut bad }) = middle;
     }
-    Ok(Found::Between(good, bad))
+    Ok(Found::Between(good.made, bad.made))
 }

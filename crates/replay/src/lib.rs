@@ -18,7 +18,7 @@ mod window;
 pub use contents::Contents;
 pub use fit::{Attempt, Bracket, Edge, Failing, Limit, bracket};
 pub use map::{AddressMap, MapKind};
-pub use outcome::{CLASSES, ClassFigures, Figures, Interval, PARTS};
+pub use outcome::{CLASSES, ClassFigures, Figures, Interval, LOG_WRITES, PARTS, SETS};
 pub use player::{PlayError, PlayOptions, Supply, play};
 pub use steps::{Mode, Parent, Step, Steps};
 

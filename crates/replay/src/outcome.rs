@@ -6,6 +6,12 @@ use trace::Kind;
 /// The classes that are counted apart.
 pub const CLASSES: [Kind; 4] = [Kind::Read, Kind::Write, Kind::DurableWrite, Kind::Flush];
 
+/// The place of the writes of the log, which are counted in their class, too.
+pub const LOG_WRITES: usize = CLASSES.len();
+
+/// How many sets of I/Os are counted: the classes, and the writes of the log.
+pub const SETS: usize = CLASSES.len() + 1;
+
 /// The class of a kind; none for what is not replayed.
 pub(crate) fn class_of(kind: Kind) -> Option<usize> {
     CLASSES.iter().position(|class| *class == kind)
@@ -41,10 +47,10 @@ pub struct Interval {
 /// Everything that was counted.
 #[derive(Debug, Clone, Default)]
 pub struct Figures {
-    /// By class, in the order of [`CLASSES`].
-    pub classes: [ClassFigures; CLASSES.len()],
-    /// Latency from due of each third of the replay, by class.
-    pub parts: [[Histogram; CLASSES.len()]; PARTS],
+    /// By class, in the order of [`CLASSES`]; last the writes of the log.
+    pub classes: [ClassFigures; SETS],
+    /// Latency from due of each third of the replay, by the same sets.
+    pub parts: [[Histogram; SETS]; PARTS],
     /// How late I/Os were issued: from the moment at which each was due.
     pub lag: Histogram,
     /// I/Os that were due and had to wait because as many as are allowed were in flight.
@@ -75,7 +81,7 @@ impl Figures {
     /// I/Os that completed.
     #[must_use]
     pub fn ios(&self) -> u64 {
-        self.classes.iter().map(|class| class.ios).sum()
+        self.classes[..CLASSES.len()].iter().map(|class| class.ios).sum()
     }
 
     /// I/Os per second, over the time that the replay took.

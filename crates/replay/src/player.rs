@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use engine::{Finished, Queue, Request, WriteContent};
 use trace::TraceError;
 
-use crate::outcome::{Figures, Interval, PARTS};
+use crate::outcome::{Figures, Interval, LOG_WRITES, PARTS};
 use crate::steps::{Mode, Step};
 use crate::window::Window;
 
@@ -297,16 +297,19 @@ impl<'a> Player<'a> {
             self.fail(finished.result, &step);
             return;
         }
-        let class = &mut self.figures.classes[usize::from(step.class)];
-        class.ios += 1;
-        class.bytes += u64::from(step.bytes);
         let latency = now.saturating_sub(slot.due_ns);
-        class.from_due.record(latency);
-        class.from_issue.record(now.saturating_sub(slot.issued_ns));
         let since = slot.due_ns.saturating_sub(self.start_ns);
         let part = since.saturating_mul(PARTS as u64) / self.options.span_ns.max(1);
         let part = usize::try_from(part).unwrap_or(PARTS).min(PARTS - 1);
-        self.figures.parts[part][usize::from(step.class)].record(latency);
+        let sets = [Some(usize::from(step.class)), step.is_log.then_some(LOG_WRITES)];
+        for set in sets.into_iter().flatten() {
+            let class = &mut self.figures.classes[set];
+            class.ios += 1;
+            class.bytes += u64::from(step.bytes);
+            class.from_due.record(latency);
+            class.from_issue.record(now.saturating_sub(slot.issued_ns));
+            self.figures.parts[part][set].record(latency);
+        }
         self.count(now, latency);
     }
 

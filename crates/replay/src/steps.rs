@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use engine::Op;
-use trace::{Io, Kind, TraceError};
+use trace::{Io, Kind, Logs, TraceError};
 
 use crate::copies::Copy;
 use crate::map::AddressMap;
@@ -47,6 +47,8 @@ pub struct Step {
     pub op: Op,
     /// Its class, an index into [`CLASSES`](crate::CLASSES).
     pub class: u8,
+    /// Whether it is a write of the log.
+    pub is_log: bool,
     /// Where on the target.
     pub offset: u64,
     /// How many bytes; 0 for a flush.
@@ -66,6 +68,7 @@ pub struct Steps<'a> {
     waiting: BinaryHeap<Reverse<(u64, usize)>>,
     heads: Vec<Option<Io>>,
     map: AddressMap,
+    logs: Logs,
     speed: f64,
     number: u64,
     error: Option<TraceError>,
@@ -88,7 +91,8 @@ impl<'a> Steps<'a> {
         while left > 1e-9 {
             let turn = (copies.len() as f64 * SHIFT).fract();
             let shift_ns = scaled(part.1, turn).min(part.1 - 1);
-            copies.push(Copy::new(open, *selection, part, shift_ns, left.min(1.0))?);
+            let of = (part, contents.logs());
+            copies.push(Copy::new(open, *selection, of, shift_ns, left.min(1.0))?);
             left -= 1.0;
         }
         let count = copies.len();
@@ -99,6 +103,7 @@ impl<'a> Steps<'a> {
             waiting: BinaryHeap::with_capacity(count),
             heads: vec![None; count],
             map,
+            logs: contents.logs().clone(),
             speed: selection.speed,
             number: 0,
             error: None,
@@ -145,7 +150,8 @@ impl<'a> Steps<'a> {
         };
         let due_ns = scaled(at, 1.0 / self.speed);
         let class = u8::try_from(class).unwrap_or(0);
-        Some(Step { due_ns, parent, depth, op, class, offset, bytes })
+        let is_log = self.logs.is_log_write(io);
+        Some(Step { due_ns, parent, depth, op, class, is_log, offset, bytes })
     }
 }
 

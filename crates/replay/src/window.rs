@@ -13,7 +13,16 @@ pub(crate) const WINDOW: u64 = 16_384;
 const NONE: u64 = u64::MAX;
 
 const EMPTY: Entry = Entry {
-    step: Step { due_ns: 0, parent: None, depth: 0, op: Op::Read, class: 0, offset: 0, bytes: 0 },
+    step: Step {
+        due_ns: 0,
+        parent: None,
+        depth: 0,
+        op: Op::Read,
+        class: 0,
+        is_log: false,
+        offset: 0,
+        bytes: 0,
+    },
     done_ns: 0,
     is_done: false,
     first_child: NONE,

@@ -462,6 +462,7 @@ capture-read = read
 capture-write = write
 capture-durable-write = durable write (FUA)
 capture-flush = flush
+capture-log-write = log write
 capture-discard = discard
 capture-all = All
 capture-reads = Reads
@@ -726,3 +727,23 @@ fit-measured = measurement
 fit-times = Times the load of the trace.
 fit-open = open loop
 fit-waiting = copies that wait
+
+## A workload that stands for a trace
+
+kind-model = Model of a trace
+heading-model-distances = How well the model stands for the trace
+heading-model-streams = The model
+label-arrivals = Spacing of the I/Os
+label-dispersion-10-ms = Index of dispersion, 10 ms
+label-used-share = Used
+label-trace-p50 = p50, trace
+label-model-p50 = p50, model
+label-trace-p99 = p99, trace
+label-model-p99 = p99, model
+label-demerit-again = Demerit of two replays
+label-close = Close enough
+model-poisson = as those of independent users (Poisson)
+model-bursts = in bursts, by the index of dispersion over { $time }
+model-close = yes
+model-not-close = no
+model-demerit = Both loads on simulated devices of known behaviour. The demerit is the root mean square of the differences of the quantiles, divided by the mean of the trace: 0 is the same distribution.

@@ -69,6 +69,8 @@ pub enum CapturedOp {
     DurableWrite,
     /// The device emptied its volatile cache.
     Flush,
+    /// It wrote to the log: such an I/O is a write or a durable write, too.
+    LogWrite,
     /// It gave up a range, whose content is no longer needed (TRIM, UNMAP).
     Discard,
 }

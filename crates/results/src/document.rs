@@ -129,7 +129,7 @@ impl Document {
     #[must_use]
     pub fn has_figures(&self) -> bool {
         let without = matches!(self, Self::Validation(_) | Self::Durability(_));
-        !(without || matches!(self, Self::Replay(_) | Self::Fit(_)))
+        !(without || matches!(self, Self::Replay(_) | Self::Fit(_) | Self::Model(_)))
     }
 
     /// The schema that it follows, with its version.

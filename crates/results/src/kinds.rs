@@ -23,6 +23,7 @@ use crate::saturation::Saturation;
 use crate::scale::Scale;
 use crate::sizes::Sizes;
 use crate::sweep::Sweep;
+use crate::trace_model::TraceModel;
 use crate::validation::Validation;
 
 /// A kind of result document: who makes it, its schema, how to read it.
@@ -136,6 +137,8 @@ kinds! {
     Fleet(Experiment<Fleet>) "fleet", "`iosonde fleet run --json`";
     /// Of `iosonde capture show`.
     Capture(Experiment<Capture>) "capture", "`iosonde capture show --json`";
+    /// Of `iosonde capture model`.
+    Model(Experiment<TraceModel>) "capture", "`iosonde capture model --json`";
     /// Of `iosonde replay`.
     Replay(Experiment<Replay>) "replay", "`iosonde replay --json`";
     /// Of `iosonde fit`.

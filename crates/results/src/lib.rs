@@ -30,6 +30,7 @@ mod scale;
 mod schemas;
 mod sizes;
 mod sweep;
+mod trace_model;
 mod trend;
 mod validation;
 
@@ -86,6 +87,9 @@ pub use scale::{Scale, ScaleUnit, TargetAlone, TargetsTogether};
 pub use sizes::{SizeResult, Sizes, Warmed};
 pub use sweep::{
     Refinement, Source, Sweep, SweptCell, SweptCheck, SweptCurve, SweptRounds, TrackedCell,
+};
+pub use trace_model::{
+    ModelledArrivals, ModelledClass, ModelledDevice, ModelledStream, TraceModel,
 };
 pub use trend::{
     Capacity, DRIFT_SCHEMA, Drift, DriftLoad, TREND_SCHEMA, Trend, TrendLoad, TrendPoint,

@@ -6,11 +6,13 @@
 
 mod blktrace;
 mod block;
+mod busiest;
 mod columns;
 mod csv;
 mod fio;
 mod io;
 mod lines;
+mod logs;
 mod order;
 mod pairs;
 pub mod profile;
@@ -18,9 +20,11 @@ mod reader;
 mod writer;
 
 pub use blktrace::{BLKTRACE_MAGICS, BlktraceReader};
+pub use busiest::BusiestWindows;
 pub use csv::{CsvReader, Layout};
 pub use fio::FioReader;
 pub use io::{DeviceFacts, Header, Io, Kind, TICK_NS};
+pub use logs::{LogFinder, Logs};
 pub use order::Ordered;
 pub use pairs::Pairs;
 pub use reader::{Ending, Reader};

@@ -5,7 +5,10 @@ use std::sync::atomic::AtomicBool;
 
 use clap::{Args, Subcommand};
 use engine::Permissions;
-use jobs::{ImportRequest, RecordRequest, Session, TraceFormat};
+use jobs::{
+    Conducted, ImportRequest, JobError, ModelRequest, PartPlan, RecordRequest, Session, TraceFormat,
+    TraceMoment,
+};
 use screen::Display;
 
 use crate::conducting::{Console, ended};
@@ -43,6 +46,8 @@ pub(crate) struct CaptureArgs {
 pub(crate) enum CaptureCommand {
     /// Convert a trace of blktrace, fio, MSR Cambridge or Alibaba into an .iotrace file
     Import(ImportArgs),
+    /// Make a workload that behaves like a trace, and measure how well it does
+    Model(ModelArgs),
     /// Show what a trace is like: mix, rates, latency, hot set, cache, bursts
     Show(ShowArgs),
 }
@@ -82,6 +87,34 @@ pub(crate) struct ShowArgs {
     pub language: LanguageArgs,
 }
 
+/// `iosonde capture model`
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
+    /// Trace to make a workload of
+    #[arg(value_name = "TRACE")]
+    pub trace: PathBuf,
+
+    /// Workload file to write, for `iosonde run --workload`; an earlier model there is replaced
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+
+    /// Begin at this time of day (14:00), or so long after the beginning of the trace (90s)
+    /// [default: the busiest hour]
+    #[arg(long, value_name = "MOMENT")]
+    pub from: Option<TraceMoment>,
+
+    /// End before this moment of the trace
+    #[arg(long, value_name = "MOMENT")]
+    pub to: Option<TraceMoment>,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub recording: RecordingArgs,
+}
+
 pub(crate) fn capture(args: &CaptureArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     match &args.command {
         None => record(args, stop),
@@ -89,6 +122,7 @@ pub(crate) fn capture(args: &CaptureArgs, stop: &AtomicBool) -> Result<Outcome, 
             let lines = jobs::import_trace(&ImportRequest { files, output, format: *from })?;
             said(&lines, Outcome::Done)
         }
+        Some(CaptureCommand::Model(args)) => model(args, stop),
         Some(CaptureCommand::Show(args)) => show(args, stop),
     }
 }
@@ -106,9 +140,25 @@ fn record(args: &CaptureArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
 }
 
 fn show(args: &ShowArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let mut console = Console::new(Display::new(false), args.json);
-    let (permissions, recording) = (Permissions::default(), args.recording.recording()?);
+    let trace = &args.trace;
+    in_session(args.json, &args.recording, stop, |session| jobs::show_trace(trace, session))
+}
+
+fn model(args: &ModelArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let part = PartPlan::new(&args.trace, args.from.as_ref(), args.to.as_ref());
+    let request = ModelRequest { part: &part, output: &args.output };
+    in_session(args.json, &args.recording, stop, |session| jobs::model_trace(&request, session))
+}
+
+fn in_session(
+    json: bool,
+    recording: &RecordingArgs,
+    stop: &AtomicBool,
+    work: impl FnOnce(&mut Session<'_>) -> Result<Conducted, JobError>,
+) -> Result<Outcome, Failure> {
+    let mut console = Console::new(Display::new(false), json);
+    let (permissions, recording) = (Permissions::default(), recording.recording()?);
     let recording = recording.as_ref();
     let mut session = Session { permissions, recording, sink: &mut console, stop };
-    ended(jobs::show_trace(&args.trace, &mut session)?, stop).map(|(_, outcome)| outcome)
+    ended(work(&mut session)?, stop).map(|(_, outcome)| outcome)
 }

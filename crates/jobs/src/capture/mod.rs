@@ -15,6 +15,7 @@ use std::path::Path;
 use history::{Added, History};
 use jiff::{SignedDuration, Timestamp};
 use results::{Capture, Conclusion as _, Document, Environment, Experiment, Status};
+use serde::Serialize;
 use trace::profile::Profile;
 use trace::{Ending, Header, Ordered, Reader, TraceError};
 
@@ -32,7 +33,14 @@ const KIND: &str = "trace of iosonde";
 /// # Errors
 /// The file is not a trace, cannot be read, or has no I/O.
 pub fn show_trace(path: &Path, session: &mut Session<'_>) -> Result<Conducted, JobError> {
-    let document = document(path)?;
+    keep_shown(document(path)?, session)
+}
+
+/// Delivers a document of a trace, and keeps it where there is a history.
+pub(crate) fn keep_shown(
+    document: Document,
+    session: &mut Session<'_>,
+) -> Result<Conducted, JobError> {
     let delivered = session.sink.deliver(&document);
     let kept = session.recording.map_or(Ok(()), |recording| {
         keep(&document, recording)
@@ -74,7 +82,7 @@ fn document(path: &Path) -> Result<Document, JobError> {
     experiment(path, started, conclusion, reader.header())
 }
 
-/// The document, whose name follows from what is in it.
+/// The document of a trace.
 fn experiment(
     path: &Path,
     started: Timestamp,
@@ -85,7 +93,7 @@ fn experiment(
     let length = SignedDuration::try_from_secs_f64(seconds).unwrap_or_default();
     let file_bytes =
         |device: &results::CapturedDevice| device.size_bytes.unwrap_or(device.end_bytes);
-    let mut document = Experiment {
+    let document = Experiment {
         schema: Capture::SCHEMA.to_owned(),
         id: String::new(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -101,9 +109,18 @@ fn experiment(
         warnings: convert::warnings(&conclusion, header),
         conclusion,
     };
+    conclude(document, started, |e| Document::Capture(Box::new(e)))
+}
+
+/// The document, whose name follows from what is in it.
+pub(crate) fn conclude<C: Serialize>(
+    mut document: Experiment<C>,
+    started: Timestamp,
+    wrap: impl FnOnce(Experiment<C>) -> Document,
+) -> Result<Document, JobError> {
     let name = name_of(&serde_json::to_string(&document)?);
     document.id = format!("{:012x}-{name}-0", started.as_millisecond());
-    Ok(Document::Capture(Box::new(document)))
+    Ok(wrap(document))
 }
 
 fn cannot_read(path: &Path, error: &dyn std::fmt::Display) -> JobError {

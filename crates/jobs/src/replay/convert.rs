@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use replay::{CLASSES, Contents, MapKind, Mode};
+use replay::{CLASSES, Contents, MapKind, Mode, SETS};
 use results::{
-    CapturedLatency, Histogram, ReplayMap, ReplayPoint, ReplayResult, ReplayTiming, ReplayedClass,
+    CapturedLatency, CapturedOp, Histogram, ReplayMap, ReplayPoint, ReplayResult, ReplayTiming, ReplayedClass,
 };
 
 use super::perform::{Manner, Performed};
@@ -32,8 +32,16 @@ pub(super) fn map_kind(map: ReplayMap) -> MapKind {
     }
 }
 
+/// The word for a set of I/Os.
+pub(crate) fn set(index: usize) -> CapturedOp {
+    match CLASSES.get(index) {
+        Some(class) => op(*class),
+        None => CapturedOp::LogWrite,
+    }
+}
+
 /// What a histogram says.
-pub(super) fn latency(histogram: &Histogram) -> Option<CapturedLatency> {
+pub(crate) fn latency(histogram: &Histogram) -> Option<CapturedLatency> {
     let at = |q| histogram.quantile(q);
     Some(CapturedLatency {
         ios: histogram.count(),
@@ -48,7 +56,7 @@ pub(super) fn latency(histogram: &Histogram) -> Option<CapturedLatency> {
 
 /// The root mean square of the differences of the quantiles, divided by the mean of the first.
 /// After Ruemmler and Wilkes, "An introduction to disk drive modeling" (1994).
-pub(super) fn demerit(recorded: &Histogram, replayed: &Histogram) -> Option<f64> {
+pub(crate) fn demerit(recorded: &Histogram, replayed: &Histogram) -> Option<f64> {
     let mean = recorded.mean().filter(|mean| *mean > 0.0)?;
     let mut squares = 0.0;
     for step in 0..COMPARED {
@@ -72,7 +80,7 @@ pub(super) fn result(
     let class = |index: usize| {
         let (class, recorded) = (&figures.classes[index], &contents.latencies[index]);
         (contents.counts[index] > 0).then(|| ReplayedClass {
-            kind: op(CLASSES[index]),
+            kind: set(index),
             ios: class.ios,
             bytes: class.bytes,
             recorded_ns: latency(recorded),
@@ -106,7 +114,7 @@ pub(super) fn result(
         elapsed_ratio: is_whole.then_some(figures.elapsed_ns as f64 / 1e9 / span_s),
         lag_ns: latency(&figures.lag).filter(|_| manner.mode != Mode::Closed),
         backlog_ns: figures.backlog_ns,
-        classes: (0..CLASSES.len()).filter_map(class).collect(),
+        classes: (0..SETS).filter_map(class).collect(),
         errors: figures.errors,
         first_error: figures.first_error.clone(),
         unfinished: figures.unfinished,

@@ -112,7 +112,7 @@ impl FitPlan {
 
     /// The limits of kinds that the trace has.
     fn limits_for(&self, part: &Part) -> Result<Vec<(Limit, FitLimit)>, JobError> {
-        let mut limits = limits(&self.limits);
+        let mut limits = limits(&self.limits, !part.contents.logs().is_empty());
         limits.retain(|(limit, _)| part.contents.counts[limit.class] > 0);
         if limits.is_empty() {
             let text = "the trace has no I/O of a kind that is limited; set limits for what it has \
@@ -182,7 +182,7 @@ impl Search<'_> {
             return Err(JobError::CannotRun(format!("an I/O failed: {error}")));
         }
         let limits: Vec<Limit> = self.limits.iter().map(|(limit, _)| *limit).collect();
-        Ok(Attempt::judge(users, mode, &performed.figures, (&limits, contents.span_ns)))
+        Ok(Attempt::judge(users, mode, &performed.figures, (&limits, contents)))
     }
 
     fn cause(&self, failing: Option<Failing>) -> Option<FitCause> {
@@ -235,6 +235,18 @@ fn published(edge: Edge) -> FitEdge {
     }
 }
 
+/// A kind of I/O within a sentence.
+pub(crate) fn plural_of(kind: results::CapturedOp) -> &'static str {
+    match kind {
+        results::CapturedOp::Read => "reads",
+        results::CapturedOp::Write => "writes",
+        results::CapturedOp::DurableWrite => "durable writes",
+        results::CapturedOp::Flush => "flushes",
+        results::CapturedOp::LogWrite => "log writes",
+        results::CapturedOp::Discard => "discards",
+    }
+}
+
 /// The answer in a sentence.
 fn sentence(target: &str, (lower, upper): (FitEdge, FitEdge), cause: Option<FitCause>) -> String {
     let number = |edge: FitEdge| show_number((edge.users * 100.0).round() / 100.0);
@@ -250,13 +262,7 @@ fn sentence(target: &str, (lower, upper): (FitEdge, FitEdge), cause: Option<FitC
         Some(FitCause::Throughput) => "; what gives out first is throughput".to_owned(),
         Some(FitCause::Latency { kind, limit_ns, .. }) => {
             let limit = show_ns(limit_ns as f64);
-            let kind = match kind {
-                results::CapturedOp::Read => "reads",
-                results::CapturedOp::Write => "writes",
-                results::CapturedOp::DurableWrite => "durable writes",
-                results::CapturedOp::Flush => "flushes",
-                results::CapturedOp::Discard => "discards",
-            };
+            let kind = plural_of(kind);
             format!("; what gives out first is the latency of {kind}, whose limit is {limit}")
         }
     };
@@ -393,7 +399,7 @@ fn warnings(part: &Part, fit: &Fit) -> Vec<String> {
         );
     }
     let short = fit.limits.iter().find(|limit| {
-        let index = replay::CLASSES.iter().position(|c| crate::capture::op(*c) == limit.kind);
+        let index = (0..replay::SETS).find(|set| super::convert::set(*set) == limit.kind);
         index.is_some_and(|index| part.contents.counts[index] < 1000)
     });
     if short.is_some() {

@@ -8,12 +8,16 @@ use results::{CapturedOp, FitLimit};
 use serde::{Deserialize, Serialize};
 use workload::Nanoseconds;
 
-/// The classes of a limit by their words, as indexes into [`replay::CLASSES`].
+/// The sets of I/Os of a limit by their words, as indexes into [`replay::CLASSES`].
 const WORDS: [(&str, &[usize]); 5] =
-    [("read", &[0]), ("write", &[1]), ("durable", &[2]), ("flush", &[3]), ("log", &[2, 3])];
+    [("read", &[0]), ("write", &[1]), ("durable", &[2]), ("flush", &[3]), ("log", LOG)];
+
+/// Writes and flushes of the log where it is not told apart, and where it is.
+const LOG: &[usize] = &[2, 3];
+const KNOWN_LOG: &[usize] = &[replay::LOG_WRITES, 3];
 
 /// A limit such as `log=5ms@p99`: of reads, writes, durable writes, flushes, or `log`, which is the
-/// last two.
+/// writes of the log, or all durable writes where it is not told apart, and the flushes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct LatencyLimit {
@@ -66,15 +70,19 @@ impl From<LatencyLimit> for String {
 }
 
 /// The limits that hold: those of the user, or those of the roles.
-pub(super) fn limits(asked: &[LatencyLimit]) -> Vec<(Limit, FitLimit)> {
+///
+/// Where the log is known, its limit holds for its writes and all flushes; elsewhere, for all
+/// durable writes and flushes.
+pub(super) fn limits(asked: &[LatencyLimit], knows_log: bool) -> Vec<(Limit, FitLimit)> {
     let one = |class: usize, quantile: f64, at_most_ns: u64, source: &str| {
-        let kind: CapturedOp = crate::capture::op(replay::CLASSES[class]);
+        let kind: CapturedOp = super::convert::set(class);
         let published = FitLimit { kind, quantile, at_most_ns, source: source.to_owned() };
         (Limit { class, quantile, at_most_ns }, published)
     };
     if !asked.is_empty() {
         let each = |l: &LatencyLimit| {
-            l.classes
+            let classes = if knows_log && l.classes == LOG { KNOWN_LOG } else { l.classes };
+            classes
                 .iter()
                 .map(|class| one(*class, l.quantile, l.at_most_ns, "set by the user"))
                 .collect::<Vec<_>>()
@@ -84,7 +92,8 @@ pub(super) fn limits(asked: &[LatencyLimit]) -> Vec<(Limit, FitLimit)> {
     let mut limits = Vec::new();
     for role in survey::limits_of(Database::Generic) {
         let classes: &[usize] = match role.role {
-            Role::Log => &[2, 3],
+            Role::Log if knows_log => KNOWN_LOG,
+            Role::Log => LOG,
             Role::OltpData => &[0],
             Role::DssData | Role::Compaction => &[],
         };
@@ -161,14 +170,16 @@ mod tests {
     #[test]
     fn limits_and_growth_are_read_as_they_are_typed() {
         let log: LatencyLimit = "log=5ms@p99.9".parse().unwrap();
-        let all = limits(&[log]);
+        let all = limits(&[log], false);
         assert_eq!(all.len(), 2, "durable writes and flushes");
         assert_eq!((all[1].0.class, all[1].0.at_most_ns), (3, 5_000_000));
         assert!((all[1].0.quantile - 0.999).abs() < 1e-9);
+        let known = limits(&["log=5ms".parse().unwrap()], true);
+        assert_eq!(known.iter().map(|l| l.0.class).collect::<Vec<_>>(), [replay::LOG_WRITES, 3]);
         for text in ["log", "log=5", "tape=5ms", "read=0ms", "read=5ms@99", "read=5ms@p100"] {
             assert!(text.parse::<LatencyLimit>().is_err(), "{text}");
         }
-        assert!(limits(&[]).len() >= 3, "those of the roles");
+        assert!(limits(&[], false).len() >= 3, "those of the roles");
         let growth: Growth = "4%/month".parse().unwrap();
         assert!((growth.months(2.0) - 17.67).abs() < 0.01);
         let yearly: Growth = "50%/year".parse().unwrap();

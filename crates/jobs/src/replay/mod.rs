@@ -23,14 +23,17 @@ pub use limits::{Growth, LatencyLimit};
 pub use moment::TraceMoment;
 pub use part::PartPlan;
 pub use perform::ReplayTarget;
+pub(crate) use convert::{demerit, latency, set};
+pub(crate) use fit::plural_of;
+pub(crate) use part::Part;
+pub(crate) use perform::{Manner, perform};
 
 use crate::conduct::{Conducted, JobError, Relay, Session};
 use crate::event::Event;
 use crate::job::{Description, Job};
 use crate::plan::PlanError;
 use crate::subject::Subject;
-use part::Part;
-use perform::{Manner, perform, prepare};
+use perform::prepare;
 
 /// Above this, latency from due says how long the backlog is, and not how fast the target is.
 const BACKLOG_NS: u64 = 100_000_000;

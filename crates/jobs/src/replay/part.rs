@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use replay::{Contents, Ios, Selection};
 use results::TracePart;
 use serde::{Deserialize, Serialize};
-use trace::{Ending, Header, Ordered, Reader, TraceError};
+use trace::{BusiestWindows, Ending, Header, Io, Ordered, Reader, TraceError};
 
 use super::moment::TraceMoment;
 use crate::conduct::JobError;
@@ -34,17 +34,17 @@ pub struct PartPlan {
 }
 
 /// A part that was read once.
-pub(super) struct Part {
-    pub(super) path: PathBuf,
-    pub(super) header: Header,
-    pub(super) lost: u64,
-    pub(super) ending: Ending,
-    pub(super) selection: Selection,
-    pub(super) contents: Contents,
+pub(crate) struct Part {
+    pub(crate) path: PathBuf,
+    pub(crate) header: Header,
+    pub(crate) lost: u64,
+    pub(crate) ending: Ending,
+    pub(crate) selection: Selection,
+    pub(crate) contents: Contents,
 }
 
 /// Opens a trace at its beginning.
-pub(super) fn open(path: &Path) -> Result<Ios, TraceError> {
+pub(crate) fn open(path: &Path) -> Result<Ios, TraceError> {
     let file = BufReader::with_capacity(1 << 20, File::open(path)?);
     Ok(Box::new(Ordered::new(Reader::new(file)?)))
 }
@@ -65,7 +65,7 @@ impl PartPlan {
     }
 
     /// Refuses what cannot be.
-    pub(super) fn check(&self) -> Result<(), JobError> {
+    pub(crate) fn check(&self) -> Result<(), JobError> {
         for (flag, value, most) in
             [("--speed", self.speed, SPEED_MAX), ("--users", self.users, USERS_MAX)]
         {
@@ -78,27 +78,63 @@ impl PartPlan {
     }
 
     /// Reads the trace once.
-    pub(super) fn read(&self) -> Result<Part, JobError> {
+    pub(crate) fn read(&self) -> Result<Part, JobError> {
         self.read_at_most(u64::MAX)
     }
 
+    /// The same with the busiest part of this length, or all of a shorter trace.
+    pub(crate) fn read_busiest(&self, length_ns: u64) -> Result<Part, JobError> {
+        let begins = self.busiest(length_ns, 1)?;
+        self.read_window(begins.first().copied().unwrap_or(0), length_ns)
+    }
+
+    /// The begins of the busiest parts of this length that do not overlap, the busiest first.
+    pub(crate) fn busiest(&self, length_ns: u64, count: usize) -> Result<Vec<u64>, JobError> {
+        let wrong = |error: TraceError| {
+            JobError::CannotRun(format!("`{}`: {error}", self.trace.display()))
+        };
+        let mut windows = BusiestWindows::new(length_ns);
+        for io in open(&self.trace).map_err(wrong)? {
+            windows.add(&io.map_err(wrong)?);
+        }
+        Ok(windows.finish(count))
+    }
+
+    /// The part of this length from a moment on.
+    pub(crate) fn read_window(&self, from_ns: u64, length_ns: u64) -> Result<Part, JobError> {
+        self.read_between(from_ns, from_ns.saturating_add(length_ns))
+    }
+
     /// The same with a part that is at most so long.
-    pub(super) fn read_at_most(&self, length_ns: u64) -> Result<Part, JobError> {
+    pub(crate) fn read_at_most(&self, length_ns: u64) -> Result<Part, JobError> {
+        let wrong = |error: &dyn std::fmt::Display| {
+            JobError::CannotRun(format!("`{}`: {error}", self.trace.display()))
+        };
+        let began = || -> Result<Option<u64>, TraceError> {
+            let file = BufReader::new(File::open(&self.trace)?);
+            Ok(Reader::new(file)?.header().began_unix_ms)
+        };
+        let began_unix_ms = began().map_err(|error| wrong(&error))?;
+        let zone = TimeZone::system();
+        let at = |moment: &Option<TraceMoment>, otherwise| match moment {
+            None => Ok(otherwise),
+            Some(moment) => moment.in_trace(began_unix_ms, &zone).map_err(|e| wrong(&e)),
+        };
+        let from_ns = at(&self.from, 0)?;
+        let to_ns = at(&self.to, u64::MAX)?.min(from_ns.saturating_add(length_ns));
+        self.read_between(from_ns, to_ns)
+    }
+
+    fn read_between(&self, from_ns: u64, to_ns: u64) -> Result<Part, JobError> {
         self.check()?;
         let path = &self.trace;
         let wrong = |error: &dyn std::fmt::Display| {
             JobError::CannotRun(format!("`{}`: {error}", path.display()))
         };
         let (header, lost, ending) = self.ends().map_err(|error| wrong(&error))?;
-        let zone = TimeZone::system();
-        let at = |moment: &Option<TraceMoment>, otherwise| match moment {
-            None => Ok(otherwise),
-            Some(moment) => moment.in_trace(header.began_unix_ms, &zone).map_err(|e| wrong(&e)),
-        };
-        let from_ns = at(&self.from, 0)?;
         let selection = Selection {
             from_ns,
-            to_ns: at(&self.to, u64::MAX)?.min(from_ns.saturating_add(length_ns)),
+            to_ns,
             speed: self.speed,
             users: self.users,
             looped: self.looped,
@@ -133,8 +169,25 @@ impl PartPlan {
 }
 
 impl Part {
+    /// Reads its I/Os again.
+    pub(crate) fn each(&self, take: &mut dyn FnMut(&Io)) -> Result<(), JobError> {
+        let wrong = |error: TraceError| {
+            JobError::CannotRun(format!("`{}`: {error}", self.path.display()))
+        };
+        for io in open(&self.path).map_err(wrong)? {
+            let io = io.map_err(wrong)?;
+            if io.issued_ns >= self.selection.to_ns {
+                break;
+            }
+            if self.selection.contains(io.issued_ns) {
+                take(&io);
+            }
+        }
+        Ok(())
+    }
+
     /// The words of a document.
-    pub(super) fn published(&self) -> TracePart {
+    pub(crate) fn published(&self) -> TracePart {
         let contents = &self.contents;
         TracePart {
             trace: std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone()),
@@ -153,7 +206,7 @@ impl Part {
     }
 
     /// Every reason to doubt what a replay of it says.
-    pub(super) fn warnings(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if self.ending != Ending::Whole {
             let text = "The trace is cut off or damaged: what precedes that is replayed.";

@@ -66,7 +66,7 @@ impl ReplayTarget {
     }
 
     /// The workload that makes the target ready as the replay will use it.
-    pub(super) fn workload(&self, contents: &Contents, map: MapKind) -> Workload {
+    pub(crate) fn workload(&self, contents: &Contents, map: MapKind) -> Workload {
         let largest = contents.largest_bytes.max(1).next_multiple_of(4096);
         let stream = Stream {
             depth: self.depth_for(largest),
@@ -109,24 +109,24 @@ pub(super) fn prepare(
 }
 
 /// What a replay was, and what came of it.
-pub(super) struct Performed {
-    pub(super) figures: Figures,
-    pub(super) backend: &'static str,
-    pub(super) target_bytes: u64,
-    pub(super) depth: u32,
+pub(crate) struct Performed {
+    pub(crate) figures: Figures,
+    pub(crate) backend: &'static str,
+    pub(crate) target_bytes: u64,
+    pub(crate) depth: u32,
 }
 
 /// How a replay is made.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Manner {
-    pub(super) selection: Selection,
-    pub(super) mode: Mode,
-    pub(super) map: MapKind,
-    pub(super) at_most_ns: u64,
+pub(crate) struct Manner {
+    pub(crate) selection: Selection,
+    pub(crate) mode: Mode,
+    pub(crate) map: MapKind,
+    pub(crate) at_most_ns: u64,
 }
 
 /// Replays on a target that is ready. Each call on a simulated device begins with an idle one.
-pub(super) fn perform(
+pub(crate) fn perform(
     trace: &Path,
     contents: &Contents,
     manner: &Manner,

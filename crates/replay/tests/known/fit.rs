@@ -6,87 +6,149 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use replay::{Attempt, Bracket, Edge, Limit, Mode, Selection, bracket};
+use replay::{Attempt, Bracket, Contents, Edge, Limit, Mode, Selection, bracket};
 use trace::Io;
-use workload::{Nanoseconds, SimDevice, SimNoise};
+use workload::{Nanoseconds, SimDevice, SimNoise, SimService};
 
 use crate::database::{self, Plan};
-use crate::replayed;
+use crate::{replayed, source};
 
 /// The class of durable writes, which are those of the log.
 const LOG: usize = 2;
 /// Length of a trace.
 const SECONDS: f64 = 4.0;
-
-fn model() -> SimDevice {
-    SimDevice {
-        servers: 4,
-        read_ns: Nanoseconds(500_000),
-        write_ns: Nanoseconds(400_000),
-        durable_ns: Some(Nanoseconds(300_000)),
-        noise: Some(SimNoise { io_percent: 40.0, ..SimNoise::default() }),
-        ..SimDevice::default()
-    }
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some hundreds")]
-fn plan(users: f64, seconds: f64) -> Plan {
-    Plan {
-        users: (150.0 * users) as u32,
-        think_ns: 500_000_000,
-        reads: 4,
-        pages: 100_000,
-        checkpoint_ns: 1_500_000_000,
-        seconds,
-    }
-}
-
-fn fitted(ios: &Arc<Vec<Io>>, limit: Limit, seed: u64) -> Bracket {
-    let replay = |users: f64, mode: Mode| -> Result<Attempt, ()> {
-        let selection = Selection { users, ..Selection::default() };
-        let figures = replayed(ios, &selection, mode, &model(), seed);
-        let span = (SECONDS * 1e9) as u64;
-        Ok(Attempt::judge(users, mode, &figures, (&[limit], span)))
-    };
-    bracket(true, replay).unwrap()
-}
-
 /// Brackets of this many databases, of which each has another seed.
 const SEEDS: u64 = 100;
 
-/// The issue asks for 95 of 100, and at most a factor of 2 in the median.
+/// A database, the device that it is on, and the factors that are looked for.
+struct Case {
+    model: SimDevice,
+    plan: Plan,
+    factors: [f64; 4],
+    /// The first of the seeds.
+    seed: u64,
+}
+
+impl Case {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some hundreds")]
+    fn plan(&self, factor: f64, seconds: f64) -> Plan {
+        let users = (f64::from(self.plan.users) * factor) as u32;
+        Plan { users, seconds, ..self.plan }
+    }
+
+    fn fitted(&self, ios: &Arc<Vec<Io>>, limit: Limit, seed: u64) -> Bracket {
+        let contents = Contents::read(&source(ios), &Selection::default()).unwrap();
+        let replay = |users: f64, mode: Mode| -> Result<Attempt, ()> {
+            let selection = Selection { users, ..Selection::default() };
+            let figures = replayed(ios, &selection, mode, &self.model, seed);
+            Ok(Attempt::judge(users, mode, &figures, (&[limit], &contents)))
+        };
+        bracket(true, replay).unwrap()
+    }
+
+    /// The true factor and the edges for each seed.
+    fn brackets(&self) -> Vec<(f64, f64, f64)> {
+        let truths = self.factors.map(|factor| {
+            let known = database::run(self.plan(factor, 120.0), &self.model, 1 << 40);
+            (factor, known.latencies[LOG].quantile(0.99).unwrap())
+        });
+        let (next, found) = (AtomicU64::new(self.seed), Mutex::new(Vec::new()));
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    loop {
+                        let seed = next.fetch_add(1, Ordering::Relaxed);
+                        if seed >= self.seed + SEEDS {
+                            break;
+                        }
+                        let (truth, at_most_ns) = truths[seed as usize % truths.len()];
+                        let limit = Limit { class: LOG, quantile: 0.99, at_most_ns };
+                        let ios = database::run(self.plan(1.0, SECONDS), &self.model, seed).ios;
+                        let bracket = self.fitted(&Arc::new(ios), limit, seed + 1_000_000);
+                        let (Edge::At(lower), Edge::At(upper)) = (bracket.lower, bracket.upper)
+                        else {
+                            panic!("{bracket:?}")
+                        };
+                        found.lock().unwrap().push((truth, lower, upper));
+                    }
+                });
+            }
+        });
+        found.into_inner().unwrap()
+    }
+
+    /// The issue asks for 95 of 100, and at most a factor of 2 in the median.
+    fn assert_held(&self) {
+        let found = self.brackets();
+        let holds = found.iter().filter(|(truth, low, high)| (*low..=*high).contains(truth));
+        let holds = holds.count() as u64;
+        let mut widths: Vec<f64> = found.iter().map(|(_, low, high)| high / low).collect();
+        widths.sort_by(f64::total_cmp);
+        let median = widths[widths.len() / 2];
+        println!("{holds} of {SEEDS}, {median:.2} wide");
+        assert!(holds >= 95 && median <= 2.0, "{holds} of {SEEDS}, {median:.2} wide: {found:?}");
+    }
+}
+
+fn mixed(seed: u64) -> Case {
+    Case {
+        model: SimDevice {
+            servers: 4,
+            read_ns: Nanoseconds(500_000),
+            write_ns: Nanoseconds(400_000),
+            durable_ns: Some(Nanoseconds(300_000)),
+            noise: Some(SimNoise { io_percent: 40.0, ..SimNoise::default() }),
+            ..SimDevice::default()
+        },
+        plan: Plan {
+            users: 150,
+            think_ns: 500_000_000,
+            reads: 4,
+            pages: 100_000,
+            checkpoint_ns: 1_500_000_000,
+            seconds: SECONDS,
+        },
+        factors: [3.0, 3.5, 4.0, 4.5],
+        seed,
+    }
+}
+
+/// The limits of the search were found with seeds 1 to 100 of this load, so it is tested with
+/// others.
 #[test]
 fn the_bracket_holds_the_factor_that_is_true() {
-    let truths = [3.0, 3.5, 4.0, 4.5].map(|users| {
-        let known = database::run(plan(users, 120.0), &model(), 1 << 40);
-        (users, known.latencies[LOG].quantile(0.99).unwrap())
-    });
-    let (next, found) = (AtomicU64::new(1), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed > SEEDS {
-                        break;
-                    }
-                    let (truth, at_most_ns) = truths[seed as usize % truths.len()];
-                    let limit = Limit { class: LOG, quantile: 0.99, at_most_ns };
-                    let ios = database::run(plan(1.0, SECONDS), &model(), seed).ios;
-                    let bracket = fitted(&Arc::new(ios), limit, seed + 1000);
-                    let (Edge::At(lower), Edge::At(upper)) = (bracket.lower, bracket.upper) else {
-                        panic!("{bracket:?}")
-                    };
-                    found.lock().unwrap().push((truth, lower, upper));
-                }
-            });
-        }
-    });
-    let found = found.into_inner().unwrap();
-    let holds = found.iter().filter(|(truth, lower, upper)| (*lower..=*upper).contains(truth));
-    let holds = holds.count() as u64;
-    let mut widths: Vec<f64> = found.iter().map(|(_, lower, upper)| upper / lower).collect();
-    widths.sort_by(f64::total_cmp);
-    let median = widths[widths.len() / 2];
-    assert!(holds >= 95 && median <= 2.0, "{holds} of {SEEDS}, {median:.2} wide: {found:?}");
+    mixed(first_seed(1000)).assert_held();
+}
+
+/// Half of the I/Os write, service times are of chance, and there are twice as many users.
+#[test]
+fn the_bracket_of_a_load_that_writes_holds_the_factor_that_is_true() {
+    let case = mixed(first_seed(2000));
+    let model = SimDevice {
+        read_ns: Nanoseconds(600_000),
+        write_ns: Nanoseconds(500_000),
+        service: SimService::Exponential,
+        noise: None,
+        ..case.model
+    };
+    let plan = Plan { users: 300, reads: 1, checkpoint_ns: 1_000_000_000, ..case.plan };
+    Case { model, plan, factors: [2.0, 2.5, 3.0, 3.5], ..case }.assert_held();
+}
+
+/// Nearly all I/Os read, and few users work fast.
+#[test]
+fn the_bracket_of_a_load_that_reads_holds_the_factor_that_is_true() {
+    let case = mixed(first_seed(3000));
+    let model = SimDevice {
+        read_ns: Nanoseconds(250_000),
+        write_ns: Nanoseconds(300_000),
+        durable_ns: Some(Nanoseconds(100_000)),
+        ..case.model
+    };
+    let plan = Plan { users: 40, think_ns: 100_000_000, reads: 8, ..case.plan };
+    Case { model, plan, factors: [2.0, 2.5, 3.0, 3.5], ..case }.assert_held();
+}
+
+fn first_seed(default: u64) -> u64 {
+    std::env::var("SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(default)
 }

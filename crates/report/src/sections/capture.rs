@@ -80,6 +80,7 @@ pub(super) fn word(kind: CapturedOp) -> String {
         CapturedOp::Write => say!("capture-write"),
         CapturedOp::DurableWrite => say!("capture-durable-write"),
         CapturedOp::Flush => say!("capture-flush"),
+        CapturedOp::LogWrite => say!("capture-log-write"),
         CapturedOp::Discard => say!("capture-discard"),
     }
 }

@@ -29,6 +29,7 @@ mod make;
 mod matrix;
 mod measurement;
 mod method;
+mod model;
 mod overlay;
 mod point;
 mod recording;
@@ -141,6 +142,7 @@ fn own_sections(document: &Document) -> Vec<Section> {
         Document::Durability(d) => durability::sections(d),
         Document::Fleet(d) => fleet::sections(d),
         Document::Capture(d) => capture::sections(d),
+        Document::Model(d) => model::sections(d),
         Document::Replay(d) => replay::sections(d),
         Document::Fit(d) => fit::sections(d),
     }
@@ -176,6 +178,7 @@ fn kind(document: &Document) -> String {
         Document::Durability(_) => say!("kind-durability"),
         Document::Fleet(_) => say!("kind-fleet"),
         Document::Capture(_) => say!("kind-capture"),
+        Document::Model(_) => say!("kind-model"),
         Document::Replay(_) => say!("kind-replay"),
         Document::Fit(_) => say!("kind-fit"),
     }
@@ -201,7 +204,7 @@ fn subtitle(document: &Document) -> Vec<String> {
     };
     let mut parts = match document {
         // It watches whatever is there.
-        Document::Recording(_) | Document::Capture(_) => Vec::new(),
+        Document::Recording(_) | Document::Capture(_) | Document::Model(_) => Vec::new(),
         _ => vec![say!("page-file-size", size = bytes)],
     };
     let tool = document.measurements().into_iter().find_map(words::tool);
@@ -223,6 +226,7 @@ fn answer(document: &Document) -> Option<String> {
     match document {
         Document::Validation(d) => Some(words::clean(&d.conclusion.sentence)),
         Document::Durability(d) => Some(words::clean(&d.conclusion.sentence)),
+        Document::Model(d) => Some(words::clean(&d.conclusion.sentence)),
         Document::Fit(d) => {
             let sentences = d.conclusion.results.iter().map(|r| words::clean(&r.sentence));
             Some(sentences.collect::<Vec<_>>().join(" "))

@@ -1,0 +1,152 @@
+//! Where the logs are, by how they are written: one after the other, and each write is made durable
+//! before the next.
+//!
+//! A database appends to its log and waits until that is on stable storage, by a flush or by a
+//! durable write. Data files are written at other places, or many writes share a flush. So a part
+//! of a device is one of a log if most of its writes continue, or repeat, a recent write and were
+//! made durable at once.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::io::{Io, Kind};
+
+/// Size of a part that is a log or not, as a power of two; more parts become fewer, larger ones.
+const REGION_BITS: u32 = 20;
+const REGIONS_MAX: usize = 1 << 16;
+/// The runs of writes that are followed on each device, and the most devices.
+const RUNS: usize = 32;
+const DEVICES_MAX: usize = 1024;
+/// How far before the end of a write the next may begin: a log writes its last page again.
+const OVERLAP_BYTES: u64 = 8192;
+/// So many writes of a run may share a flush: a long record is written in pieces.
+const SHARED_MAX: u32 = 8;
+/// Fewer appends say nothing.
+const APPENDS_MIN: u64 = 8;
+
+/// Looks for logs while a trace is read.
+#[derive(Debug, Default)]
+pub struct LogFinder {
+    bits: u32,
+    devices: HashMap<u32, Vec<Run>>,
+    regions: BTreeMap<(u32, u64), Counts>,
+}
+
+/// A run of writes, each of which continues or repeats the one before.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    start: u64,
+    end: u64,
+    /// Appends since the last flush.
+    pending: u32,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    writes: u64,
+    appends: u64,
+}
+
+/// The parts of devices that are logs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Logs {
+    bits: u32,
+    regions: BTreeSet<(u32, u64)>,
+}
+
+impl LogFinder {
+    /// Nothing was seen yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { bits: REGION_BITS, ..Self::default() }
+    }
+
+    /// Adds an I/O; give them in the order of their issue.
+    pub fn add(&mut self, io: &Io) {
+        match io.kind {
+            Kind::Write | Kind::DurableWrite => self.write(io),
+            Kind::Flush => self.flush(io.device),
+            Kind::Read | Kind::Discard => {}
+        }
+    }
+
+    fn write(&mut self, io: &Io) {
+        if !self.devices.contains_key(&io.device) && self.devices.len() == DEVICES_MAX {
+            return;
+        }
+        let runs = self.devices.entry(io.device).or_default();
+        let (start, end) = (io.offset_bytes, io.offset_bytes.saturating_add(io.length_bytes));
+        let follows = |r: &Run| {
+            let continues = (r.end.saturating_sub(OVERLAP_BYTES)..=r.end).contains(&start);
+            (continues && end > r.end) || (start == r.start && end == r.end)
+        };
+        let before = runs.iter().position(follows).map(|index| runs.remove(index));
+        runs.truncate(RUNS - 1);
+        let durable = io.kind == Kind::DurableWrite;
+        let pending = match before {
+            Some(run) if !durable => run.pending.saturating_add(1),
+            _ => 0,
+        };
+        runs.insert(0, Run { start, end, pending });
+        let appends = u64::from(durable && before.is_some());
+        let counts = self.regions.entry((io.device, start >> self.bits)).or_default();
+        counts.writes += 1;
+        counts.appends += appends;
+        self.join();
+    }
+
+    /// What was appended since the last flush is durable, unless that was much.
+    fn flush(&mut self, device: u32) {
+        let Some(runs) = self.devices.get_mut(&device) else { return };
+        for run in runs {
+            let pending = std::mem::take(&mut run.pending);
+            if pending <= SHARED_MAX {
+                let counts = self.regions.entry((device, run.start >> self.bits)).or_default();
+                counts.appends += u64::from(pending);
+            }
+        }
+    }
+
+    fn join(&mut self) {
+        while self.regions.len() > REGIONS_MAX && self.bits < 63 {
+            self.bits += 1;
+            let mut joined: BTreeMap<(u32, u64), Counts> = BTreeMap::new();
+            for ((device, region), counts) in &self.regions {
+                let into = joined.entry((*device, region >> 1)).or_default();
+                into.writes += counts.writes;
+                into.appends += counts.appends;
+            }
+            self.regions = joined;
+        }
+    }
+
+    /// The logs of all that was added.
+    #[must_use]
+    pub fn finish(self) -> Logs {
+        let is_log = |counts: &Counts| {
+            counts.appends >= APPENDS_MIN && 2 * counts.appends > counts.writes
+        };
+        let found = self.regions.into_iter().filter(|(_, counts)| is_log(counts));
+        Logs { bits: self.bits, regions: found.map(|(region, _)| region).collect() }
+    }
+}
+
+impl Logs {
+    /// Whether no log was found: there is none, or its flushes are not in the trace.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.regions.is_empty()
+    }
+
+    /// Whether an I/O writes to a log.
+    #[must_use]
+    pub fn is_log_write(&self, io: &Io) -> bool {
+        matches!(io.kind, Kind::Write | Kind::DurableWrite)
+            && self.regions.contains(&(io.device, io.offset_bytes >> self.bits))
+    }
+
+    /// Bytes of the parts that are logs.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        (self.regions.len() as u64).saturating_mul(1 << self.bits)
+    }
+}
