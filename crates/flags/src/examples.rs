@@ -43,6 +43,7 @@ pub const EXAMPLES: [(&str, &[&str]); 61] = [
     ),
     ("capture", &["iosonde capture /var/lib/postgresql -d 60s -o /mnt/other/shop.iotrace"]),
     ("capture import", &["iosonde capture import sda.blktrace.0 sda.blktrace.1 -o shop.iotrace"]),
+    ("capture model", &["iosonde capture model shop.iotrace -o shop.toml"]),
     ("capture show", &["iosonde capture show shop.iotrace"]),
     ("replay", &["iosonde replay shop.iotrace /data --from 14:00 --to 15:00 --users 2"]),
     ("fit", &["iosonde fit shop.iotrace /data --limit log=5ms@p99 --growth 4%/month"]),

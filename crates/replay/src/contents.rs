@@ -98,11 +98,7 @@ impl Contents {
     }
 
     /// Counts the writes of the log, which are known when all is read.
-    fn count_log(
-        &mut self,
-        open: &OpenTrace<'_>,
-        selection: &Selection,
-    ) -> Result<(), TraceError> {
+    fn count_log(&mut self, open: &OpenTrace<'_>, selection: &Selection) -> Result<(), TraceError> {
         if self.logs.is_empty() {
             return Ok(());
         }

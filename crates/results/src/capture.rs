@@ -35,6 +35,10 @@ pub struct Capture {
     pub write_sequence: Option<CapturedSequence>,
     /// Which parts are used how often, and how much a cache would help.
     pub locality: Option<CapturedLocality>,
+    /// Writes of the log and of data, told apart by how they are written; empty where no log is
+    /// known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<CapturedWrites>,
     /// How bursty arrivals are, from short time scales to long ones.
     pub bursts: Vec<CapturedBursts>,
     /// How many I/Os are in flight.
@@ -90,6 +94,27 @@ pub struct CapturedKind {
     pub other_sizes: u64,
     /// Their latencies; percentiles are within 1 %.
     pub latency_ns: Option<CapturedLatency>,
+}
+
+/// Writes for one purpose.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CapturedWrites {
+    /// What they are for.
+    pub purpose: CapturedPurpose,
+    /// Plain and durable writes.
+    pub kinds: Vec<CapturedKind>,
+    /// How many of them continue or repeat an earlier write, in percent.
+    pub sequential_percent: f64,
+}
+
+/// What a write is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CapturedPurpose {
+    /// To a log: each write continues one before and is made durable at once.
+    Log,
+    /// To anything else.
+    Data,
 }
 
 /// How often an I/O of one size occurs.

@@ -41,7 +41,7 @@ pub use assessment::{
 pub use capture::{
     Capture, CaptureEnding, CapturedBursts, CapturedCache, CapturedDepth, CapturedDevice,
     CapturedKind, CapturedLatency, CapturedLocality, CapturedOp, CapturedPeak, CapturedPoint,
-    CapturedSequence, CapturedSize, HotPart, LatencyClass,
+    CapturedPurpose, CapturedSequence, CapturedSize, CapturedWrites, HotPart, LatencyClass,
 };
 pub use comparison::{
     COMPARISON_SCHEMA, ComparedFigure, ComparedLoad, Comparison, Figure, FigureUnit, Side,

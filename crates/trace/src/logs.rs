@@ -122,9 +122,8 @@ impl LogFinder {
     /// The logs of all that was added.
     #[must_use]
     pub fn finish(self) -> Logs {
-        let is_log = |counts: &Counts| {
-            counts.appends >= APPENDS_MIN && 2 * counts.appends > counts.writes
-        };
+        let is_log =
+            |counts: &Counts| counts.appends >= APPENDS_MIN && 2 * counts.appends > counts.writes;
         let found = self.regions.into_iter().filter(|(_, counts)| is_log(counts));
         Logs { bits: self.bits, regions: found.map(|(region, _)| region).collect() }
     }

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use clap::{Args, Subcommand};
 use engine::Permissions;
 use jobs::{
-    Conducted, ImportRequest, JobError, ModelRequest, PartPlan, RecordRequest, Session, TraceFormat,
-    TraceMoment,
+    Conducted, ImportRequest, JobError, ModelRequest, PartPlan, RecordRequest, Session,
+    TraceFormat, TraceMoment,
 };
 use screen::Display;
 

@@ -36,6 +36,7 @@ pub(super) fn capture(
         read_sequence: summary.read_sequence.as_ref().map(sequence),
         write_sequence: summary.write_sequence.as_ref().map(sequence),
         locality: summary.locality.as_ref().map(locality),
+        writes: Vec::new(),
         bursts: summary.bursts.iter().map(|all| bursts(all, summary)).collect(),
         depth: summary.depth.map(|depth| CapturedDepth {
             mean: depth.mean,
@@ -119,7 +120,7 @@ pub(crate) fn op(kind: Kind) -> CapturedOp {
     }
 }
 
-fn kind(total: &KindTotal) -> CapturedKind {
+pub(crate) fn kind(total: &KindTotal) -> CapturedKind {
     let size = |size: &trace::profile::SizeCount| CapturedSize { bytes: size.bytes, ios: size.ios };
     CapturedKind {
         kind: op(total.kind),

@@ -4,7 +4,7 @@ mod convert;
 mod import;
 mod record;
 
-pub(crate) use convert::op;
+pub(crate) use convert::{kind, op};
 pub use import::{ImportRequest, TraceFormat, import_trace};
 pub use record::{RecordRequest, Recorded, record_trace};
 
@@ -17,7 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 use results::{Capture, Conclusion as _, Document, Environment, Experiment, Status};
 use serde::Serialize;
 use trace::profile::Profile;
-use trace::{Ending, Header, Ordered, Reader, TraceError};
+use trace::{Ending, Header, LogFinder, Ordered, Reader, TraceError};
 
 use crate::conduct::{Conducted, JobError, Session, both};
 use crate::event::Event;
@@ -33,21 +33,18 @@ const KIND: &str = "trace of iosonde";
 /// # Errors
 /// The file is not a trace, cannot be read, or has no I/O.
 pub fn show_trace(path: &Path, session: &mut Session<'_>) -> Result<Conducted, JobError> {
-    keep_shown(document(path)?, session)
+    Ok(keep_shown(document(path)?, session))
 }
 
 /// Delivers a document of a trace, and keeps it where there is a history.
-pub(crate) fn keep_shown(
-    document: Document,
-    session: &mut Session<'_>,
-) -> Result<Conducted, JobError> {
+pub(crate) fn keep_shown(document: Document, session: &mut Session<'_>) -> Conducted {
     let delivered = session.sink.deliver(&document);
     let kept = session.recording.map_or(Ok(()), |recording| {
         keep(&document, recording)
             .map(|id| session.sink.hear(&Event::Kept { id, history: recording.named.clone() }))
             .map_err(|error| format!("{error}\nthe result is shown, but it is not recorded"))
     });
-    Ok(Conducted { documents: vec![document], kept: both(delivered, kept) })
+    Conducted { documents: vec![document], kept: both(delivered, kept) }
 }
 
 fn keep(document: &Document, recording: &Recording) -> Result<String, history::HistoryError> {
@@ -63,9 +60,11 @@ fn document(path: &Path) -> Result<Document, JobError> {
     let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
     let modified = file.metadata().and_then(|metadata| metadata.modified());
     let mut reader = Reader::new(BufReader::with_capacity(1 << 20, file)).map_err(wrong)?;
-    let mut profile = Profile::new();
+    let (mut profile, mut finder) = (Profile::new(), LogFinder::new());
     for io in Ordered::new(reader.by_ref()) {
-        profile.add(&io.map_err(wrong)?);
+        let io = io.map_err(wrong)?;
+        profile.add(&io);
+        finder.add(&io);
     }
     let summary = profile.finish();
     if summary.ios == 0 {
@@ -78,7 +77,8 @@ fn document(path: &Path) -> Result<Document, JobError> {
     let written = || modified.ok().and_then(|time| Timestamp::try_from(time).ok());
     let started = began.or_else(written).unwrap_or(Timestamp::UNIX_EPOCH);
     let ending = reader.ending().unwrap_or(Ending::Cut);
-    let conclusion = convert::capture(&summary, reader.header(), (ending, reader.lost()));
+    let mut conclusion = convert::capture(&summary, reader.header(), (ending, reader.lost()));
+    conclusion.writes = crate::model::writes(path, &finder.finish()).map_err(wrong)?;
     experiment(path, started, conclusion, reader.header())
 }
 

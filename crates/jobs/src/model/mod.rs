@@ -2,6 +2,7 @@
 
 mod quality;
 mod streams;
+mod writes;
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -17,6 +18,7 @@ use results::{
 use workload::{Bytes, Target, Workload, show_number};
 
 pub(crate) use streams::Groups;
+pub(crate) use writes::writes;
 
 use crate::capture::{conclude, keep_shown};
 use crate::conduct::{Conducted, JobError, Session};
@@ -64,7 +66,7 @@ pub fn model_trace(
     let started = part.header.began_unix_ms.and_then(|ms| i64::try_from(ms).ok());
     let started = started.and_then(|ms| Timestamp::from_millisecond(ms).ok());
     let started = started.unwrap_or(Timestamp::UNIX_EPOCH);
-    keep_shown(document(&part, started, model)?, session)
+    Ok(keep_shown(document(&part, started, model)?, session))
 }
 
 fn is_model(file: File) -> io::Result<bool> {

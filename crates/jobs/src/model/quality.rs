@@ -159,8 +159,7 @@ impl<'a> Bench<'a> {
             ..Workload::default()
         };
         let workload = ReplayTarget::of(&like, None).workload(contents, MapKind::Compact);
-        let prepared =
-            engine::prepare(&workload, &Permissions::default(), self.stop, &mut |_| ())?;
+        let prepared = engine::prepare(&workload, &Permissions::default(), self.stop, &mut |_| ())?;
         let manner = Manner {
             selection: Selection { users: 1.0, speed: 1.0, ..self.part.selection },
             mode: Mode::AsTimed,
@@ -182,8 +181,7 @@ impl<'a> Bench<'a> {
         };
         workload.targets.iter_mut().for_each(|target| target.path = PathBuf::from("sim"));
         let site = Site::of(&workload);
-        let prepared =
-            engine::prepare(&workload, &Permissions::default(), self.stop, &mut |_| ())?;
+        let prepared = engine::prepare(&workload, &Permissions::default(), self.stop, &mut |_| ())?;
         let measured = survey::measure(&workload, &prepared, &site, self.stop, &mut |_: &_| ());
         let measured = measured.map_err(|error| JobError::CannotRun(error.to_string()))?;
         self.check()?;

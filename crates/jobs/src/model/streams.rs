@@ -72,15 +72,13 @@ impl Groups {
 
     /// The streams, and the size of a target that has room for them: first the data, then the log.
     pub(crate) fn streams(&self, span_ns: u64, how: ModelledArrivals) -> (Vec<Stream>, u64) {
-        let used = |summary: &Summary| {
-            summary.locality.as_ref().map_or(0, |l| whole_mib(l.touched_bytes))
-        };
+        let used =
+            |summary: &Summary| summary.locality.as_ref().map_or(0, |l| whole_mib(l.touched_bytes));
         let data_bytes = used(&self.reads).max(used(&self.data)).max(16 * MIB);
         let log_bytes = self.log_bytes.max(used(&self.log)).next_multiple_of(MIB);
         let mut streams = Vec::new();
         for group in self.groups() {
-            let area =
-                if group.name == "log" { (data_bytes, log_bytes) } else { (0, data_bytes) };
+            let area = if group.name == "log" { (data_bytes, log_bytes) } else { (0, data_bytes) };
             streams.extend(group.stream(span_ns, area, how));
         }
         (streams, data_bytes + log_bytes)

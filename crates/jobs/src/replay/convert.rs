@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use replay::{CLASSES, Contents, MapKind, Mode, SETS};
 use results::{
-    CapturedLatency, CapturedOp, Histogram, ReplayMap, ReplayPoint, ReplayResult, ReplayTiming, ReplayedClass,
+    CapturedLatency, CapturedOp, Histogram, ReplayMap, ReplayPoint, ReplayResult, ReplayTiming,
+    ReplayedClass,
 };
 
 use super::perform::{Manner, Performed};

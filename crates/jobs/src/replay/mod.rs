@@ -18,14 +18,14 @@ use serde::{Deserialize, Serialize};
 use survey::{Progress, Site};
 use workload::{Bytes, Target, Workload, show_duration, show_ns};
 
+pub(crate) use convert::{demerit, latency, set};
+pub(crate) use fit::plural_of;
 pub use fit::{FitPlan, FitTarget};
 pub use limits::{Growth, LatencyLimit};
 pub use moment::TraceMoment;
 pub use part::PartPlan;
+pub(crate) use part::{Part, open};
 pub use perform::ReplayTarget;
-pub(crate) use convert::{demerit, latency, set};
-pub(crate) use fit::plural_of;
-pub(crate) use part::Part;
 pub(crate) use perform::{Manner, perform};
 
 use crate::conduct::{Conducted, JobError, Relay, Session};

@@ -90,9 +90,8 @@ impl PartPlan {
 
     /// The begins of the busiest parts of this length that do not overlap, the busiest first.
     pub(crate) fn busiest(&self, length_ns: u64, count: usize) -> Result<Vec<u64>, JobError> {
-        let wrong = |error: TraceError| {
-            JobError::CannotRun(format!("`{}`: {error}", self.trace.display()))
-        };
+        let wrong =
+            |error: TraceError| JobError::CannotRun(format!("`{}`: {error}", self.trace.display()));
         let mut windows = BusiestWindows::new(length_ns);
         for io in open(&self.trace).map_err(wrong)? {
             windows.add(&io.map_err(wrong)?);
@@ -132,13 +131,8 @@ impl PartPlan {
             JobError::CannotRun(format!("`{}`: {error}", path.display()))
         };
         let (header, lost, ending) = self.ends().map_err(|error| wrong(&error))?;
-        let selection = Selection {
-            from_ns,
-            to_ns,
-            speed: self.speed,
-            users: self.users,
-            looped: self.looped,
-        };
+        let selection =
+            Selection { from_ns, to_ns, speed: self.speed, users: self.users, looped: self.looped };
         if selection.from_ns >= selection.to_ns {
             return Err(JobError::Usage("--from must be before --to".to_owned()));
         }
@@ -171,9 +165,8 @@ impl PartPlan {
 impl Part {
     /// Reads its I/Os again.
     pub(crate) fn each(&self, take: &mut dyn FnMut(&Io)) -> Result<(), JobError> {
-        let wrong = |error: TraceError| {
-            JobError::CannotRun(format!("`{}`: {error}", self.path.display()))
-        };
+        let wrong =
+            |error: TraceError| JobError::CannotRun(format!("`{}`: {error}", self.path.display()));
         for io in open(&self.path).map_err(wrong)? {
             let io = io.map_err(wrong)?;
             if io.issued_ns >= self.selection.to_ns {

@@ -3,7 +3,7 @@
 
 use results::{
     Capture, CapturedKind, CapturedLocality, CapturedOp, CapturedPeak, CapturedPoint,
-    CapturedSequence, Experiment,
+    CapturedPurpose, CapturedSequence, CapturedWrites, Experiment,
 };
 use workload::{show_duration, show_ns, show_number};
 
@@ -22,7 +22,8 @@ const HEAT_COLUMNS: usize = 24;
 /// All sections on a trace.
 pub(super) fn sections(e: &Experiment<Capture>) -> Vec<Section> {
     let c = &e.conclusion;
-    let mix = kinds(c).into_iter().map(Block::Table).chain([full(devices(c).map(Block::Table))]);
+    let mix = [kinds(c), writes(c)].into_iter().flatten().map(Block::Table);
+    let mix = mix.chain([full(devices(c).map(Block::Table))]);
     let over_time = [rates(e), latencies(e), heat(e)];
     let sections = [
         section("captured", say!("heading-what-was-captured"), vec![Block::Facts(facts(e))]),
@@ -92,6 +93,36 @@ fn sizes(kind: &CapturedKind) -> String {
     let shown: Vec<String> =
         shown.map(|size| format!("{} {}", words::size(size.bytes), share(size.ios))).collect();
     shown.join(", ")
+}
+
+/// Writes of the log and of data.
+fn writes(c: &Capture) -> Option<Table> {
+    let columns = vec![
+        column("purpose", say!("label-purpose"), Unit::Text),
+        column("kind", say!("label-kind"), Unit::Text),
+        column("ios", say!("label-i-os"), Unit::Count),
+        column("sequential_percent", say!("label-in-order"), Unit::Percent),
+        column("sizes", say!("label-frequent-sizes"), Unit::Text),
+        column("latency_p50_ns", "p50", Unit::Nanoseconds),
+        column("latency_p99_ns", "p99", Unit::Nanoseconds),
+    ];
+    let row = |writes: &CapturedWrites, kind: &CapturedKind| -> Vec<Cell> {
+        let purpose = match writes.purpose {
+            CapturedPurpose::Log => say!("capture-log"),
+            CapturedPurpose::Data => say!("capture-data"),
+        };
+        vec![
+            text(purpose),
+            text(word(kind.kind)),
+            whole(kind.ios),
+            number(writes.sequential_percent),
+            text(sizes(kind)),
+            whole(kind.latency_ns.map(|l| l.p50)),
+            whole(kind.latency_ns.map(|l| l.p99)),
+        ]
+    };
+    let rows = c.writes.iter().flat_map(|w| w.kinds.iter().map(move |kind| row(w, kind)));
+    table("writes", say!("heading-writes-by-purpose"), "", columns, rows.collect())
 }
 
 fn kinds(c: &Capture) -> Option<Table> {

@@ -25,7 +25,11 @@ pub(super) fn sections(e: &Experiment<TraceModel>) -> Vec<Section> {
     facts.push(fact(say!("label-arrivals"), arrivals));
     let load = [Block::Facts(facts)].into_iter().chain(streams(c).map(Block::Table));
     let sections = [
-        section("model", say!("heading-model-distances"), distances(c).map(Block::Table).into_iter().collect()),
+        section(
+            "model",
+            say!("heading-model-distances"),
+            distances(c).map(Block::Table).into_iter().collect(),
+        ),
         section("load", say!("heading-model-streams"), load.collect()),
     ];
     sections.into_iter().flatten().collect()
@@ -50,7 +54,13 @@ fn streams(c: &TraceModel) -> Option<Table> {
             number(stream.dispersion),
         ]
     };
-    table("streams", say!("heading-model-streams"), "", columns, c.streams.iter().map(row).collect())
+    table(
+        "streams",
+        say!("heading-model-streams"),
+        "",
+        columns,
+        c.streams.iter().map(row).collect(),
+    )
 }
 
 fn distances(c: &TraceModel) -> Option<Table> {
