@@ -133,6 +133,32 @@ fn a_real_target_is_made_filled_and_removed() {
     assert_eq!(left.len(), 1, "only the trace: {left:?}");
 }
 
+/// A trace of reads only ended in a panic on a real target: it has no buffers to write from.
+#[test]
+fn a_trace_that_only_reads_is_replayed_on_a_real_target() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("reads.iotrace");
+    let mut writer = Writer::new(File::create(&path).unwrap(), &Header::default()).unwrap();
+    for number in 0..100u64 {
+        let io = Io {
+            issued_ns: number * 10_000,
+            latency_ns: Some(100_000),
+            device: 0,
+            stream: 0,
+            offset_bytes: number * 8192,
+            length_bytes: 8192,
+            kind: Kind::Read,
+        };
+        writer.write(io).unwrap();
+    }
+    writer.finish().unwrap();
+    let workload = Workload { mode: Mode::Buffered, ..Workload::default() };
+    let like = ReplayTarget::of(&workload, None);
+    let target = like.at(&Target { path: directory.path().to_owned(), size_bytes: None });
+    let (replay, status, _) = replayed(replay(&path, target)).unwrap();
+    assert_eq!((replay.results[0].ios, status), (100, Status::Complete));
+}
+
 #[test]
 fn what_cannot_be_replayed_is_refused_with_a_remedy() {
     let directory = tempfile::tempdir().unwrap();

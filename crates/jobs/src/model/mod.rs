@@ -77,7 +77,7 @@ fn is_model(file: File) -> io::Result<bool> {
 /// where that has very many I/Os.
 pub(crate) fn busy_part(plan: &PartPlan) -> Result<Part, JobError> {
     if plan.from.is_some() || plan.to.is_some() {
-        return plan.read_at_most(LONGEST_NS);
+        return plan.read_at_most(u64::MAX);
     }
     let part = plan.read_busiest(LONGEST_NS)?;
     if part.contents.ios <= IOS_MAX {

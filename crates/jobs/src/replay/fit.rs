@@ -107,7 +107,11 @@ impl FitPlan {
             let text = format!("--seconds is {}: it must be 0.1 to 86400 seconds", self.seconds);
             return Err(JobError::Usage(text));
         }
-        self.part.read_at_most(workload::Nanoseconds::from_seconds(self.seconds).0)
+        let length_ns = workload::Nanoseconds::from_seconds(self.seconds).0;
+        if self.part.from.is_none() && self.part.to.is_none() {
+            return self.part.read_busiest(length_ns);
+        }
+        self.part.read_at_most(length_ns)
     }
 
     /// The limits of kinds that the trace has.

@@ -160,7 +160,8 @@ pub(crate) fn perform(
         interval_ns: 10_000_000,
         span_ns: contents.span_at(manner.selection.speed),
         stop,
-        content: is_real.then(|| WriteContent::new(workload.seed)),
+        // A target that is only read has no buffers to write from.
+        content: (is_real && contents.writes).then(|| WriteContent::new(workload.seed)),
     };
     let (blocks, from_reader) = sync_channel(BLOCKS_AHEAD);
     let (give_back, used) = sync_channel(BLOCKS_AHEAD + 2);
