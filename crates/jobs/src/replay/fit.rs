@@ -402,6 +402,19 @@ fn warnings(part: &Part, fit: &Fit) -> Vec<String> {
                 .to_owned(),
         );
     }
+    let is_log = |kind: results::CapturedOp| {
+        use results::CapturedOp::{DurableWrite, Flush, LogWrite};
+        matches!(kind, LogWrite | DurableWrite | Flush)
+    };
+    let cause =
+        |r: &FitResult| matches!(r.cause, Some(FitCause::Latency { kind, .. }) if is_log(kind));
+    if fit.results.iter().any(cause) {
+        warnings.push(
+            "The log gives out first. Commits of more users share writes of the log, and copies do \
+             not, so the storage may carry more than this says."
+                .to_owned(),
+        );
+    }
     let short = fit.limits.iter().find(|limit| {
         let index = (0..replay::SETS).find(|set| super::convert::set(*set) == limit.kind);
         index.is_some_and(|index| part.contents.counts[index] < 1000)
