@@ -3,9 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use analysis::claims::Claim;
+use results::verdict::Database;
 use workload::SimDevice;
 
 use crate::conduct::JobError;
+use crate::files::read_text;
 
 /// A simulated device in its own table, as a workload file has it.
 #[derive(serde::Deserialize)]
@@ -42,4 +45,25 @@ pub fn check_destroy(targets: &[&Path], all: &[PathBuf]) -> Result<(), JobError>
             destroy.display()
         )))
     })
+}
+
+/// What a user expects of storage: the claims of a file, or what a provider documents for a volume,
+/// by its name; `volumes` is a file of more of these.
+///
+/// # Errors
+/// A file cannot be read, or the volume or a claim is not known.
+pub fn expected_claims(
+    text: Option<&str>,
+    volumes: Option<&Path>,
+    database: Database,
+) -> Result<Vec<Claim>, JobError> {
+    let Some(text) = text else { return Ok(Vec::new()) };
+    let path = Path::new(text);
+    if survey::names_volume(text) && !path.exists() {
+        let own = volumes.map(read_text).transpose()?;
+        let claims = survey::volume_claims(text, own.as_deref(), database);
+        return claims.map_err(|e| JobError::Usage(format!("--expect {e}")));
+    }
+    let wrong = |what: String| JobError::Usage(format!("`{}`: {what}", path.display()));
+    survey::parse_claims(&read_text(path)?, database).map_err(|e| wrong(e.to_string()))
 }

@@ -49,7 +49,7 @@ pub use self::replay::{
     FitPlan, FitTarget, Growth, LatencyLimit, PartPlan, ReplayPlan, ReplayTarget, TraceMoment,
 };
 pub use again::{Again, AgainError, Original, again};
-pub use asked::{check_destroy, simulated_device};
+pub use asked::{check_destroy, expected_claims, simulated_device};
 pub use baseline::{BASELINE_RESULTS, Baseline, compare_with_baseline, set_baseline};
 pub use begun::BegunFiles;
 pub use conduct::{Conducted, JobError, Session, conduct, conduct_one};
@@ -61,7 +61,7 @@ pub use fleet::{FleetPlan, FleetReach};
 pub use import::{ImportError, Importer};
 pub use iometer::{CycleCall, CyclePlan};
 pub use job::{Description, Job, Steps};
-pub use model::{ModelRequest, model_trace};
+pub use model::ModelRequest;
 pub use monitor::{MonitorPlan, WatchError, set_all_beside};
 pub use places::Places;
 pub use plan::{Plan, PlanError, RunsPlan};

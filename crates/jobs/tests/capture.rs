@@ -43,7 +43,8 @@ fn show(
 ) -> Result<(Box<Experiment<Capture>>, usize), JobError> {
     let (mut sink, stop) = (Reader::default(), AtomicBool::new(false));
     let permissions = Permissions::default();
-    show_trace(trace, &mut Session { permissions, recording, sink: &mut sink, stop: &stop })?;
+    let mut session = Session { permissions, recording, sink: &mut sink, stop: &stop };
+    show_trace(trace, None, &mut session)?;
     let Some(Document::Capture(document)) = sink.document else { panic!("a capture") };
     Ok((document, sink.kept))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use engine::Permissions;
-use jobs::{Event, JobError, ModelRequest, PartPlan, Session, Sink, model_trace};
+use jobs::{Event, JobError, ModelRequest, PartPlan, Session, Sink, show_trace};
 use results::{CapturedOp, Document, TraceModel};
 use trace::{Header, Io, Kind, Writer};
 use workload::{Distribution, Pattern, Workload};
@@ -88,7 +88,7 @@ fn model(trace: &Path, output: &Path) -> Result<TraceModel, JobError> {
     let permissions = Permissions::default();
     let mut session = Session { permissions, recording: None, sink: &mut sink, stop: &stop };
     let part = PartPlan::new(trace, None, None);
-    model_trace(&ModelRequest { part: &part, output }, &mut session)?;
+    show_trace(trace, Some(ModelRequest { part: &part, output }), &mut session)?;
     let Some(Document::Model(document)) = sink.0 else { panic!("a model") };
     assert_eq!(document.warnings.is_empty(), document.conclusion.stands, "{:?}", document.warnings);
     Ok(document.conclusion)

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use analysis::claims::Claim;
 use jobs::files::{Journal, read_text, write_whole};
 use jobs::{Event, Plan, Sink};
 use report::text::clean;
@@ -108,7 +107,8 @@ pub(crate) fn options_of(args: &AssessLoad) -> Result<AssessOptions, Failure> {
         Some(text) => survey::parse_needs(text, database)
             .map_err(|e| Failure::WrongUsage(format!("--need: {e}")))?,
     };
-    let claims = claims_of(args, database)?;
+    let (expected, volumes) = (args.expect.as_deref(), args.volumes.as_deref());
+    let claims = jobs::expected_claims(expected, volumes, database)?;
     let pace = match args.pace {
         PaceArg::Glance => Pace::Glance,
         PaceArg::Quick => Pace::Quick,
@@ -135,19 +135,6 @@ pub(crate) fn options_of(args: &AssessLoad) -> Result<AssessOptions, Failure> {
         mode: if args.buffered { Mode::Buffered } else { Mode::Direct },
         seed: workload.seed,
     })
-}
-
-/// What the user expects: the claims of a file, or what a provider documents for a volume.
-fn claims_of(args: &AssessLoad, database: Database) -> Result<Vec<Claim>, Failure> {
-    let Some(text) = &args.expect else { return Ok(Vec::new()) };
-    let path = Path::new(text);
-    if survey::names_volume(text) && !path.exists() {
-        let own = args.volumes.as_deref().map(read_text).transpose()?;
-        let claims = survey::volume_claims(text, own.as_deref(), database);
-        return claims.map_err(|e| Failure::WrongUsage(format!("--expect {e}")));
-    }
-    let wrong = |what: String| Failure::WrongUsage(format!("`{}`: {what}", path.display()));
-    survey::parse_claims(&read_text(path)?, database).map_err(|e| wrong(e.to_string()))
 }
 
 /// `iosonde-2026-11-21-1504.html` in the current directory.

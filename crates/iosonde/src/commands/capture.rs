@@ -72,7 +72,7 @@ pub(crate) struct ImportArgs {
 /// `iosonde capture show`
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// Trace to show
+    /// Trace, as `iosonde capture` writes it
     #[arg(value_name = "TRACE")]
     pub trace: PathBuf,
 
@@ -90,9 +90,8 @@ pub(crate) struct ShowArgs {
 /// `iosonde capture model`
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
-    /// Trace to make a workload of
-    #[arg(value_name = "TRACE")]
-    pub trace: PathBuf,
+    #[command(flatten)]
+    pub show: ShowArgs,
 
     /// Workload file to write, for `iosonde run --workload`; an earlier model there is replaced
     #[arg(long, short, value_name = "FILE")]
@@ -106,13 +105,6 @@ pub(crate) struct ModelArgs {
     /// End before this moment of the trace
     #[arg(long, value_name = "MOMENT")]
     pub to: Option<TraceMoment>,
-
-    /// Print the result as JSON
-    #[arg(long)]
-    pub json: bool,
-
-    #[command(flatten)]
-    pub recording: RecordingArgs,
 }
 
 pub(crate) fn capture(args: &CaptureArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
@@ -122,8 +114,11 @@ pub(crate) fn capture(args: &CaptureArgs, stop: &AtomicBool) -> Result<Outcome, 
             let lines = jobs::import_trace(&ImportRequest { files, output, format: *from })?;
             said(&lines, Outcome::Done)
         }
-        Some(CaptureCommand::Model(args)) => model(args, stop),
-        Some(CaptureCommand::Show(args)) => show(args, stop),
+        Some(CaptureCommand::Model(ModelArgs { show: args, output, from, to })) => {
+            let part = PartPlan::new(&args.trace, from.as_ref(), to.as_ref());
+            show(args, Some(ModelRequest { part: &part, output }), stop)
+        }
+        Some(CaptureCommand::Show(args)) => show(args, None, stop),
     }
 }
 
@@ -139,26 +134,14 @@ fn record(args: &CaptureArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     said(&done.lines, if done.is_cut_short { Outcome::Interrupted } else { Outcome::Done })
 }
 
-fn show(args: &ShowArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let trace = &args.trace;
-    in_session(args.json, &args.recording, stop, |session| jobs::show_trace(trace, session))
-}
-
-fn model(args: &ModelArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let part = PartPlan::new(&args.trace, args.from.as_ref(), args.to.as_ref());
-    let request = ModelRequest { part: &part, output: &args.output };
-    in_session(args.json, &args.recording, stop, |session| jobs::model_trace(&request, session))
-}
-
-fn in_session(
-    json: bool,
-    recording: &RecordingArgs,
+fn show(
+    args: &ShowArgs,
+    model: Option<ModelRequest<'_>>,
     stop: &AtomicBool,
-    work: impl FnOnce(&mut Session<'_>) -> Result<Conducted, JobError>,
 ) -> Result<Outcome, Failure> {
-    let mut console = Console::new(Display::new(false), json);
-    let (permissions, recording) = (Permissions::default(), recording.recording()?);
+    let mut console = Console::new(Display::new(false), args.json);
+    let (permissions, recording) = (Permissions::default(), args.recording.recording()?);
     let recording = recording.as_ref();
     let mut session = Session { permissions, recording, sink: &mut console, stop };
-    ended(work(&mut session)?, stop).map(|(_, outcome)| outcome)
+    ended(jobs::show_trace(&args.trace, model, &mut session)?, stop).map(|(_, outcome)| outcome)
 }

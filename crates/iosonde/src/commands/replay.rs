@@ -107,8 +107,8 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "MODEL")]
     pub device: Vec<String>,
 
-    /// Limit that has to hold, such as log=5ms@p99: for read, write, durable, flush or log (durable
-    /// and flush). May be given several times [default: the limits of the roles of `assess`]
+    /// Limit that has to hold, such as log=5ms@p99: for read, write, durable, flush or log (its writes
+    /// and all flushes). May be given several times [default: the limits of the roles of `assess`]
     #[arg(long, value_name = "LIMIT")]
     pub limit: Vec<LatencyLimit>,
 
@@ -116,7 +116,8 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "GROWTH")]
     pub growth: Option<Growth>,
 
-    /// Longest part of the trace to replay, some 15 times
+    /// Longest part of the trace to replay, some 15 times; its busiest one without `--from` and
+    /// `--to`
     #[arg(long, value_name = "N", default_value_t = 180.0)]
     pub seconds: f64,
 }
@@ -141,7 +142,6 @@ impl LoadArgs {
     }
 }
 
-/// Runs `iosonde replay`.
 pub(crate) fn replay(args: &ReplayArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let ReplayArgs { speed, users, looped, seconds, map, .. } = *args;
     let timing = ReplayTiming::of_flags(args.closed, args.dependent);
@@ -151,7 +151,6 @@ pub(crate) fn replay(args: &ReplayArgs, stop: &AtomicBool) -> Result<Outcome, Fa
     })
 }
 
-/// Runs `iosonde fit`.
 pub(crate) fn fit(args: &FitArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let (limits, growth, seconds) = (args.limit.clone(), args.growth, args.seconds);
     args.load.conduct(stop, |part, targets, like| {

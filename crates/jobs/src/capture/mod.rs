@@ -21,19 +21,27 @@ use trace::{Ending, Header, LogFinder, Ordered, Reader, TraceError};
 
 use crate::conduct::{Conducted, JobError, Session, both};
 use crate::event::Event;
+use crate::model::ModelRequest;
 use crate::recorder::Recording;
 use crate::subject::name_of;
 
 /// What a trace is, for messages.
 const KIND: &str = "trace of iosonde";
 
-/// Says what a trace is like: delivers the document, and keeps it where there is a history. The
-/// same trace shown again is the same document.
+/// Says what a trace is like, or makes a model of it: delivers the document, and keeps it where
+/// there is a history. The same trace shown again is the same document.
 ///
 /// # Errors
-/// The file is not a trace, cannot be read, or has no I/O.
-pub fn show_trace(path: &Path, session: &mut Session<'_>) -> Result<Conducted, JobError> {
-    Ok(keep_shown(document(path)?, session))
+/// The file is not a trace, cannot be read, or has no I/O; or the model cannot be written.
+pub fn show_trace(
+    path: &Path,
+    model: Option<ModelRequest<'_>>,
+    session: &mut Session<'_>,
+) -> Result<Conducted, JobError> {
+    match model {
+        Some(request) => crate::model::model_trace(&request, session),
+        None => Ok(keep_shown(document(path)?, session)),
+    }
 }
 
 /// Delivers a document of a trace, and keeps it where there is a history.

@@ -50,7 +50,7 @@ pub struct ModelRequest<'a> {
 ///
 /// # Errors
 /// The trace cannot be read, or the file not written.
-pub fn model_trace(
+pub(crate) fn model_trace(
     request: &ModelRequest<'_>,
     session: &mut Session<'_>,
 ) -> Result<Conducted, JobError> {
