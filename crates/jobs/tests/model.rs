@@ -49,23 +49,21 @@ fn io(issued_ns: f64, kind: Kind, offset_bytes: u64, length_bytes: u64) -> Io {
     Io { issued_ns, latency_ns, device: 0, stream: 0, offset_bytes, length_bytes, kind }
 }
 
-/// 30 s: 500 reads per second, of which four fifths go to a fifth of 16 MiB, and 100 appends per
-/// second to a log, each followed by a flush. In a freeze of 2 s nothing is issued, and then all.
+/// 30 s: 500 reads per second, of which four fifths go to a fifth of 16 MiB, and 100 durable
+/// appends per second to a log. In a freeze of 2 s nothing is issued, and then all.
 fn trace(directory: &Path, freezes: bool) -> PathBuf {
     let mut random = Random(28);
     let mut ios = Vec::new();
     let mut at = 0.0;
     while at < 30e9 {
         at += random.gap(2e6);
-        let page = random.bits() % (2048 / 5);
-        let page = if random.bits() % 5 < 4 { page } else { page * 4 + 2048 / 5 };
-        ios.push(io(at, Kind::Read, page % 2048 * 8192, 8192));
+        let pages = if random.bits() % 5 < 4 { 2048 / 5 } else { 2048 };
+        ios.push(io(at, Kind::Read, random.bits() % pages * 8192, 8192));
     }
     let (mut at, mut log) = (0.0, 1 << 40);
     while at < 30e9 {
         at += random.gap(1e7);
-        ios.push(io(at, Kind::Write, log, 4096));
-        ios.push(io(at + 100_000.0, Kind::Flush, 0, 0));
+        ios.push(io(at, Kind::DurableWrite, log, 4096));
         log += 4096;
     }
     if freezes {
@@ -106,10 +104,10 @@ fn a_load_of_independent_users_is_matched_and_the_file_is_that_workload() {
     assert_eq!((reads.write_percent, reads.pattern), (0, Pattern::Random));
     let Distribution::Hot { span_percent, .. } = reads.distribution else { panic!("{reads:?}") };
     assert!((15.0..30.0).contains(&span_percent), "{span_percent}");
-    assert_eq!((log.pattern, log.sync.map(|s| s.every_writes)), (Pattern::Sequential, Some(1)));
+    assert_eq!((log.pattern, log.durable, log.sync), (Pattern::Sequential, true, None));
     assert_eq!(found.devices.len(), 3);
     let kinds: Vec<CapturedOp> = found.devices[0].classes.iter().map(|c| c.kind).collect();
-    assert!(kinds.contains(&CapturedOp::LogWrite) && kinds.contains(&CapturedOp::Flush));
+    assert_eq!(kinds, [CapturedOp::Read, CapturedOp::DurableWrite, CapturedOp::LogWrite]);
     assert!(found.stands, "{} {:?}", found.sentence, found.devices);
     assert!(found.sentence.starts_with("The model stands for the trace."), "{}", found.sentence);
 }

@@ -23,8 +23,9 @@ const SHOWN_NS: u64 = 10_000_000;
 /// The largest burst, and I/Os in flight of a stream.
 const BURST_MAX: f64 = 256.0;
 const DEPTH: u32 = 256;
-/// Less than this share in order is random, and more is sequential.
-const SEQUENTIAL: (f64, f64) = (0.1, 0.9);
+/// Less than this share in order is random, and more is sequential. Of a small hot part, random I/Os
+/// often follow one of 32 others by chance.
+const SEQUENTIAL: (f64, f64) = (0.25, 0.9);
 /// A hot part that is this share of what is used is not one.
 const HOT_MAX: f64 = 0.7;
 /// Blocks are multiples of a sector, and at most as large as a replay makes them.
@@ -172,7 +173,7 @@ impl Group<'_> {
             blocks,
             pattern,
             random_percent,
-            distribution: locality.map_or(Distribution::Uniform, distribution),
+            distribution: locality.map_or(Distribution::Uniform, |l| distribution(l, area.1)),
             write_percent: if self.name == "reads" { 0 } else { 100 },
             durable: 2 * durable > moved,
             sync,
@@ -202,14 +203,13 @@ impl Group<'_> {
     }
 }
 
-/// The hot part of what is used: that which receives 80 % of the accesses.
-fn distribution(locality: &Locality) -> Distribution {
+/// The hot part of what is used, as a part of the area: that which receives 80 % of the accesses.
+fn distribution(locality: &Locality, area_bytes: u64) -> Distribution {
     let hot = locality.hot.iter().find(|part| (part.share - 0.8).abs() < 1e-9);
-    let share = hot.map_or(1.0, |part| part.bytes / locality.touched_bytes.max(1.0));
-    if share > HOT_MAX {
+    let Some(hot) = hot.filter(|part| part.bytes <= HOT_MAX * locality.touched_bytes) else {
         return Distribution::Uniform;
-    }
-    let span_percent = (100.0 * share).clamp(0.01, 100.0);
+    };
+    let span_percent = (100.0 * hot.bytes / area_bytes.max(1) as f64).clamp(0.01, 100.0);
     Distribution::Hot { span_percent, access_percent: 80.0 }
 }
 
