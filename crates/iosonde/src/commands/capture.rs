@@ -6,8 +6,7 @@ use std::sync::atomic::AtomicBool;
 use clap::{Args, Subcommand};
 use engine::Permissions;
 use jobs::{
-    Conducted, ImportRequest, JobError, ModelRequest, PartPlan, RecordRequest, Session,
-    TraceFormat, TraceMoment,
+    ImportRequest, ModelRequest, PartPlan, RecordRequest, Session, TraceFormat, TraceMoment,
 };
 use screen::Display;
 
