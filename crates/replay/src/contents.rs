@@ -45,7 +45,8 @@ pub struct Contents {
     pub devices: usize,
     /// Whether any I/O writes.
     pub writes: bool,
-    /// Recorded latencies by class, in the order of [`CLASSES`](crate::CLASSES); last those of writes of the log.
+    /// Recorded latencies by class, in the order of [`CLASSES`](crate::CLASSES); last those of the
+    /// writes of the log.
     pub latencies: [Histogram; SETS],
     /// I/Os by the same sets.
     pub counts: [u64; SETS],

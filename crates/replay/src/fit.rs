@@ -63,8 +63,8 @@ pub enum Failing {
 /// One replay of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attempt {
-    /// How many times the load it was: the I/Os that were made divided by those of the part. Part of
-    /// a copy is a choice of whole regions, so it may be somewhat more or less than was asked for.
+    /// How many times the load it was: the I/Os that were made divided by those of the part. Part
+    /// of a copy is a choice of regions, so it may be somewhat more or less than was asked for.
     pub users: f64,
     /// How it was replayed.
     pub mode: Mode,

@@ -107,8 +107,9 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "MODEL")]
     pub device: Vec<String>,
 
-    /// Limit that has to hold, such as log=5ms@p99: for read, write, durable, flush or log (its writes
-    /// and all flushes). May be given several times [default: the limits of the roles of `assess`]
+    /// Limit that has to hold, such as log=5ms@p99: for read, write, durable, flush or log (its
+    /// writes and all flushes). May be given several times [default: the limits of the roles of
+    /// `assess`]
     #[arg(long, value_name = "LIMIT")]
     pub limit: Vec<LatencyLimit>,
 

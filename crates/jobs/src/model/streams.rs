@@ -23,8 +23,8 @@ const SHOWN_NS: u64 = 10_000_000;
 /// The largest burst, and I/Os in flight of a stream.
 const BURST_MAX: f64 = 256.0;
 const DEPTH: u32 = 256;
-/// Less than this share in order is random, and more is sequential. Of a small hot part, random I/Os
-/// often follow one of 32 others by chance.
+/// Less than this share in order is random, and more is sequential. Of a small hot part, random
+/// I/Os often follow one of 32 others by chance.
 const SEQUENTIAL: (f64, f64) = (0.25, 0.9);
 /// A hot part that is this share of what is used is not one.
 const HOT_MAX: f64 = 0.7;
