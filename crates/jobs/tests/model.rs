@@ -1,5 +1,6 @@
 //! A workload is made of a trace, and its quality is measured: a load that a workload can express
 //! is matched, and one that it cannot is refused in words.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -76,7 +77,9 @@ fn trace(directory: &Path, freezes: bool) -> PathBuf {
     ios.sort_by_key(|io| io.issued_ns);
     let path = directory.join("t.iotrace");
     let mut writer = Writer::new(File::create(&path).unwrap(), &Header::default()).unwrap();
-    ios.into_iter().for_each(|io| writer.write(io).unwrap());
+    for io in ios {
+        writer.write(io).unwrap();
+    }
     writer.finish().unwrap();
     path
 }
