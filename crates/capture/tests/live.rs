@@ -5,7 +5,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use capture::{CaptureError, Counts, Method, Recorder, RecorderOptions};
@@ -118,6 +118,60 @@ fn the_io_of_a_process_is_told_from_that_of_others() {
     assert!(reader.wait().unwrap().success());
     let (ios, counts) = write(place.path(), recorder);
     // Reads of the program itself come from the page cache or the disk.
+    let pages = ios.iter().filter(|io| io.kind == Kind::Read && io.length_bytes == 4096).count();
+    assert!(pages >= 256, "{pages} reads of 4 KiB");
+    assert_eq!((written_bytes(&ios), counts.lost), (0, 0));
+}
+
+/// A cgroup for a test, removed with it.
+struct Cgroup(PathBuf);
+
+impl Cgroup {
+    /// Where the kernel tells the I/O of cgroups apart.
+    fn make() -> Option<Self> {
+        let name = format!("iosonde-test-{}", std::process::id());
+        let path = ["/sys/fs/cgroup/blkio", "/sys/fs/cgroup"].iter().find_map(|root| {
+            let path = Path::new(root).join(&name);
+            let is_one = Path::new(root).join("cgroup.procs").exists();
+            (is_one && fs::create_dir(&path).is_ok()).then_some(path)
+        });
+        path.map(Self)
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+/// A process in a cgroup in the cgroup reads with O_DIRECT; this one writes meanwhile.
+#[test]
+fn the_io_of_a_cgroup_is_told_from_that_of_others() {
+    let skip = |why: &str| testing::skip("capture::live::cgroup", why);
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let data = place.path().join("data");
+    fs::write(&data, vec![1; 1 << 20]).unwrap();
+    fs::File::open(&data).unwrap().sync_all().unwrap();
+    let Some(cgroup) = Cgroup::make() else { return skip("no cgroup can be made here") };
+    let inner = Cgroup(cgroup.0.join("inner"));
+    fs::create_dir(&inner.0).unwrap();
+    let Some(disk) = disk_under(place.path()) else { return skip("not on a disk") };
+    let (devices, method) = ([disk], Method::Auto);
+    let cgroup = Some(cgroup.0.as_path());
+    let options = RecorderOptions { devices: &devices, method, processes: &[], cgroup };
+    let recorder = match Recorder::start(&options) {
+        Ok(recorder) => recorder,
+        Err(error @ (CaptureError::EbpfFailed { .. } | CaptureError::Types(_))) => {
+            panic!("{error}")
+        }
+        Err(error) => return skip(&error.to_string()),
+    };
+    let script = "echo $$ > \"$1/cgroup.procs\" && exec dd if=\"$0\" of=/dev/null bs=4096 \
+                  count=256 iflag=direct";
+    let reader = Command::new("sh").args(["-c", script]).args([&data, &inner.0]).output().unwrap();
+    assert!(reader.status.success(), "{}", String::from_utf8_lossy(&reader.stderr));
+    let (ios, counts) = write(place.path(), recorder);
     let pages = ios.iter().filter(|io| io.kind == Kind::Read && io.length_bytes == 4096).count();
     assert!(pages >= 256, "{pages} reads of 4 KiB");
     assert_eq!((written_bytes(&ios), counts.lost), (0, 0));

@@ -23,6 +23,9 @@ struct Mapping {
     bytes: usize,
 }
 
+// SAFETY: a mapping belongs to the process, not to a thread, and only its owner unmaps it.
+unsafe impl Send for Mapping {}
+
 impl Mapping {
     fn new(map: &OwnedFd, (from, bytes): (usize, usize), is_ours: bool) -> io::Result<Self> {
         let access = if is_ours { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
