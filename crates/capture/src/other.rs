@@ -13,7 +13,7 @@ impl Recorder {
     ///
     /// # Errors
     /// Always.
-    pub fn start(_: &RecorderOptions<'_>) -> Result<Self, CaptureError> {
+    pub fn start(_: &RecorderOptions<'_>, _: &mut dyn FnMut()) -> Result<Self, CaptureError> {
         Err(CaptureError::NotLinux)
     }
 
@@ -63,7 +63,7 @@ impl Recorder {
     ///
     /// # Errors
     /// None: there is no recorder.
-    pub fn finish(self) -> Result<(Vec<Io>, Counts), CaptureError> {
+    pub fn finish(self, _: &mut dyn FnMut()) -> Result<(Vec<Io>, Counts), CaptureError> {
         match self {}
     }
 }

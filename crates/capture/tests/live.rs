@@ -25,7 +25,7 @@ fn disk_under(directory: &Path) -> Option<String> {
 fn start(place: &Path, method: Method, processes: &[u32]) -> Result<Recorder, String> {
     let devices = [disk_under(place).ok_or("not on a disk")?];
     let options = RecorderOptions { devices: &devices, method, processes, cgroup: None };
-    match Recorder::start(&options) {
+    match Recorder::start(&options, &mut || {}) {
         Ok(recorder) => Ok(recorder),
         Err(
             error @ (CaptureError::NotMounted
@@ -47,7 +47,7 @@ fn write(place: &Path, mut recorder: Recorder) -> (Vec<Io>, Counts) {
         file.sync_data().unwrap();
         ios.extend(recorder.poll().unwrap());
     }
-    let (rest, counts) = recorder.finish().unwrap();
+    let (rest, counts) = recorder.finish(&mut || {}).unwrap();
     ios.extend(rest);
     (ios, counts)
 }
@@ -160,7 +160,7 @@ fn the_io_of_a_cgroup_is_told_from_that_of_others() {
     let (devices, method) = ([disk], Method::Auto);
     let cgroup = Some(cgroup.0.as_path());
     let options = RecorderOptions { devices: &devices, method, processes: &[], cgroup };
-    let recorder = match Recorder::start(&options) {
+    let recorder = match Recorder::start(&options, &mut || {}) {
         Ok(recorder) => recorder,
         Err(error @ (CaptureError::EbpfFailed { .. } | CaptureError::Types(_))) => {
             panic!("{error}")
@@ -186,7 +186,7 @@ fn tracefs_does_not_tell_processes_apart_and_says_so() {
     let devices = [disk];
     let method = Method::Tracefs;
     let options = RecorderOptions { devices: &devices, method, processes: &[1], cgroup: None };
-    let error = Recorder::start(&options).unwrap_err();
+    let error = Recorder::start(&options, &mut || {}).unwrap_err();
     assert!(error.to_string().contains("--method ebpf"), "{error}");
 }
 
@@ -195,6 +195,6 @@ fn a_device_that_is_not_there_is_named() {
     let devices = ["no-such-disk".to_owned()];
     let method = Method::Auto;
     let options = RecorderOptions { devices: &devices, method, processes: &[], cgroup: None };
-    let error = Recorder::start(&options).unwrap_err();
+    let error = Recorder::start(&options, &mut || {}).unwrap_err();
     assert!(error.to_string().contains("`no-such-disk`"), "{error}");
 }

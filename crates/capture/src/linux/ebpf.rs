@@ -55,6 +55,7 @@ impl EbpfRecorder {
     pub(super) fn start(
         options: &RecorderOptions<'_>,
         numbers: &[u64],
+        look: &mut dyn FnMut(),
     ) -> Result<Self, CaptureError> {
         dated(options.devices)?;
         let bytes = fs::read(TYPES).map_err(|error| match error.kind() {
@@ -92,10 +93,13 @@ impl EbpfRecorder {
                 },
             })?);
         }
+        look();
         for program in &programs {
             links.push(bpf::attach(program).map_err(refused("start a program"))?);
         }
-        Ok(Self { links, programs, ring, counters, records: Records::new(flags, now_ns()) })
+        let records = Records::new(flags, now_ns());
+        look();
+        Ok(Self { links, programs, ring, counters, records })
     }
 
     /// Takes the I/Os that have ended.
@@ -125,8 +129,13 @@ impl EbpfRecorder {
     }
 
     /// Ends recording.
-    pub(super) fn finish(mut self) -> Result<(Vec<Io>, Counts), CaptureError> {
+    pub(super) fn finish(
+        mut self,
+        look: &mut dyn FnMut(),
+    ) -> Result<(Vec<Io>, Counts), CaptureError> {
+        look();
         self.links.clear();
+        look();
         let (begin, mut ios) = (Instant::now(), Vec::new());
         let records = &mut self.records;
         while !self.ring.take(|record| ios.extend(records.io(record))) {

@@ -33,28 +33,33 @@ enum Source {
 }
 
 impl Recorder {
-    /// Begins to record.
+    /// Begins to record. Calls `look` right before the kernel begins to, and right after.
     ///
     /// # Errors
     /// A device is not there, or the kernel refuses the method, or both if either may be used.
-    pub fn start(options: &RecorderOptions<'_>) -> Result<Self, CaptureError> {
+    pub fn start(
+        options: &RecorderOptions<'_>,
+        look: &mut dyn FnMut(),
+    ) -> Result<Self, CaptureError> {
         let numbers = options.devices.iter().map(|name| number_of(name));
         let numbers = numbers.collect::<Result<Vec<_>, _>>()?;
         let facts = options.devices.iter().map(|name| facts_of(name)).collect();
-        let ebpf = || EbpfRecorder::start(options, &numbers).map(|r| Source::Ebpf(Box::new(r)));
-        let tracefs = || {
+        let ebpf = |look: &mut dyn FnMut()| {
+            EbpfRecorder::start(options, &numbers, look).map(|r| Source::Ebpf(Box::new(r)))
+        };
+        let tracefs = |look: &mut dyn FnMut()| {
             if !options.processes.is_empty() || options.cgroup.is_some() {
                 return Err(CaptureError::NeedsEbpf);
             }
-            TracefsRecorder::start(&numbers).map(|r| Source::Tracefs(Box::new(r)))
+            TracefsRecorder::start(&numbers, look).map(|r| Source::Tracefs(Box::new(r)))
         };
         let (source, refused) = match options.method {
-            Method::Ebpf => (ebpf()?, None),
-            Method::Tracefs => (tracefs()?, None),
-            Method::Auto => match ebpf() {
+            Method::Ebpf => (ebpf(look)?, None),
+            Method::Tracefs => (tracefs(look)?, None),
+            Method::Auto => match ebpf(look) {
                 Ok(source) => (source, None),
                 Err(error @ CaptureError::Cgroup { .. }) => return Err(error),
-                Err(first) => match tracefs() {
+                Err(first) => match tracefs(look) {
                     Ok(source) => (source, Some(first)),
                     Err(CaptureError::NeedsEbpf) => return Err(first),
                     Err(second) => {
@@ -122,14 +127,14 @@ impl Recorder {
     }
 
     /// Ends recording: the I/Os that are left, those in flight without a latency (`tracefs`), and
-    /// what was not recorded.
+    /// what was not recorded. Calls `look` right before the kernel stops recording, and right after.
     ///
     /// # Errors
     /// The buffers cannot be read.
-    pub fn finish(self) -> Result<(Vec<Io>, Counts), CaptureError> {
+    pub fn finish(self, look: &mut dyn FnMut()) -> Result<(Vec<Io>, Counts), CaptureError> {
         match self.source {
-            Source::Ebpf(recorder) => recorder.finish(),
-            Source::Tracefs(recorder) => recorder.finish(),
+            Source::Ebpf(recorder) => recorder.finish(look),
+            Source::Tracefs(recorder) => recorder.finish(look),
         }
     }
 }

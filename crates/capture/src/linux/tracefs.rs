@@ -32,7 +32,7 @@ pub(super) struct TracefsRecorder {
 
 impl TracefsRecorder {
     /// Begins to record these devices, by the kernel's numbers.
-    pub(super) fn start(numbers: &[u64]) -> Result<Self, CaptureError> {
+    pub(super) fn start(numbers: &[u64], look: &mut dyn FnMut()) -> Result<Self, CaptureError> {
         let root = mounted()?;
         instance::remove_dead(&root);
         let instance = Instance::make(&root)?;
@@ -52,9 +52,11 @@ impl TracefsRecorder {
         }
         let cpus = instance.open_cpus()?;
         let events = Events::new(formats, numbers.to_vec(), now_ns());
+        look();
         for event in ["block_rq_issue", "block_rq_complete"] {
             instance.write(&format!("events/block/{event}/enable"), "1")?;
         }
+        look();
         Ok(Self { cpus, instance, events })
     }
 
@@ -78,8 +80,13 @@ impl TracefsRecorder {
     }
 
     /// Ends recording: the I/Os that are left, and those in flight without a latency.
-    pub(super) fn finish(mut self) -> Result<(Vec<Io>, Counts), CaptureError> {
+    pub(super) fn finish(
+        mut self,
+        look: &mut dyn FnMut(),
+    ) -> Result<(Vec<Io>, Counts), CaptureError> {
+        look();
         self.instance.write("tracing_on", "0")?;
+        look();
         let mut ios = Vec::new();
         self.read(&mut ios)?;
         self.events.finish(&mut ios);

@@ -10,22 +10,35 @@ pub(super) struct CrossCheck {
     samples: Vec<Tally>,
 }
 
+/// How the figures agree.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Comparison {
+    /// In words, a line each.
+    pub(super) lines: Vec<String>,
+    /// I/Os that the kernel counted at least and that were not recorded, without those that it
+    /// reported as lost.
+    pub(super) missing: u64,
+}
+
 impl CrossCheck {
     pub(super) fn new(disks: &[String]) -> Result<Self, CountersError> {
         Ok(Self { sampler: Sampler::new(disks.to_vec())?, samples: Vec::new() })
     }
 
     /// Reads the counters; to be called before and after the begin, and before and after the end.
-    pub(super) fn look(&mut self) -> Result<(), CountersError> {
-        let sample = self.sampler.sample()?;
-        let all = sample.disks.iter().map(tally);
-        self.samples.push(all.fold(Tally::default(), Tally::plus));
-        Ok(())
+    /// Counters that cannot be read are not compared.
+    pub(super) fn look(&mut self) {
+        if let Ok(sample) = self.sampler.sample() {
+            let all = sample.disks.iter().map(tally);
+            self.samples.push(all.fold(Tally::default(), Tally::plus));
+        }
     }
 
-    /// How the figures agree, a line each.
-    pub(super) fn compare(&self, recorded: Tally, counts: &Counts) -> Vec<String> {
-        let [before, begun, ending, after] = self.samples.as_slice() else { return Vec::new() };
+    pub(super) fn compare(&self, recorded: Tally, counts: &Counts) -> Comparison {
+        let [before, begun, ending, after] = self.samples.as_slice() else {
+            let text = "check: not made, because /proc/diskstats could not be read";
+            return Comparison { lines: vec![text.to_owned()], missing: 0 };
+        };
         let window = [minus(ending, begun), minus(after, before)];
         compare(recorded.plus(counts.early), counts, &window)
     }
@@ -67,6 +80,11 @@ impl Amount {
         self.seen.0 <= self.counted.1 && self.counted.0 <= self.seen.1
     }
 
+    /// What was counted at least beyond what was seen at most.
+    fn missing(&self) -> u64 {
+        self.counted.0.saturating_sub(self.seen.1)
+    }
+
     fn show(&self, (least, most): (u64, u64)) -> String {
         let one = |value| {
             if self.is_bytes { Bytes(value).to_string() } else { show_number(value as f64) }
@@ -79,7 +97,7 @@ impl Amount {
 /// The kernel counts the wait of a caller for a flush as a write without bytes; a write that
 /// flushes precede or follow is completed twice and counted once. An event that was lost may be
 /// any I/O, so with losses only the number of I/Os is bounded, and bytes are not.
-fn compare(seen: Tally, counts: &Counts, window: &[Tally; 2]) -> Vec<String> {
+fn compare(seen: Tally, counts: &Counts, window: &[Tally; 2]) -> Comparison {
     let [least, most] = window;
     let waits = match counts.twice {
         Some(twice) => (counts.empty.saturating_sub(twice), counts.empty.saturating_sub(twice)),
@@ -107,7 +125,7 @@ fn compare(seen: Tally, counts: &Counts, window: &[Tally; 2]) -> Vec<String> {
     ];
     if *most == Tally::default() && seen != Tally::default() {
         let text = "check: not made, because /proc/diskstats does not count these disks";
-        return vec![text.to_owned()];
+        return Comparison { lines: vec![text.to_owned()], missing: 0 };
     }
     let mut lines: Vec<String> = amounts
         .iter()
@@ -127,7 +145,8 @@ fn compare(seen: Tally, counts: &Counts, window: &[Tally; 2]) -> Vec<String> {
             "check: /proc/diskstats agrees: {reads} of {read}, {writes} of {written}, {flushes}"
         ));
     }
-    lines
+    let missing = amounts.iter().filter(|amount| !amount.is_bytes).map(Amount::missing).sum();
+    Comparison { lines, missing }
 }
 
 #[cfg(test)]
@@ -151,12 +170,12 @@ mod tests {
     fn waits_for_a_flush_count_as_writes_unless_they_end_one() {
         let counts = Counts { empty: 3, twice: Some(1), ..Counts::default() };
         let counted = Tally { writes: 7, ..SEEN };
-        assert!(agrees(&compare(SEEN, &counts, &[counted, counted])));
+        assert!(agrees(&compare(SEEN, &counts, &[counted, counted]).lines));
         let unknown = Counts { empty: 3, twice: None, ..Counts::default() };
         for (writes, is_right) in [(4, false), (5, true), (8, true), (9, false)] {
             let counted = Tally { writes, ..SEEN };
             let found = compare(SEEN, &unknown, &[counted, counted]);
-            assert_eq!(agrees(&found), is_right, "{writes}: {found:?}");
+            assert_eq!(agrees(&found.lines), is_right, "{writes}: {found:?}");
         }
     }
 
@@ -165,20 +184,21 @@ mod tests {
         let least = Tally { reads: 12, ..SEEN };
         let most = Tally { reads: 13, ..SEEN };
         let found = compare(SEEN, &Counts::default(), &[least, most]);
-        assert_eq!(found, ["warning: reads: 10 recorded, 12 to 13 counted by /proc/diskstats"]);
+        let line = "warning: reads: 10 recorded, 12 to 13 counted by /proc/diskstats";
+        assert_eq!((found.lines.as_slice(), found.missing), (&[line.to_owned()][..], 2));
         // Two events were lost: they may have been the two reads.
         let lost = Counts { lost: 2, ..Counts::default() };
-        assert!(agrees(&compare(SEEN, &lost, &[least, most])));
+        assert!(agrees(&compare(SEEN, &lost, &[least, most]).lines));
         // Fewer were counted than were recorded.
         let fewer = Tally { read_bytes: 0, ..SEEN };
         let found = compare(SEEN, &lost, &[fewer, fewer]);
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].starts_with("warning: bytes read: 40 KiB"), "{found:?}");
+        assert_eq!((found.lines.len(), found.missing), (1, 0), "{found:?}");
+        assert!(found.lines[0].starts_with("warning: bytes read: 40 KiB"), "{found:?}");
     }
 
     #[test]
     fn a_disk_that_the_kernel_does_not_count_is_not_checked() {
         let found = compare(SEEN, &Counts::default(), &[Tally::default(); 2]);
-        assert!(found[0].starts_with("check: not made"), "{found:?}");
+        assert!(found.lines[0].starts_with("check: not made"), "{found:?}");
     }
 }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use trace::{Header, Io, TraceError, Writer};
 use workload::{Bytes, plural, show_duration};
 
-use super::check::CrossCheck;
+use super::check::{Comparison, CrossCheck};
 use super::disks::{disks_of, disks_under};
 use super::{KIND, is_trace};
 use crate::conduct::JobError;
@@ -135,12 +135,16 @@ fn started(
     let RecordRequest { method, pids: processes, cgroup, .. } = *request;
     let options = RecorderOptions { devices: disks, method, processes, cgroup };
     let mut check = CrossCheck::new(disks).ok().filter(|_| !request.is_filtered());
-    let mut look = || check.as_mut().map_or(Ok(()), CrossCheck::look);
-    let cannot = |error: &dyn std::fmt::Display| JobError::CannotRun(error.to_string());
-    look().map_err(|error| cannot(&error))?;
-    let recorder = Recorder::start(&options).map_err(|error| cannot(&error))?;
-    look().map_err(|error| cannot(&error))?;
+    let recorder = Recorder::start(&options, &mut || look(check.as_mut()))
+        .map_err(|error| JobError::CannotRun(error.to_string()))?;
     Ok((recorder, check))
+}
+
+/// Reads the kernel's counters if they are compared.
+fn look(check: Option<&mut CrossCheck>) {
+    if let Some(check) = check {
+        check.look();
+    }
 }
 
 /// What to say when recording begins.
@@ -217,14 +221,12 @@ impl Summary {
 enum RecordingError {
     Capture(CaptureError),
     Trace(TraceError),
-    Counters(counters::CountersError),
 }
 
 impl RecordingError {
     fn told(&self, refused: &dyn Fn(&dyn std::fmt::Display) -> JobError) -> JobError {
         match self {
             Self::Capture(error) => JobError::CannotRun(error.to_string()),
-            Self::Counters(error) => JobError::CannotRun(error.to_string()),
             Self::Trace(error) => refused(error),
         }
     }
@@ -242,12 +244,6 @@ impl From<TraceError> for RecordingError {
     }
 }
 
-impl From<counters::CountersError> for RecordingError {
-    fn from(error: counters::CountersError) -> Self {
-        Self::Counters(error)
-    }
-}
-
 impl Recording {
     fn poll(&mut self, asks_for_lost: bool) -> Result<(), RecordingError> {
         let ios = self.recorder.poll()?;
@@ -261,15 +257,14 @@ impl Recording {
 
     fn finish(self) -> Result<Summary, RecordingError> {
         let Self { recorder, mut check, mut log } = self;
-        let mut look = || check.as_mut().map_or(Ok(()), CrossCheck::look);
-        look()?;
-        let (rest, counts) = recorder.finish()?;
-        look()?;
+        let (rest, mut counts) = recorder.finish(&mut || look(check.as_mut()))?;
         log.write(&rest)?;
+        let Comparison { lines: comparison, missing } =
+            check.map(|check| check.compare(log.tally, &counts)).unwrap_or_default();
+        counts.lost += missing;
         log.note_lost(counts.lost)?;
-        let Log { writer, ios, tally, unfinished, .. } = log;
+        let Log { writer, ios, unfinished, .. } = log;
         writer.finish()?;
-        let comparison = check.map(|check| check.compare(tally, &counts)).unwrap_or_default();
         let unfinished = unfinished.saturating_sub(counts.undated);
         Ok(Summary { ios, unfinished, counts, comparison })
     }
