@@ -7,12 +7,14 @@
 //! `block_rq_issue` and `block_rq_complete`. Nothing else of the system's tracing is touched. No
 //! content is seen, and no name is kept.
 
+#[cfg(target_os = "linux")]
 mod assembler;
 mod btf;
 mod check;
 mod event;
 mod format;
 mod page;
+#[cfg(target_os = "linux")]
 mod program;
 mod record;
 
@@ -31,8 +33,7 @@ pub use event::{BlockEvent, EventKind, Events};
 pub use format::{EventFormat, FormatError};
 pub use linux::Recorder;
 pub use page::{PageEvent, page_events};
-pub use program::Flags;
-pub use record::Records;
+pub use record::{Flags, Records};
 
 /// How I/Os are seen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -8,10 +8,8 @@ use crate::assembler::{
     Assembler, Helper, Label, R0, R1, R2, R3, R4, R6, R7, R8, R9, Register, STACK, Width,
 };
 use crate::btf::{Btf, BtfError};
+use crate::record::RECORD;
 
-/// The bytes of a record: times of arrival and completion, sector (eight each), flags, bytes, the
-/// number of the device, and what the kernel notes about the request (four each).
-pub(crate) const RECORD: usize = 40;
 /// Where the counters of the programs are in their map, in bytes.
 pub(crate) const LOST_AT: i16 = 0;
 pub(crate) const EMPTY_AT: i16 = 8;
@@ -26,44 +24,6 @@ const NO_WAKEUP: i32 = 1;
 
 const COMPLETE: &str = "btf_trace_block_rq_complete";
 const BEGIN: [&str; 2] = ["btf_trace_block_getrq", "btf_trace_block_bio_frontmerge"];
-
-/// What the flags of a request mean, which differs between kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Flags {
-    /// The operations.
-    pub write: u32,
-    /// Empties the cache of the device.
-    pub flush: u32,
-    /// Gives up a range.
-    pub discard: u32,
-    /// Gives up a range so that nobody can read it again.
-    pub secure_erase: u32,
-    /// Writes zeroes without carrying them.
-    pub write_zeroes: u32,
-    /// The bit of force unit access.
-    pub durable: u32,
-    /// The bit of a request that flushes precede or follow; older kernels do not name it.
-    pub flush_sequence: Option<u32>,
-}
-
-impl Flags {
-    /// Reads the values.
-    ///
-    /// # Errors
-    /// A value is not there.
-    pub fn find(btf: &Btf<'_>) -> Result<Self, BtfError> {
-        let bit = |name| btf.value(name).map(|bit| 1_u32.checked_shl(bit).unwrap_or(0));
-        Ok(Self {
-            write: btf.value("REQ_OP_WRITE")?,
-            flush: btf.value("REQ_OP_FLUSH")?,
-            discard: btf.value("REQ_OP_DISCARD")?,
-            secure_erase: btf.value("REQ_OP_SECURE_ERASE")?,
-            write_zeroes: btf.value("REQ_OP_WRITE_ZEROES")?,
-            durable: bit("__REQ_FUA")?,
-            flush_sequence: bit("__RQF_FLUSH_SEQ").ok(),
-        })
-    }
-}
 
 /// The maps of the programs, by the files that stand for them.
 #[derive(Debug, Clone, Copy)]

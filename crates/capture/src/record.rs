@@ -2,13 +2,54 @@
 
 use trace::{Io, Kind};
 
+use crate::btf::{Btf, BtfError};
 use crate::check::Tally;
-use crate::program::{Flags, RECORD};
 
+/// The bytes of a record: times of arrival and completion, sector (eight each), flags, bytes, the
+/// number of the device, and what the kernel notes about the request (four each).
+pub(crate) const RECORD: usize = 40;
 const SECTOR_BYTES: u64 = 512;
 const OPERATION: u32 = 0xff;
 /// The sector of what has none.
 const NO_SECTOR: u64 = u64::MAX;
+
+/// What the flags of a request mean, which differs between kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flags {
+    /// The operations.
+    pub write: u32,
+    /// Empties the cache of the device.
+    pub flush: u32,
+    /// Gives up a range.
+    pub discard: u32,
+    /// Gives up a range so that nobody can read it again.
+    pub secure_erase: u32,
+    /// Writes zeroes without carrying them.
+    pub write_zeroes: u32,
+    /// The bit of force unit access.
+    pub durable: u32,
+    /// The bit of a request that flushes precede or follow; older kernels do not name it.
+    pub flush_sequence: Option<u32>,
+}
+
+impl Flags {
+    /// Reads the values.
+    ///
+    /// # Errors
+    /// A value is not there.
+    pub fn find(btf: &Btf<'_>) -> Result<Self, BtfError> {
+        let bit = |name| btf.value(name).map(|bit| 1_u32.checked_shl(bit).unwrap_or(0));
+        Ok(Self {
+            write: btf.value("REQ_OP_WRITE")?,
+            flush: btf.value("REQ_OP_FLUSH")?,
+            discard: btf.value("REQ_OP_DISCARD")?,
+            secure_erase: btf.value("REQ_OP_SECURE_ERASE")?,
+            write_zeroes: btf.value("REQ_OP_WRITE_ZEROES")?,
+            durable: bit("__REQ_FUA")?,
+            flush_sequence: bit("__RQF_FLUSH_SEQ").ok(),
+        })
+    }
+}
 
 /// Records become I/Os.
 #[derive(Debug)]

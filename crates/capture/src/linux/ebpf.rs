@@ -16,8 +16,8 @@ use super::now_ns;
 use super::ring::{Counters, Ring};
 use crate::btf::Btf;
 use crate::check::Counts;
-use crate::program::{self, Choice, Flags, Maps};
-use crate::record::Records;
+use crate::program::{self, Choice, Maps};
+use crate::record::{Flags, Records};
 use crate::{CaptureError, RecorderOptions};
 
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
