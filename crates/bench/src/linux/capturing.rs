@@ -78,8 +78,8 @@ pub(super) fn run(args: &PeersArgs) -> Result<(String, bool), Error> {
     writeln!(
         table,
         "\nThe program in the kernel takes {middle:.0} ns an I/O (median of windows of 0.1 s), and \
-         at most {calm:.0} ns in the calmest quarter of them, by the kernel's own count, whose cost \
-         is in the figures. At most {PROGRAM_NS_MAX} ns in the calmest quarter: {verdict}."
+         at most {calm:.0} ns in the calmest quarter of them, by the kernel's own count, whose \
+         cost is in the figures. At most {PROGRAM_NS_MAX} ns in the calmest quarter: {verdict}."
     )?;
     Ok((table, holds))
 }

@@ -127,7 +127,8 @@ impl Recorder {
     }
 
     /// Ends recording: the I/Os that are left, those in flight without a latency (`tracefs`), and
-    /// what was not recorded. Calls `look` right before the kernel stops recording, and right after.
+    /// what was not recorded. Calls `look` right before the kernel stops recording, and right
+    /// after.
     ///
     /// # Errors
     /// The buffers cannot be read.

@@ -56,13 +56,13 @@ pub(super) fn method(capture: &Capture) -> Vec<String> {
     ];
     match capture.source.as_str() {
         "ebpf" => method.push(
-            "A program in the kernel (eBPF) noted each I/O when it completed. Its issue is when the \
-             kernel took it, so latency includes the wait in the kernel's queue."
+            "A program in the kernel (eBPF) noted each I/O when it completed. Its issue is when \
+             the kernel took it, so latency includes the wait in the kernel's queue."
                 .to_owned(),
         ),
         "tracefs" => method.push(
-            "The kernel's tracing (tracefs) noted each I/O. Its issue is when the driver got it, so \
-             latency is that of the device."
+            "The kernel's tracing (tracefs) noted each I/O. Its issue is when the driver got it, \
+             so latency is that of the device."
                 .to_owned(),
         ),
         _ => {}
