@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use trace::{Io, Kind, Pairs};
 
+use crate::check::Tally;
 use crate::format::EventFormat;
 use crate::page::page_events;
 
@@ -49,6 +50,8 @@ pub struct Events {
     begin_ns: u64,
     waiting: BinaryHeap<Reverse<BlockEvent>>,
     pairs: Pairs,
+    early: Tally,
+    empty: u64,
 }
 
 impl Events {
@@ -60,7 +63,20 @@ impl Events {
         begin_ns: u64,
     ) -> Self {
         let (waiting, pairs) = (BinaryHeap::new(), Pairs::default());
-        Self { issue, complete, devices, begin_ns, waiting, pairs }
+        let (early, empty) = (Tally::default(), 0);
+        Self { issue, complete, devices, begin_ns, waiting, pairs, early, empty }
+    }
+
+    /// Completions whose issue was not seen: those of I/Os that began before.
+    #[must_use]
+    pub fn early(&self) -> Tally {
+        self.early
+    }
+
+    /// Completions without bytes: callers that waited for a flush.
+    #[must_use]
+    pub fn empty(&self) -> u64 {
+        self.empty
     }
 
     /// Adds the events of a page.
@@ -72,21 +88,26 @@ impl Events {
     }
 
     /// What an event says; none of one that is not about an I/O.
-    fn block_event(&self, time_ns: u64, data: &[u8]) -> Option<BlockEvent> {
+    fn block_event(&mut self, time_ns: u64, data: &[u8]) -> Option<BlockEvent> {
         let id = u16::from_ne_bytes(data.get(..2)?.try_into().ok()?);
         let (what, format) = match id {
             id if id == self.issue.id => (EventKind::Issue, &self.issue),
             id if id == self.complete.id => (EventKind::Complete, &self.complete),
             _ => return None,
         };
-        let sectors = format.sectors.of(data)?;
+        let (sectors, flags) = (format.sectors.of(data)?, format.flags.of(data)?);
+        let Some(kind) = kind(flags, sectors) else {
+            let is_wait = what == EventKind::Complete && flags.contains(&b'W');
+            self.empty += u64::from(is_wait && sectors == 0);
+            return None;
+        };
         Some(BlockEvent {
             time_ns,
             what,
             device: format.device.of(data)?,
             sector: format.sector.of(data)?,
             sectors,
-            kind: kind(format.flags.of(data)?, sectors)?,
+            kind,
         })
     }
 
@@ -110,18 +131,23 @@ impl Events {
         let device = u32::try_from(device).ok()?;
         let time_ns = event.time_ns.saturating_sub(self.begin_ns);
         let offset_bytes = event.sector.wrapping_mul(SECTOR_BYTES);
-        match event.what {
-            EventKind::Complete => self.pairs.complete(device, event.kind, offset_bytes, time_ns),
-            EventKind::Issue => self.pairs.issue(Io {
-                issued_ns: time_ns,
-                latency_ns: None,
-                device,
-                stream: 0,
-                offset_bytes,
-                length_bytes: event.sectors.wrapping_mul(SECTOR_BYTES),
-                kind: event.kind,
-            }),
+        let io = Io {
+            issued_ns: time_ns,
+            latency_ns: None,
+            device,
+            stream: 0,
+            offset_bytes,
+            length_bytes: event.sectors.wrapping_mul(SECTOR_BYTES),
+            kind: event.kind,
+        };
+        if event.what == EventKind::Issue {
+            return self.pairs.issue(io);
         }
+        let done = self.pairs.complete(device, event.kind, offset_bytes, time_ns);
+        if done.is_none() {
+            self.early.add(&io);
+        }
+        done
     }
 }
 

@@ -1,13 +1,25 @@
 //! Records what a live system asks of its storage: one [`Io`](trace::Io) per request that the
 //! kernel gives to a device, with the time until it completes.
 //!
-//! The source is an instance of the kernel's tracefs that belongs to this process: its buffers hold
-//! the events `block_rq_issue` and `block_rq_complete` of the devices that were named, and nothing
-//! else of the system's tracing is touched. No content is seen, and no name is kept.
+//! There are two sources. A program of ours runs in the kernel where an I/O completes (eBPF): this
+//! crate assembles it, with the places of fields from the kernel's own description of its types.
+//! Or an instance of the kernel's tracefs, which belongs to this process, holds the events
+//! `block_rq_issue` and `block_rq_complete`. Nothing else of the system's tracing is touched. No
+//! content is seen, and no name is kept.
 
+#[cfg(target_os = "linux")]
+mod assembler;
+mod btf;
+mod check;
 mod event;
 mod format;
 mod page;
+#[cfg(target_os = "linux")]
+mod program;
+mod record;
+
+use std::path::Path;
+use std::str::FromStr;
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -15,10 +27,60 @@ mod linux;
 #[path = "other.rs"]
 mod linux;
 
+pub use btf::{Btf, BtfError};
+pub use check::{Counts, Tally};
 pub use event::{BlockEvent, EventKind, Events};
 pub use format::{EventFormat, FormatError};
 pub use linux::Recorder;
 pub use page::{PageEvent, page_events};
+pub use record::{Flags, Records};
+
+/// How I/Os are seen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Method {
+    /// By eBPF if the kernel allows that, otherwise by tracefs.
+    #[default]
+    Auto,
+    /// By a program in the kernel.
+    Ebpf,
+    /// By the kernel's tracing.
+    Tracefs,
+}
+
+impl FromStr for Method {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "ebpf" => Ok(Self::Ebpf),
+            "tracefs" => Ok(Self::Tracefs),
+            _ => Err(format!("`{text}` is not a method: write auto, ebpf or tracefs")),
+        }
+    }
+}
+
+/// What is recorded, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct RecorderOptions<'a> {
+    /// Whole disks, by their names such as `nvme0n1`.
+    pub devices: &'a [String],
+    /// How I/Os are seen.
+    pub method: Method,
+    /// Processes whose I/O is recorded; none for all. Needs eBPF.
+    pub processes: &'a [u32],
+    /// The directory of a cgroup whose I/O is recorded, with that of cgroups in it. Needs eBPF.
+    pub cgroup: Option<&'a Path>,
+}
+
+/// What a program in the kernel cost so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProgramCost {
+    /// How often it ran.
+    pub runs: u64,
+    /// How long in all.
+    pub time_ns: u64,
+}
 
 /// Why nothing can be recorded.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +122,57 @@ pub enum CaptureError {
     /// A device that was named is not there.
     #[error("the device `{0}` is not there or is not a whole disk. `lsblk` lists the disks.")]
     NoDevice(String),
+    /// This user may not load programs into the kernel.
+    #[error(
+        "the kernel refuses eBPF: {source}. It needs root, or CAP_BPF and CAP_PERFMON, in the \
+         first user namespace."
+    )]
+    EbpfNotAllowed {
+        /// What the kernel said.
+        source: std::io::Error,
+    },
+    /// The kernel was built without a part of eBPF.
+    #[error("this kernel lacks what eBPF needs: {what}. Linux 5.8 or newer has it if built so.")]
+    EbpfMissing {
+        /// The part, with the option of the kernel's configuration.
+        what: String,
+    },
+    /// A step of eBPF fails.
+    #[error("eBPF does not work here; the kernel refuses to {step}: {reason}.")]
+    EbpfFailed {
+        /// What was tried.
+        step: &'static str,
+        /// What the kernel said.
+        reason: String,
+    },
+    /// The kernel's types are not those that are needed.
+    #[error("the kernel's types in /sys/kernel/btf/vmlinux are not understood: {0}.")]
+    Types(#[from] BtfError),
+    /// The kernel does not note when I/Os of a device arrive.
+    #[error(
+        "the kernel keeps no statistics of `{0}`, so eBPF cannot know when an I/O arrived. Switch \
+         them on: echo 1 > /sys/block/{0}/queue/iostats"
+    )]
+    NoStatistics(String),
+    /// A cgroup whose I/O cannot be told apart.
+    #[error("cannot record the cgroup `{path}`: {reason}.")]
+    Cgroup {
+        /// Its directory.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Only eBPF knows who asked for an I/O.
+    #[error("tracefs cannot tell processes or cgroups apart; eBPF can: `--method ebpf`.")]
+    NeedsEbpf,
+    /// Neither method works.
+    #[error("eBPF: {ebpf}\ntracefs: {tracefs}")]
+    Neither {
+        /// Why eBPF does not.
+        ebpf: Box<CaptureError>,
+        /// Why tracefs does not.
+        tracefs: Box<CaptureError>,
+    },
     /// The system is not Linux.
     #[error("recording I/Os needs Linux; traces can be imported and shown on every system.")]
     NotLinux,

@@ -1,8 +1,8 @@
-//! Systems without tracefs.
+//! Systems other than Linux.
 
 use trace::{DeviceFacts, Io};
 
-use crate::CaptureError;
+use crate::{CaptureError, Counts, ProgramCost, RecorderOptions};
 
 /// Never made here.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ impl Recorder {
     ///
     /// # Errors
     /// Always.
-    pub fn start(_: &[String]) -> Result<Self, CaptureError> {
+    pub fn start(_: &RecorderOptions<'_>, _: &mut dyn FnMut()) -> Result<Self, CaptureError> {
         Err(CaptureError::NotLinux)
     }
 
@@ -31,11 +31,31 @@ impl Recorder {
         match *self {}
     }
 
-    /// Events that were lost.
+    /// What was not recorded.
     ///
     /// # Errors
     /// None: there is no recorder.
-    pub fn lost(&self) -> Result<u64, CaptureError> {
+    pub fn counts(&self) -> Result<Counts, CaptureError> {
+        match *self {}
+    }
+
+    /// What records.
+    #[must_use]
+    pub fn source(&self) -> &'static str {
+        match *self {}
+    }
+
+    /// Why another method does not record.
+    #[must_use]
+    pub fn refused(&self) -> Option<&CaptureError> {
+        match *self {}
+    }
+
+    /// What a program in the kernel cost.
+    ///
+    /// # Errors
+    /// None: there is no recorder.
+    pub fn program_cost(&self) -> Result<Option<ProgramCost>, CaptureError> {
         match *self {}
     }
 
@@ -43,7 +63,7 @@ impl Recorder {
     ///
     /// # Errors
     /// None: there is no recorder.
-    pub fn finish(self) -> Result<(Vec<Io>, u64), CaptureError> {
+    pub fn finish(self, _: &mut dyn FnMut()) -> Result<(Vec<Io>, Counts), CaptureError> {
         match self {}
     }
 }

@@ -41,7 +41,13 @@ pub const EXAMPLES: [(&str, &[&str]); 62] = [
             "iosonde agent --join db1.creds --allow /mnt/vol",
         ],
     ),
-    ("capture", &["iosonde capture /var/lib/postgresql -d 60s -o /mnt/other/shop.iotrace"]),
+    (
+        "capture",
+        &[
+            "iosonde capture /var/lib/postgresql -d 60s -o /mnt/other/shop.iotrace",
+            "iosonde capture --cgroup /sys/fs/cgroup/system.slice/mariadb.service -o db.iotrace",
+        ],
+    ),
     ("capture import", &["iosonde capture import sda.blktrace.0 sda.blktrace.1 -o shop.iotrace"]),
     ("capture model", &["iosonde capture model shop.iotrace -o shop.toml"]),
     ("capture show", &["iosonde capture show shop.iotrace"]),

@@ -11,7 +11,7 @@ use crate::measurement::Measurement;
 /// METHODS.md defines the figures. The target of such a document is the file of the trace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Capture {
-    /// What recorded the I/Os: `tracefs`, `blktrace`, `fio-iolog`, `msr`, `alibaba`.
+    /// What recorded the I/Os: `ebpf`, `tracefs`, `blktrace`, `fio-iolog`, `msr`, `alibaba`.
     pub source: String,
     /// Whether the trace is whole, and if not, how it ended.
     pub ending: CaptureEnding,

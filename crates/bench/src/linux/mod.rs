@@ -1,5 +1,6 @@
 //! The benchmarks on Linux.
 
+mod capturing;
 mod checking;
 mod clean;
 mod exact;
@@ -76,6 +77,8 @@ enum Command {
     Import(import::ImportArgs),
     /// What a second of watching two hundred disks costs; prints a table
     Monitor,
+    /// What `iosonde capture` costs the load that it records, by each method; prints a table
+    Capture,
     /// How punctually a trace of 50,000 reads per second is replayed, next to fio; prints a table
     Replay,
     /// Kill 20 processes at random that record into one history; nothing may be lost or damaged.
@@ -156,6 +159,7 @@ pub(crate) fn main() -> ExitCode {
             let iosonde = tools::find_debug_iosonde(arguments.iosonde);
             iosonde.and_then(|iosonde| soak::run(&iosonde, &args))
         }
+        Some(Command::Capture) => show(capturing::run(peers), "recording costs more than it may"),
         Some(Command::Replay) => {
             let table = iosonde().and_then(|iosonde| replay::run(&iosonde, peers));
             show(table, "I/Os are issued too late")

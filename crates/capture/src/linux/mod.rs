@@ -1,68 +1,90 @@
-//! The instance of tracefs that is ours: made, read, and removed on every way out but SIGKILL. Dead
-//! ones of killed processes are removed at the next start.
+//! The two ways to see block I/O on Linux: programs in the kernel (eBPF), and an instance of
+//! tracefs.
 
+mod bpf;
+mod ebpf;
 mod instance;
+mod ring;
+mod tracefs;
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
 use rustix::time::{ClockId, clock_gettime};
 use trace::{DeviceFacts, Io};
 
-use crate::event::Events;
-use crate::format::EventFormat;
-use crate::{CaptureError, FormatError};
-use instance::Instance;
-
-/// The buffer of each CPU: about 30,000 I/Os. It is emptied some fifty times a second.
-const BUFFER_KIB: u64 = 4096;
-/// Larger than any page of the kernel's ring buffers.
-const PAGE_BYTES: usize = 65536;
+use crate::check::Counts;
+use crate::{CaptureError, Method, ProgramCost, RecorderOptions};
+use ebpf::EbpfRecorder;
+use tracefs::TracefsRecorder;
 
 /// Records the I/Os of devices until it is finished or dropped.
 #[derive(Debug)]
 pub struct Recorder {
-    // Closed before the instance is removed, which is refused while a file of it is open.
-    cpus: Vec<File>,
-    instance: Instance,
-    events: Events,
+    source: Source,
     facts: Vec<DeviceFacts>,
+    refused: Option<CaptureError>,
+}
+
+#[derive(Debug)]
+enum Source {
+    Ebpf(Box<EbpfRecorder>),
+    Tracefs(Box<TracefsRecorder>),
 }
 
 impl Recorder {
-    /// Begins to record these devices, by their names such as `nvme0n1`.
+    /// Begins to record. Calls `look` right before the kernel begins to, and right after.
     ///
     /// # Errors
-    /// A device is not there, or the kernel's tracing cannot be used.
-    pub fn start(devices: &[String]) -> Result<Self, CaptureError> {
-        let numbers = devices.iter().map(|name| number_of(name)).collect::<Result<Vec<_>, _>>()?;
-        let root = mounted()?;
-        instance::remove_dead(&root);
-        let instance = Instance::make(&root)?;
-        let format = |event: &'static str| -> Result<EventFormat, CaptureError> {
-            let text = instance.read(&format!("events/block/{event}/format"))?;
-            EventFormat::parse(&text)
-                .map_err(|source: FormatError| CaptureError::Format { event, source })
+    /// A device is not there, or the kernel refuses the method, or both if either may be used.
+    pub fn start(
+        options: &RecorderOptions<'_>,
+        look: &mut dyn FnMut(),
+    ) -> Result<Self, CaptureError> {
+        let numbers = options.devices.iter().map(|name| number_of(name));
+        let numbers = numbers.collect::<Result<Vec<_>, _>>()?;
+        let facts = options.devices.iter().map(|name| facts_of(name)).collect();
+        let ebpf = |look: &mut dyn FnMut()| {
+            EbpfRecorder::start(options, &numbers, look).map(|r| Source::Ebpf(Box::new(r)))
         };
-        let formats = (format("block_rq_issue")?, format("block_rq_complete")?);
-        instance.write("trace_clock", "mono")?;
-        instance.write("buffer_size_kb", &BUFFER_KIB.to_string())?;
-        // What comes when the buffer is full is counted and not kept.
-        instance.write("options/overwrite", "0")?;
-        let filter: Vec<String> = numbers.iter().map(|number| format!("dev == {number}")).collect();
-        for event in ["block_rq_issue", "block_rq_complete"] {
-            instance.write(&format!("events/block/{event}/filter"), &filter.join(" || "))?;
+        let tracefs = |look: &mut dyn FnMut()| {
+            if !options.processes.is_empty() || options.cgroup.is_some() {
+                return Err(CaptureError::NeedsEbpf);
+            }
+            TracefsRecorder::start(&numbers, look).map(|r| Source::Tracefs(Box::new(r)))
+        };
+        let (source, refused) = match options.method {
+            Method::Ebpf => (ebpf(look)?, None),
+            Method::Tracefs => (tracefs(look)?, None),
+            Method::Auto => match ebpf(look) {
+                Ok(source) => (source, None),
+                Err(error @ CaptureError::Cgroup { .. }) => return Err(error),
+                Err(first) => match tracefs(look) {
+                    Ok(source) => (source, Some(first)),
+                    Err(CaptureError::NeedsEbpf) => return Err(first),
+                    Err(second) => {
+                        let (ebpf, tracefs) = (Box::new(first), Box::new(second));
+                        return Err(CaptureError::Neither { ebpf, tracefs });
+                    }
+                },
+            },
+        };
+        Ok(Self { source, facts, refused })
+    }
+
+    /// What records: `ebpf` or `tracefs`.
+    #[must_use]
+    pub fn source(&self) -> &'static str {
+        match self.source {
+            Source::Ebpf(_) => "ebpf",
+            Source::Tracefs(_) => "tracefs",
         }
-        let cpus = instance.open_cpus()?;
-        let events = Events::new(formats, numbers, now_ns());
-        for event in ["block_rq_issue", "block_rq_complete"] {
-            instance.write(&format!("events/block/{event}/enable"), "1")?;
-        }
-        let facts = devices.iter().map(|name| facts_of(name)).collect();
-        Ok(Self { cpus, instance, events, facts })
+    }
+
+    /// Why eBPF does not record, where either method would do.
+    #[must_use]
+    pub fn refused(&self) -> Option<&CaptureError> {
+        self.refused.as_ref()
     }
 
     /// What is known about the devices, in the order in which they were named.
@@ -76,68 +98,45 @@ impl Recorder {
     /// # Errors
     /// The buffers cannot be read.
     pub fn poll(&mut self) -> Result<Vec<Io>, CaptureError> {
-        let mut ios = Vec::new();
-        self.read(&mut ios)?;
-        Ok(ios)
+        match &mut self.source {
+            Source::Ebpf(recorder) => Ok(recorder.poll()),
+            Source::Tracefs(recorder) => recorder.poll(),
+        }
     }
 
-    /// Events that the buffers had no room for, so far. Each is the issue or the completion of an
-    /// I/O.
+    /// What was not recorded so far, and why.
     ///
     /// # Errors
     /// The kernel's counters cannot be read.
-    pub fn lost(&self) -> Result<u64, CaptureError> {
-        self.instance.lost()
+    pub fn counts(&self) -> Result<Counts, CaptureError> {
+        match &self.source {
+            Source::Ebpf(recorder) => recorder.counts(),
+            Source::Tracefs(recorder) => recorder.counts(),
+        }
     }
 
-    /// Ends recording: the I/Os that are left, those in flight without a latency, and the events
-    /// that were lost.
+    /// How often the program ran that sees completions, and how long. The kernel counts that while
+    /// `kernel.bpf_stats_enabled` is 1; absent without a program.
+    ///
+    /// # Errors
+    /// The kernel does not say.
+    pub fn program_cost(&self) -> Result<Option<ProgramCost>, CaptureError> {
+        let Source::Ebpf(recorder) = &self.source else { return Ok(None) };
+        let runs = recorder.run_counts()?;
+        Ok(runs.last().map(|run| ProgramCost { runs: run.runs, time_ns: run.time_ns }))
+    }
+
+    /// Ends recording: the I/Os that are left, those in flight without a latency (`tracefs`), and
+    /// what was not recorded. Calls `look` right before the kernel stops recording, and right
+    /// after.
     ///
     /// # Errors
     /// The buffers cannot be read.
-    pub fn finish(mut self) -> Result<(Vec<Io>, u64), CaptureError> {
-        self.instance.write("tracing_on", "0")?;
-        let mut ios = Vec::new();
-        self.read(&mut ios)?;
-        self.events.finish(&mut ios);
-        let lost = self.lost()?;
-        Ok((ios, lost))
-    }
-
-    /// Empties all buffers; what happened before that began is complete.
-    fn read(&mut self, ios: &mut Vec<Io>) -> Result<(), CaptureError> {
-        let before_ns = now_ns();
-        let mut page = vec![0; PAGE_BYTES];
-        for cpu in &mut self.cpus {
-            loop {
-                match cpu.read(&mut page) {
-                    Ok(0) => break,
-                    Ok(length) => self.events.add_page(page.get(..length).unwrap_or_default()),
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    Err(source) => {
-                        let path = "trace_pipe_raw".to_owned();
-                        return Err(CaptureError::Failed { path, source });
-                    }
-                }
-            }
+    pub fn finish(self, look: &mut dyn FnMut()) -> Result<(Vec<Io>, Counts), CaptureError> {
+        match self.source {
+            Source::Ebpf(recorder) => recorder.finish(look),
+            Source::Tracefs(recorder) => recorder.finish(look),
         }
-        self.events.finished(before_ns, ios);
-        Ok(())
-    }
-}
-
-impl Instance {
-    /// The raw buffers of all CPUs, read without waiting.
-    fn open_cpus(&self) -> Result<Vec<File>, CaptureError> {
-        let mut found = Vec::new();
-        for path in self.cpu_directories()? {
-            let path = path.join("trace_pipe_raw");
-            let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
-            let opened = OpenOptions::new().read(true).custom_flags(flags).open(&path);
-            found.push(opened.map_err(|source| instance::failed(&path, source))?);
-        }
-        Ok(found)
     }
 }
 
@@ -147,18 +146,7 @@ fn now_ns() -> u64 {
     part(now.tv_sec) * 1_000_000_000 + part(now.tv_nsec)
 }
 
-/// Where tracefs is mounted.
-fn mounted() -> Result<PathBuf, CaptureError> {
-    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    let mut found = mounts.lines().filter_map(|line| {
-        let mut words = line.split(' ').skip(1);
-        let (place, kind) = (words.next()?, words.next()?);
-        (kind == "tracefs").then(|| PathBuf::from(place))
-    });
-    found.next().ok_or(CaptureError::NotMounted)
-}
-
-/// What tracing calls a disk: major number times 2^20 plus minor number.
+/// What the kernel calls a disk: major number times 2^20 plus minor number.
 fn number_of(name: &str) -> Result<u64, CaptureError> {
     let missing = || CaptureError::NoDevice(name.to_owned());
     let text = fs::read_to_string(block(name).join("dev")).map_err(|_| missing())?;

@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicBool;
 use clap::{Args, Subcommand};
 use engine::Permissions;
 use jobs::{
-    ImportRequest, ModelRequest, PartPlan, RecordRequest, Session, TraceFormat, TraceMoment,
+    CaptureMethod, ImportRequest, ModelRequest, PartPlan, RecordRequest, Session, TraceFormat,
+    TraceMoment,
 };
 use screen::Display;
 
@@ -24,8 +25,27 @@ pub(crate) struct CaptureArgs {
 
     /// What to record: a file, a directory, a device or its name (vda). All I/O of the disks under
     /// it is recorded
-    #[arg(required = true, value_name = "TARGET")]
+    #[arg(required_unless_present_any = ["device", "pid", "cgroup"], value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
+
+    /// Record this device, by its name in /dev; may be repeated
+    #[arg(long, value_name = "NAME", value_parser = jobs::device_path)]
+    pub device: Vec<PathBuf>,
+
+    /// Record only the I/O that this process asks for, on all disks without a TARGET; may be
+    /// repeated. Needs eBPF
+    #[arg(long, value_name = "N")]
+    pub pid: Vec<u32>,
+
+    /// Record only the I/O of this cgroup and those in it, on all disks without a TARGET. Needs
+    /// eBPF
+    #[arg(long, value_name = "PATH")]
+    pub cgroup: Option<PathBuf>,
+
+    /// How to see I/Os: `ebpf` (a program in the kernel, the cheapest), `tracefs` (events of its
+    /// tracing), or `auto` (tracefs if the kernel refuses eBPF)
+    #[arg(long, value_name = "METHOD", default_value = "auto")]
+    pub method: CaptureMethod,
 
     /// End after this time [default: until Ctrl-C]
     #[arg(long, visible_alias = "for", value_name = "N")]
@@ -111,7 +131,7 @@ pub(crate) fn capture(args: &CaptureArgs, stop: &AtomicBool) -> Result<Outcome, 
         None => record(args, stop),
         Some(CaptureCommand::Import(ImportArgs { files, output, from })) => {
             let lines = jobs::import_trace(&ImportRequest { files, output, format: *from })?;
-            said(&lines, Outcome::Done)
+            print(&(lines.join("\n") + "\n")).map(|()| Outcome::Done)
         }
         Some(CaptureCommand::Model(ModelArgs { show: args, output, from, to })) => {
             let part = PartPlan::new(&args.trace, from.as_ref(), to.as_ref());
@@ -121,16 +141,15 @@ pub(crate) fn capture(args: &CaptureArgs, stop: &AtomicBool) -> Result<Outcome, 
     }
 }
 
-fn said(lines: &[String], outcome: Outcome) -> Result<Outcome, Failure> {
-    print(&(lines.join("\n") + "\n")).map(|()| outcome)
-}
-
 fn record(args: &CaptureArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let CaptureArgs { targets, seconds, output, onto_recorded, .. } = args;
-    let (output, onto_recorded) = (output.as_deref().unwrap_or("".as_ref()), *onto_recorded);
-    let request = RecordRequest { targets, seconds: *seconds, output, onto_recorded };
+    let CaptureArgs { pid: pids, method, seconds, onto_recorded, .. } = args;
+    let (method, seconds, onto_recorded) = (*method, *seconds, *onto_recorded);
+    let (cgroup, output) = (args.cgroup.as_deref(), args.output.as_deref().unwrap_or("".as_ref()));
+    let targets = &[&args.targets[..], &args.device].concat();
+    let request = RecordRequest { targets, method, pids, cgroup, seconds, output, onto_recorded };
     let done = jobs::record_trace(&request, &mut Console::new(Display::new(false), false), stop)?;
-    said(&done.lines, if done.is_cut_short { Outcome::Interrupted } else { Outcome::Done })
+    let outcome = if done.is_cut_short { Outcome::Interrupted } else { Outcome::Done };
+    print(&done.text).map(|()| outcome)
 }
 
 fn show(

@@ -55,6 +55,19 @@ pub(super) fn method(capture: &Capture) -> Vec<String> {
         "I/Os are counted at the time of their issue; latency is from there to completion."
             .to_owned(),
     ];
+    match capture.source.as_str() {
+        "ebpf" => method.push(
+            "A program in the kernel (eBPF) noted each I/O when it completed. Its issue is when \
+             the kernel took it, so latency includes the wait in the kernel's queue."
+                .to_owned(),
+        ),
+        "tracefs" => method.push(
+            "The kernel's tracing (tracefs) noted each I/O. Its issue is when the driver got it, \
+             so latency is that of the device."
+                .to_owned(),
+        ),
+        _ => {}
+    }
     if let Some(locality) = &capture.locality {
         method.push(format!(
             "Use is counted in pages of 4 KiB, of which {} % were followed (SHARDS); the cache \

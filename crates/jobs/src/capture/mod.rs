@@ -1,10 +1,14 @@
 //! Traces of what a live system asks of its storage: recorded, brought in from other tools, shown.
 
+mod check;
 mod convert;
+mod disks;
 mod import;
 mod record;
 
+pub use capture::Method as CaptureMethod;
 pub(crate) use convert::{kind, op};
+pub use disks::device_path;
 pub use import::{ImportRequest, TraceFormat, import_trace};
 pub use record::{RecordRequest, Recorded, record_trace};
 

@@ -1,0 +1,193 @@
+//! Recording with programs in the kernel. They end with this process, however it ends.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use trace::Io;
+
+use super::bpf::{self, RunCounts};
+use super::now_ns;
+use super::ring::{Counters, Ring};
+use crate::btf::Btf;
+use crate::check::Counts;
+use crate::program::{self, Choice, Maps};
+use crate::record::{Flags, Records};
+use crate::{CaptureError, RecorderOptions};
+
+const TYPES: &str = "/sys/kernel/btf/vmlinux";
+/// Room for 349,000 records. It is emptied some fifty times a second.
+const RING_BYTES: u32 = 16 << 20;
+/// I/Os of chosen processes that may be in flight.
+const CHOSEN_MAX: u32 = 65_536;
+/// A program that runs on another processor while it is taken away is done long before.
+const LAST_RECORD: Duration = Duration::from_millis(200);
+
+/// Records the I/Os of devices until it is finished or dropped.
+#[derive(Debug)]
+pub(super) struct EbpfRecorder {
+    /// The tracepoints; closed, the programs run no more.
+    links: Vec<OwnedFd>,
+    programs: Vec<OwnedFd>,
+    ring: Ring,
+    counters: Counters,
+    records: Records,
+}
+
+/// What to say where the kernel refuses a step.
+fn refused(step: &'static str) -> impl Fn(io::Error) -> CaptureError {
+    move |source| match source.kind() {
+        ErrorKind::PermissionDenied => CaptureError::EbpfNotAllowed { source },
+        _ if source.raw_os_error() == Some(libc::ENOSYS) => CaptureError::EbpfMissing {
+            what: "the system call bpf (CONFIG_BPF_SYSCALL)".to_owned(),
+        },
+        _ => CaptureError::EbpfFailed { step, reason: source.to_string() },
+    }
+}
+
+impl EbpfRecorder {
+    /// Begins to record these devices, by the kernel's numbers.
+    pub(super) fn start(
+        options: &RecorderOptions<'_>,
+        numbers: &[u64],
+        look: &mut dyn FnMut(),
+    ) -> Result<Self, CaptureError> {
+        dated(options.devices)?;
+        let bytes = fs::read(TYPES).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => {
+                CaptureError::EbpfMissing { what: format!("{TYPES} (CONFIG_DEBUG_INFO_BTF)") }
+            }
+            _ => CaptureError::EbpfFailed { step: "read its types", reason: error.to_string() },
+        })?;
+        let btf = Btf::parse(&bytes)?;
+        let flags = Flags::find(&btf)?;
+        let cgroup = options.cgroup.map(number_of_cgroup).transpose()?;
+        let devices: Vec<u32> =
+            numbers.iter().filter_map(|number| u32::try_from(*number).ok()).collect();
+        allow_memory();
+        let ring = Ring::new(RING_BYTES).map_err(refused("make a ring buffer"))?;
+        let counters = Counters::new(program::COUNTERS).map_err(refused("make counters"))?;
+        let is_chosen = !options.processes.is_empty();
+        let chosen = is_chosen.then(|| bpf::make_table(CHOSEN_MAX)).transpose();
+        let chosen = chosen.map_err(refused("make a table"))?;
+        let maps = Maps {
+            ring: ring.map.as_raw_fd(),
+            counters: counters.map.as_raw_fd(),
+            chosen: chosen.as_ref().map(OwnedFd::as_raw_fd),
+        };
+        let choice = Choice { devices: &devices, processes: options.processes, cgroup };
+        let (mut programs, mut links) = (Vec::new(), Vec::new());
+        for program in program::programs(&btf, maps, choice)? {
+            programs.push(bpf::load(&program).map_err(|refusal| match refusal.source.kind() {
+                ErrorKind::PermissionDenied if refusal.reason.is_empty() => {
+                    CaptureError::EbpfNotAllowed { source: refusal.source }
+                }
+                _ => CaptureError::EbpfFailed {
+                    step: "load a program",
+                    reason: format!("{} ({})", refusal.source, refusal.reason),
+                },
+            })?);
+        }
+        look();
+        for program in &programs {
+            links.push(bpf::attach(program).map_err(refused("start a program"))?);
+        }
+        let records = Records::new(flags, now_ns());
+        look();
+        Ok(Self { links, programs, ring, counters, records })
+    }
+
+    /// Takes the I/Os that have ended.
+    pub(super) fn poll(&mut self) -> Vec<Io> {
+        let mut ios = Vec::new();
+        let records = &mut self.records;
+        self.ring.take(|record| ios.extend(records.io(record)));
+        ios
+    }
+
+    pub(super) fn counts(&self) -> Result<Counts, CaptureError> {
+        let missed: u64 = self.run_counts()?.iter().map(|run| run.misses).sum();
+        Ok(Counts {
+            lost: self.counters.get(program::LOST_AT) + missed,
+            early: self.records.early(),
+            empty: self.counters.get(program::EMPTY_AT),
+            twice: self.records.twice(),
+            undated: self.records.undated(),
+        })
+    }
+
+    /// How often the programs ran and how long, the one at completion last. The kernel counts that
+    /// only while its statistics are switched on.
+    pub(super) fn run_counts(&self) -> Result<Vec<RunCounts>, CaptureError> {
+        let all = self.programs.iter().map(bpf::run_counts).collect::<Result<_, _>>();
+        all.map_err(refused("ask for what a program missed"))
+    }
+
+    /// Ends recording.
+    pub(super) fn finish(
+        mut self,
+        look: &mut dyn FnMut(),
+    ) -> Result<(Vec<Io>, Counts), CaptureError> {
+        look();
+        self.links.clear();
+        look();
+        let (begin, mut ios) = (Instant::now(), Vec::new());
+        let records = &mut self.records;
+        while !self.ring.take(|record| ios.extend(records.io(record))) {
+            if begin.elapsed() > LAST_RECORD {
+                let reason = "a record of a program never ended".to_owned();
+                return Err(CaptureError::EbpfFailed { step: "read the last records", reason });
+            }
+            sleep(Duration::from_millis(1));
+        }
+        let counts = self.counts()?;
+        Ok((ios, counts))
+    }
+}
+
+/// The kernel notes when an I/O arrives where a device's statistics are on.
+fn dated(devices: &[String]) -> Result<(), CaptureError> {
+    let is_off = |name: &&String| {
+        let text = fs::read_to_string(super::block(name).join("queue/iostats"));
+        text.is_ok_and(|text| text.trim() == "0")
+    };
+    match devices.iter().find(is_off) {
+        Some(name) => Err(CaptureError::NoStatistics(name.clone())),
+        None => Ok(()),
+    }
+}
+
+/// Before 5.11, maps count against the memory that a process may lock.
+fn allow_memory() {
+    let limit = getrlimit(Resource::Memlock);
+    // Root may have any; others what they may have anyway. If that is too little, the map says so.
+    let unlimited = Rlimit { current: None, maximum: None };
+    let _ = setrlimit(Resource::Memlock, unlimited)
+        .or_else(|_| setrlimit(Resource::Memlock, Rlimit { current: limit.maximum, ..limit }));
+}
+
+/// The number of a cgroup whose I/O the kernel tells apart.
+fn number_of_cgroup(path: &Path) -> Result<u64, CaptureError> {
+    let wrong = |reason: &str| CaptureError::Cgroup {
+        path: path.display().to_string(),
+        reason: reason.to_owned(),
+    };
+    let metadata = fs::metadata(path).map_err(|error| wrong(&error.to_string()))?;
+    if !path.join("cgroup.procs").exists() {
+        return Err(wrong("it is not the directory of a cgroup, as /sys/fs/cgroup/NAME is"));
+    }
+    // With the first version, the controller has its own tree.
+    let accounts = ["io.stat", "blkio.throttle.io_service_bytes", "blkio.reset_stats"];
+    if !accounts.iter().any(|file| path.join(file).exists()) {
+        return Err(wrong(
+            "the kernel does not tell its I/O apart. Switch the controller on: echo +io > \
+             ../cgroup.subtree_control",
+        ));
+    }
+    Ok(metadata.ino())
+}
