@@ -74,6 +74,7 @@ mod windows_outcome;
 mod contract;
 
 pub use clock::Clock;
+pub use drive::sleep_until;
 pub use error::EngineError;
 pub use event::{Event, Go, Observer, Start, WorkerNames, WorkerPoint};
 pub use lane::{WriteContent, open_queue, open_queue_for};

@@ -8,6 +8,8 @@
 pub mod agent;
 mod combined;
 mod document;
+mod each;
+mod following;
 mod look;
 mod pipes;
 mod places;

@@ -202,6 +202,14 @@ fn outcome_of(document: &Document, stop: &AtomicBool) -> Outcome {
                 DurabilityVerdict::NothingPromised => Outcome::IoFailed,
             };
         }
+        // Wrong data on one host is worse than anything else on another.
+        Document::FleetJob(job) => {
+            let own = job.conclusion.documents().map(|(_, own)| outcome_of(&own, stop));
+            let mut all: Vec<Outcome> = own.filter(|own| *own != Outcome::Done).collect();
+            all.push(outcome(document.status()));
+            let wrong = all.iter().find(|own| **own == Outcome::WrongData).or(all.first());
+            return wrong.copied().unwrap_or(Outcome::Done);
+        }
         _ => {}
     }
     let outcome = outcome(document.status());

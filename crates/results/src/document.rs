@@ -129,6 +129,7 @@ impl Document {
     #[must_use]
     pub fn has_figures(&self) -> bool {
         let without = matches!(self, Self::Validation(_) | Self::Durability(_));
+        let without = without || matches!(self, Self::FleetJob(_));
         !(without || matches!(self, Self::Replay(_) | Self::Fit(_)))
     }
 

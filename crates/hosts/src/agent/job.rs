@@ -1,4 +1,4 @@
-//! The load of one run, in its own thread.
+//! The job of one run, in its own thread.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -7,10 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use engine::{Clock, Permissions, Start};
-use jobs::{Event, HeldTargets, Recording, Session, Sink, run_held};
-use results::{Document, Measurement};
+use jobs::{Event, HeldTargets, Plan, Recording, Session, Sink, conduct, run_held};
+use results::Document;
 use serde_json::Value;
-use workload::Workload;
 
 use super::Input;
 use crate::site::SiteReport;
@@ -24,7 +23,18 @@ const HAND_OVER_NS: u64 = 30_000_000;
 /// Targets that stay ready between the runs of one coordinator.
 pub(crate) type Held = Arc<Mutex<Option<HeldTargets>>>;
 
-/// A load, from its preparation to its result.
+/// What is to be done.
+pub(crate) struct Task {
+    pub(crate) plan: Plan,
+    pub(crate) permissions: Permissions,
+    pub(crate) recording: Option<Recording>,
+    /// Targets that are ready.
+    pub(crate) held: Held,
+    /// They stay ready afterwards.
+    pub(crate) stay: bool,
+}
+
+/// A job, from its preparation to its result.
 pub(crate) struct Load {
     gate: Sender<Start>,
     stop: Arc<AtomicBool>,
@@ -33,13 +43,8 @@ pub(crate) struct Load {
 impl Load {
     /// Makes the targets ready, and begins when [`Load::start`] says so. What happens goes to
     /// `inputs`.
-    pub(crate) fn prepare(
-        workload: Workload,
-        permissions: Permissions,
-        recording: Option<Recording>,
-        (held, stay): (Held, bool),
-        inputs: Sender<Input>,
-    ) -> Self {
+    pub(crate) fn prepare(task: Task, inputs: Sender<Input>) -> Self {
+        let Task { plan, permissions, recording, held, stay } = task;
         let (gate, opened) = channel();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
@@ -58,7 +63,14 @@ impl Load {
             };
             // What is here is used by one load at a time; a load that panicked left it whole.
             let mut targets = held.lock().unwrap_or_else(PoisonError::into_inner);
-            let ended = run_held(&workload, &mut targets, &mut session);
+            let ended = match &plan {
+                Plan::Run(workload) => run_held(workload, &mut targets, &mut session),
+                plan => {
+                    // The job makes its own ready.
+                    *targets = None;
+                    conduct(plan, &mut session)
+                }
+            };
             if !stay {
                 *targets = None;
             }
@@ -121,10 +133,8 @@ impl Sink for Relay {
     }
 
     fn deliver(&mut self, document: &Document) -> Result<(), String> {
-        if let Document::Measurement(measurement) = document {
-            let measurement: Box<Measurement> = measurement.clone();
-            let _ = self.inputs.send(Input::Measured(measurement));
-        }
+        let result = serde_json::to_value(document).map_err(|error| error.to_string())?;
+        let _ = self.inputs.send(Input::Measured(Box::new(result)));
         Ok(())
     }
 }
