@@ -81,6 +81,9 @@ fn check_targets<'a>(
 /// Refuses what cannot be meant, before any host is called.
 pub(crate) fn check(plan: &FleetPlan) -> Result<(), JobError> {
     check_hosts(&plan.hosts)?;
+    if matches!(plan.plan.as_ref(), Plan::Cycle(cycle) if !cycle.managers.is_empty()) {
+        return on_loss(plan);
+    }
     if !matches!(plan.plan.as_ref(), Plan::Monitor(watch) if watch.targets.is_empty()) {
         check_targets(plan.targets(), plan.is_artificial())?;
     }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use dialects::drives::ManagerHost;
 use fleet::{FleetError, FleetRun, LossPolicy, Order};
 use jiff::Timestamp;
 use jobs::{
@@ -138,6 +139,18 @@ pub fn over(
 /// A load as agents are sent it.
 pub(crate) fn sent(workload: &Workload) -> Result<Option<Value>, JobError> {
     Ok(Some(serde_json::to_value(Plan::Run(Box::new(workload.clone())))?))
+}
+
+/// A plan on the hosts of these managers of IOMeter; as it is without any.
+#[must_use]
+pub fn with_managers(managers: &[ManagerHost], reach: FleetReach, plan: Plan) -> Plan {
+    let mut hosts: Vec<String> = Vec::new();
+    for of in managers {
+        if !hosts.contains(&of.host) {
+            hosts.push(of.host.clone());
+        }
+    }
+    if hosts.is_empty() { plan } else { over(hosts, reach, LossPolicy::Abort, plan, None) }
 }
 
 /// As the barrier knows it.

@@ -62,7 +62,12 @@ impl FleetPlan {
     /// The same over plain `ssh`. A result may come from anybody, and must not name the program
     /// that is started when it is repeated.
     pub(crate) fn by_usual_way(&self) -> Self {
-        Self { reach: FleetReach::default(), ..self.clone() }
+        let mut plan = self.plan.clone();
+        if let Plan::Cycle(cycle) = plan.as_mut() {
+            // A repetition does not write to IOMeter's file.
+            cycle.results = None;
+        }
+        Self { reach: FleetReach::default(), plan, ..self.clone() }
     }
 
     /// Whether every host does this job by itself, from its beginning to its own result. Otherwise
@@ -162,6 +167,7 @@ impl Job for FleetPlan {
                 vec![crate::experiments::scale_work(options, self.hosts.len())]
             }
             Plan::Sweep(plan) => vec![crate::sweep::duration(plan)],
+            Plan::Cycle(plan) => plan.work(),
             Plan::Assess(options) => {
                 let time = crate::experiments::assess_time(options.pace);
                 vec![format!("each host assesses its own target: takes {time} besides")]

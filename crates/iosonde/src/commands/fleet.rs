@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use engine::Permissions;
 use hosts::agent::{AgentOptions, Allowed, join, serve};
 use hosts::{LookRequest, LossPolicy, ResumeRequest, SiteRequest};
+use dialects::drives::ManagerHost;
 use jobs::{FleetReach, MonitorPlan, Plan, Session};
 use monitor::Alert;
 use screen::Display;
@@ -171,6 +172,29 @@ pub(crate) struct ReachArgs {
     /// Start iosonde on a host with this command
     #[arg(long, value_name = "COMMAND", default_value = "iosonde")]
     pub agent: String,
+}
+
+/// The hosts of IOMeter's managers, and the way to them.
+#[derive(Debug, Args)]
+pub(crate) struct ManagerArgs {
+    /// Let the agent on HOST do the work of this manager, and that of the others on their hosts;
+    /// may be given several times
+    #[arg(long, value_name = "NAME=HOST")]
+    pub manager: Vec<ManagerHost>,
+
+    /// Reach the hosts of --manager through the server of the fleet in this directory
+    #[arg(long, value_name = "DIR", requires = "manager",
+        conflicts_with_all = ["ssh_command", "agent"])]
+    pub site: Option<PathBuf>,
+
+    /// Reach the hosts of --manager with this program and its options; it takes a host and a
+    /// command as ssh does [default: ssh]
+    #[arg(long, value_name = "COMMAND", requires = "manager")]
+    pub ssh_command: Option<String>,
+
+    /// Start iosonde on a host of --manager with this command [default: iosonde]
+    #[arg(long, value_name = "COMMAND", requires = "manager")]
+    pub agent: Option<String>,
 }
 
 /// `iosonde fleet knee`. Targets are on every host; `{host}` in a path is the name of the host.
@@ -361,6 +385,21 @@ impl ReachArgs {
             named => named.to_vec(),
         };
         Ok((hosts, FleetReach::Site { directory }))
+    }
+}
+
+impl ManagerArgs {
+    /// The plan on these hosts; as it is without any.
+    pub(crate) fn over(&self, plan: Plan) -> Plan {
+        let word = |word: &Option<String>, usual: &str| word.as_deref().unwrap_or(usual).to_owned();
+        let reach = match self.site.clone() {
+            Some(directory) => FleetReach::Site { directory },
+            None => FleetReach::Ssh {
+                command: word(&self.ssh_command, "ssh"),
+                agent: word(&self.agent, "iosonde"),
+            },
+        };
+        hosts::with_managers(&self.manager, reach, plan)
     }
 }
 
