@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
 
-use engine::{Clock, EngineError, Go, Observer, Permissions, PrepareError, Start};
+use engine::{Clock, EngineError, Go, Observer, Permissions, PrepareError, Prompt, Start};
 use history::HistoryError;
 use results::Document;
 use survey::Progress;
@@ -194,7 +194,7 @@ impl<'s> Relay<'s> {
     pub(crate) fn wait_for_start(&self) -> bool {
         let start = self.sink.borrow_mut().ready();
         if let Start::At(at_ns) = start {
-            let clock = Clock::get();
+            let (clock, _prompt) = (Clock::get(), Prompt::take());
             engine::sleep_until(clock, at_ns);
             let late_ns = clock.now().saturating_sub(at_ns);
             let begun = engine::Event::ThreadsStarted { after_ns: late_ns, late_ns };

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use engine::{Clock, Permissions, Start};
+use engine::{Clock, Permissions, Prompt, Start};
 use jobs::{Event, HeldTargets, Plan, Recording, Session, Sink, conduct, run_held};
 use results::Document;
 use serde_json::Value;
@@ -17,8 +17,9 @@ use crate::site::SiteReport;
 /// A load that has been told when to begin looks this often whether it may still do so.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// The engine gets its moment so long before it: enough to wake threads, too short to miss a stop.
-const HAND_OVER_NS: u64 = 30_000_000;
+/// The engine gets its moment so long before it: enough to wake threads on a busy host, too short
+/// to miss a stop.
+const HAND_OVER_NS: u64 = 100_000_000;
 
 /// Targets that stay ready between the runs of one coordinator.
 pub(crate) type Held = Arc<Mutex<Option<HeldTargets>>>;
@@ -54,6 +55,7 @@ impl Load {
                 opened,
                 stop: Arc::clone(&stopped),
                 site: Value::Null,
+                prompt: None,
             };
             let mut session = Session {
                 permissions,
@@ -102,6 +104,8 @@ struct Relay {
     stop: Arc<AtomicBool>,
     /// What is said of the targets once all is ready.
     site: Value,
+    /// From the word to begin until the beginning.
+    prompt: Option<Prompt>,
 }
 
 impl Relay {
@@ -113,6 +117,7 @@ impl Relay {
 
 impl Sink for Relay {
     fn hear(&mut self, event: &Event) {
+        self.prompt = None;
         let _ = self.inputs.send(Input::Event(Box::new(event.clone())));
     }
 
@@ -123,6 +128,7 @@ impl Sink for Relay {
     fn ready(&mut self) -> Start {
         let _ = self.inputs.send(Input::Prepared(Box::new(std::mem::take(&mut self.site))));
         let Ok(Start::At(at_ns)) = self.opened.recv() else { return Start::Never };
+        self.prompt = Some(Prompt::take());
         while Clock::get().now().saturating_add(HAND_OVER_NS) < at_ns {
             if !self.may_start() {
                 return Start::Never;
