@@ -22,6 +22,18 @@ pub const EXAMPLES: [(&str, &[&str]); 61] = [
         "fleet sweep",
         &["iosonde fleet sweep --ssh db1,db2 /mnt/vol/{host}.test --blocks 8K,64K --depths 1,8"],
     ),
+    (
+        "fleet assess",
+        &["iosonde fleet assess --ssh db1,db2 /mnt/vol/{host} --size 8G --for postgres"],
+    ),
+    (
+        "fleet validate",
+        &["iosonde fleet validate --ssh db1,db2 /mnt/vol/{host} --size 8G --seconds 300"],
+    ),
+    (
+        "fleet monitor",
+        &["iosonde fleet monitor --ssh db1,db2 /mnt/vol --seconds 600 --alert 'cpu > 90% for 1min'"],
+    ),
     ("fleet hosts", &["iosonde fleet hosts --ssh db1,db2,db3 /mnt/vol"]),
     ("fleet resume", &["iosonde fleet resume --ssh db1,db2"]),
     ("fleet init", &["iosonde fleet init site --host db1 --host db2"]),

@@ -31,7 +31,9 @@ pub(crate) fn each(plan: &FleetPlan, session: &mut Session<'_>) -> Result<Conduc
     };
     let plans: Vec<Plan> = plan.hosts.iter().enumerate().map(own).collect();
     let (kind, carried) = (plan.plan.kind(), plan.plan().carried_json());
-    together(plan, &plans, session, &|run, ran| document(kind, carried.clone(), run, &ran))
+    together(plan, &plans, session, &|run, ran| {
+        Document::FleetJob(Box::new(document(kind, carried.clone(), run, &ran)))
+    })
 }
 
 /// Puts together what the hosts found.
@@ -40,7 +42,7 @@ pub(crate) fn document(
     plan: Option<Value>,
     run: FleetRun,
     ran: &Ran<'_>,
-) -> Document {
+) -> Experiment<FleetJob> {
     let (interrupted, on_loss) = (run.interrupted, run.on_loss);
     let (hosts, found): (Vec<FleetJobHost>, Vec<Option<Document>>) =
         run.hosts.into_iter().map(described).unzip();
@@ -65,7 +67,7 @@ pub(crate) fn document(
     let mut targets: Vec<_> = documents().flat_map(Document::targets).collect();
     targets.sort();
     targets.dedup();
-    Document::FleetJob(Box::new(Experiment {
+    Experiment {
         schema: FleetJob::SCHEMA.to_owned(),
         id: ran.id.to_owned(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -85,7 +87,7 @@ pub(crate) fn document(
         conclusion,
         measurements: Vec::new(),
         method: method(kind),
-    }))
+    }
 }
 
 /// A host as the document has it, and its result. One that cannot be read is lost.

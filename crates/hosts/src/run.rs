@@ -33,6 +33,10 @@ pub fn conduct(plan: &Plan, session: &mut Session<'_>) -> Result<Conducted, JobE
                 .to_owned(),
         ));
     }
+    if session.permissions.keep && matches!(fleet.plan.as_ref(), Plan::Monitor(_)) {
+        let text = "a recording makes no files: leave out `--keep`";
+        return Err(JobError::Usage(text.to_owned()));
+    }
     match fleet.plan.as_ref() {
         Plan::Run(workload) => run(fleet, workload, session),
         _ if fleet.is_each_by_itself() => each(fleet, session),
