@@ -61,7 +61,7 @@ fn a_lost_host_leaves_a_validation_incomplete() {
     }
     let target = format!("{}/{{host}}", site.place.directory().display());
     let args = [&target, "--size", "4M", "--seconds", "60", "--buffered", "--json"];
-    let mut running = Running::start_at(site.plain("validate", "a,b", &args), "glance");
+    let mut running = Running::start_at(site.plain("validate", "a,b", &args), "\"event\":\"interval\"");
     signal(site.pid("b"), "-KILL");
     running.until("lost the host `b`");
     let (document, code) = running.end();
@@ -95,7 +95,7 @@ fn every_host_records_its_own_counters() {
 #[test]
 fn every_host_assesses_its_own_storage() {
     let site = Site::new();
-    let args = ["/x", "--engine", "null", "--size", "64M", "--pace", "glance", "--json"];
+    let args = ["/x", "--engine", "null", "--size", "64M", "--pace", "quick", "--json"];
     let running = Running::start_at(site.plain("assess", "a,b", &args), "\"number\":3,");
     signal(running.child.id(), "-INT");
     let (document, code) = running.end();
