@@ -157,8 +157,8 @@ mod tests {
     #[test]
     fn rates_are_added_up_and_every_host_has_a_row() {
         let mut following = Following::new(2);
-        let rows = |points: Vec<WorkerPoint>| {
-            Event::Notice { text: format!("{:?}", points.iter().map(|p| p.iops).collect::<Vec<_>>()) }
+        let rows = |points: Vec<WorkerPoint>| Event::Notice {
+            text: format!("{:?}", points.iter().map(|p| p.iops).collect::<Vec<_>>()),
         };
         let mut heard = |at: usize, read_iops| {
             let point = Point { read_iops, seconds: 1.0, ..Point::default() };

@@ -62,14 +62,8 @@ pub fn cycle_on(
     for workload in &mut options.workloads {
         settle(workload, &facts);
     }
-    let mut runs = Runs {
-        options,
-        stand,
-        stop,
-        measurements: Vec::new(),
-        failed: false,
-        error: None,
-    };
+    let mut runs =
+        Runs { options, stand, stop, measurements: Vec::new(), failed: false, error: None };
     for index in 0..runs.options.workloads.len() {
         if runs.is_over() {
             break;

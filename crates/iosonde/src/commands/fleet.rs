@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use clap::{Args, Subcommand};
+use dialects::drives::ManagerHost;
 use engine::Permissions;
 use hosts::agent::{AgentOptions, Allowed, join, serve};
 use hosts::{LookRequest, LossPolicy, ResumeRequest, SiteRequest};
-use dialects::drives::ManagerHost;
 use jobs::{FleetReach, MonitorPlan, Plan, Session};
 use monitor::Alert;
 use screen::Display;

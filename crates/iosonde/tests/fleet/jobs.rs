@@ -61,7 +61,8 @@ fn a_lost_host_leaves_a_validation_incomplete() {
     }
     let target = format!("{}/{{host}}", site.place.directory().display());
     let args = [&target, "--size", "4M", "--seconds", "60", "--buffered", "--json"];
-    let mut running = Running::start_at(site.plain("validate", "a,b", &args), "\"event\":\"interval\"");
+    let mut running =
+        Running::start_at(site.plain("validate", "a,b", &args), "\"event\":\"interval\"");
     signal(site.pid("b"), "-KILL");
     running.until("lost the host `b`");
     let (document, code) = running.end();

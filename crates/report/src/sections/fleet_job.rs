@@ -166,12 +166,17 @@ fn facts(e: &Experiment<FleetJob>) -> Vec<crate::model::Fact> {
 /// A row for each host, with a column for what was judged.
 fn hosts(e: &Experiment<FleetJob>) -> Option<Table> {
     const KEYS: [&str; 8] = [
-        "verdict", "verdict_2", "verdict_3", "verdict_4", "verdict_5", "verdict_6", "verdict_7",
+        "verdict",
+        "verdict_2",
+        "verdict_3",
+        "verdict_4",
+        "verdict_5",
+        "verdict_6",
+        "verdict_7",
         "verdict_8",
     ];
     let job = &e.conclusion;
-    let judged: Vec<(&'static str, &FleetVerdict)> =
-        KEYS.into_iter().zip(&job.verdicts).collect();
+    let judged: Vec<(&'static str, &FleetVerdict)> = KEYS.into_iter().zip(&job.verdicts).collect();
     let mut columns = vec![column("host", say!("label-host"), Unit::Text)];
     columns.extend(judged.iter().map(|(key, v)| column(key, subject(v), Unit::Text)));
     columns.extend([
@@ -184,9 +189,9 @@ fn hosts(e: &Experiment<FleetJob>) -> Option<Table> {
     ]);
     let row = |(at, host): (usize, &FleetJobHost)| {
         let word = |verdict: &FleetVerdict| verdict.hosts.get(at).cloned().flatten();
-        let verdicts = judged.iter().map(|(_, verdict)| {
-            word(verdict).map_or(Cell::Empty, |word| text(answer(&word).1))
-        });
+        let verdicts = judged
+            .iter()
+            .map(|(_, verdict)| word(verdict).map_or(Cell::Empty, |word| text(answer(&word).1)));
         let mut row = vec![text(&host.name)];
         row.extend(verdicts);
         row.extend([

@@ -4,8 +4,8 @@ use results::{CheckedArea, Document, Durability, Experiment, FileIos, Loss, Vali
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{fleet_job, loads};
 use super::make::{number, text, whole};
+use super::{fleet_job, loads};
 use crate::model::{Cell, Column, Table, Unit};
 use crate::words;
 
