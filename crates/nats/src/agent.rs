@@ -406,9 +406,9 @@ impl Desk {
                 (Kind::Busy, format!("{text} ({coordinator:016x}). {remedy}"))
             } else {
                 let left_ns = TAKEOVER_NS.saturating_sub(now.saturating_sub(serving.heard_ns));
-                let left_s = left_ns.div_ceil(1_000_000_000);
+                let seconds = left_ns.div_ceil(1_000_000_000);
                 let text = "its agent had another coordinator. If that is gone, the agent is free";
-                (Kind::Waits, format!("{text} in {left_s} s"))
+                (Kind::Waits, format!("{text} in {seconds} s"))
             };
             self.answers.push(link.frame(kind, text.into_bytes()));
             return;
