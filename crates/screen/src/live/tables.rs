@@ -74,12 +74,7 @@ pub(super) fn workers(area: Rect, buffer: &mut Buffer, model: &Model, look: Look
     }
 }
 
-fn name(
-    stream: Option<&str>,
-    target: Option<&PathBuf>,
-    thread: Option<u32>,
-    width: u16,
-) -> String {
+fn name(stream: Option<&str>, target: Option<&PathBuf>, thread: Option<u32>, width: u16) -> String {
     let thread = thread.map_or_else(String::new, |thread| format!("  {thread}"));
     let stream = stream.map_or_else(String::new, |name| format!("{}  ", shorten(&clean(name), 12)));
     let target = target.map_or_else(String::new, |path| clean(&path.to_string_lossy()));
