@@ -40,7 +40,6 @@ pub fn conduct(plan: &Plan, session: &mut Session<'_>) -> Result<Conducted, JobE
     match fleet.plan.as_ref() {
         Plan::Run(workload) => run(fleet, workload, session),
         _ if fleet.is_each_by_itself() => each(fleet, session),
-        _ if fleet.is_each_by_itself() => each(fleet, session),
         _ => search(fleet, session),
     }
 }

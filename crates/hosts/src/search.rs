@@ -320,8 +320,8 @@ impl Stand for FleetStand<'_, '_> {
         let done = self.bench.coordinator.run(order, &mut watching);
         let done = done.map_err(|error| not_measured(&error))?;
         self.bench.note(&done);
-        let places = Some(&self.bench.places).filter(|_| self.bench.with_threads);
-        let threads = places.map(|places| threads(places, &done)).unwrap_or_default();
+        let bench = &self.bench;
+        let threads = if bench.with_threads { threads(&bench.places, &done) } else { Vec::new() };
         let hosts = self.bench.places.hosts();
         let whole = combined(&workload, &hosts, done, &self.environment);
         let whole = whole.map_err(EngineError::Elsewhere)?;

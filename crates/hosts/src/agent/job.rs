@@ -30,7 +30,7 @@ pub(crate) struct Task {
     pub(crate) permissions: Permissions,
     pub(crate) recording: Option<Recording>,
     /// Targets that are ready.
-    pub(crate) held: Held,
+    pub(crate) targets: Held,
     /// They stay ready afterwards.
     pub(crate) stay: bool,
 }
@@ -45,7 +45,7 @@ impl Load {
     /// Makes the targets ready, and begins when [`Load::start`] says so. What happens goes to
     /// `inputs`.
     pub(crate) fn prepare(task: Task, inputs: Sender<Input>) -> Self {
-        let Task { plan, permissions, recording, held, stay } = task;
+        let Task { plan, permissions, recording, targets: held, stay } = task;
         let (gate, opened) = channel();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);

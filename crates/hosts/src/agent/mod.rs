@@ -291,8 +291,8 @@ impl Server {
                 if let Some(recording) = recording.as_mut().filter(|_| check_tag(&tag).is_ok()) {
                     recording.tags.push(tag);
                 }
-                let held = Held::clone(&self.held);
-                let task = Task { plan, permissions, recording, held, stay: hold };
+                let targets = Held::clone(&self.held);
+                let task = Task { plan, permissions, recording, targets, stay: hold };
                 self.load = Some(Load::prepare(task, self.sender.clone()));
             }
         }

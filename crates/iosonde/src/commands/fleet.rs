@@ -459,26 +459,8 @@ pub(crate) fn fleet(command: &FleetCommand, stop: &AtomicBool) -> Result<Outcome
             let plan = reach.over(assess::plan(load)?, *on_loss, None)?;
             conduct(&plan, &load.target.conduct, output, stop)
         }
-        FleetCommand::Validate(args) => {
-            let FleetValidateArgs { reach, on_loss, validate: of } = args.as_ref();
-            let plan = reach.over(validate::plan_elsewhere(of)?, *on_loss, None)?;
-            let rehearsal =
-                Rehearsal { print_plan: of.print_plan, dry_run: of.target.conduct.dry_run };
-            let manners = Manners::of(&of.target, of.json, of.recording.recording()?);
-            search(&plan, &manners, rehearsal, stop)
-        }
-        FleetCommand::Monitor(args) => {
-            let plan = Plan::Monitor(Box::new(MonitorPlan {
-                targets: args.targets.clone(),
-                interval_seconds: args.interval.0 as f64 / 1e9,
-                seconds: args.seconds,
-                count: args.count,
-                alerts: args.alert.clone(),
-                ..MonitorPlan::default()
-            }));
-            let plan = args.reach.over(plan, args.on_loss, None)?;
-            conduct(&plan, &args.conduct, &args.output, stop)
-        }
+        FleetCommand::Validate(args) => validate_each(args, stop),
+        FleetCommand::Monitor(args) => monitor_each(args, stop),
         FleetCommand::Hosts(args) => {
             let (hosts, reach) = args.reach.hosts()?;
             let request = LookRequest { hosts, reach, targets: args.targets.clone() };
@@ -523,6 +505,27 @@ fn run(args: &FleetRunArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     workload.warmup_seconds = args.warmup.unwrap_or(workload.warmup_seconds);
     workload.interval_ns = args.interval.unwrap_or(workload.interval_ns);
     let plan = args.reach.over(Plan::Run(Box::new(workload)), args.on_loss, None)?;
+    conduct(&plan, &args.conduct, &args.output, stop)
+}
+
+fn validate_each(args: &FleetValidateArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let of = &args.validate;
+    let plan = args.reach.over(validate::plan_elsewhere(of)?, args.on_loss, None)?;
+    let rehearsal = Rehearsal { print_plan: of.print_plan, dry_run: of.target.conduct.dry_run };
+    let manners = Manners::of(&of.target, of.json, of.recording.recording()?);
+    search(&plan, &manners, rehearsal, stop)
+}
+
+fn monitor_each(args: &FleetMonitorArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let plan = Plan::Monitor(Box::new(MonitorPlan {
+        targets: args.targets.clone(),
+        interval_seconds: args.interval.0 as f64 / 1e9,
+        seconds: args.seconds,
+        count: args.count,
+        alerts: args.alert.clone(),
+        ..MonitorPlan::default()
+    }));
+    let plan = args.reach.over(plan, args.on_loss, None)?;
     conduct(&plan, &args.conduct, &args.output, stop)
 }
 
