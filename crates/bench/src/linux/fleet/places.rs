@@ -70,7 +70,9 @@ impl Place {
         let site = place.path().join("site");
         let mut init = place.command();
         init.args(["fleet", "init"]).arg(&site).args(["--server", &format!("127.0.0.1:{port}")]);
-        hosts.iter().for_each(|host| drop(init.args(["--host", host])));
+        for host in hosts {
+            init.args(["--host", host]);
+        }
         let output = init.output()?;
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
