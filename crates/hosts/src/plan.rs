@@ -117,8 +117,8 @@ pub(crate) fn check(plan: &FleetPlan) -> Result<(), JobError> {
         Plan::Assess(_) | Plan::Validate(_) | Plan::Monitor(_) => return Ok(()),
         other => {
             return Err(JobError::Usage(format!(
-                "a fleet carries out plans of `run`, `knee`, `scale`, `sweep`, `assess`, `validate` \
-                 and `monitor`, not `{}`",
+                "a fleet carries out plans of `run`, `knee`, `scale`, `sweep`, `assess`, \
+                 `validate` and `monitor`, not `{}`",
                 other.kind()
             )));
         }

@@ -60,8 +60,8 @@ pub fn resume(request: &ResumeRequest, session: &mut Session<'_>) -> Result<Cond
     conducted
 }
 
-const LEFT: &str = "The coordinator of this run went away. The hosts stopped and kept what they had \
-                    measured, which was fetched later.";
+const LEFT: &str = "The coordinator of this run went away. The hosts stopped and kept what they \
+                    had measured, which was fetched later.";
 
 type Found = Vec<(String, Option<KeptResult>)>;
 

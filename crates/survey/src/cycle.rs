@@ -38,8 +38,8 @@ pub struct CycleOptions {
 /// Keeps a finished run (from 0), before the next begins. An error ends the cycle.
 pub type KeepStep<'a> = dyn FnMut(usize, &Measurement) -> Result<(), String> + 'a;
 
-/// Runs a configuration where `bench` measures. `settle` gets the facts of the targets once they are ready, and may adapt
-/// a workload to them.
+/// Runs a configuration where `bench` measures. `settle` gets the facts of the targets once they
+/// are ready, and may adapt a workload to them.
 ///
 /// `stop` ends it early: the result then has what was measured until then, and says so.
 ///

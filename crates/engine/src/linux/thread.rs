@@ -46,8 +46,8 @@ impl Setup {
     }
 }
 
-/// Real-time priority of the calling thread, where the system grants it, until this is dropped: on a
-/// busy system a thread that sleeps until a named moment would otherwise wake up milliseconds late.
+/// Real-time priority of the calling thread, where the system grants it, until this is dropped.
+/// Without it, a thread that sleeps until a named moment wakes up milliseconds late on a busy host.
 #[derive(Debug)]
 pub struct Prompt {
     is_raised: bool,
