@@ -6,14 +6,15 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use workload::show_ns;
 
-use super::make::{column, fact, full, section, table, text, whole};
+use super::make::{brief, column, fact, full, section, table, text, whole};
 use super::{own_sections, terms};
 use crate::language::{count, say};
 use crate::model::{Block, Card, Cell, Column, Judgement, Section, Table, Unit};
 use crate::words;
 
-/// The section of an assessment that sums it up.
+/// The section of an assessment that sums it up, and that of a recording with its devices.
 const GLANCE: &str = "glance";
+const COUNTERS: &str = "counters";
 
 /// The columns of its records: one per host and thing that was judged.
 pub(super) const RECORDS: [&str; 14] = [
@@ -45,13 +46,16 @@ pub(super) fn sections(e: &Experiment<FleetJob>) -> Vec<Section> {
     let of_host = |(name, document): (&str, Document)| {
         let sections = own_sections(&document).into_iter();
         let name = words::clean(name);
-        let named = move |s: Section| Section {
+        sections.map(move |s: Section| Section {
+            key: "host",
             heading: say!("page-answer", heading = name.clone(), answer = s.heading),
-            blocks: vec![full(s.blocks)],
-            ..s
-        };
-        // A summary of one host is not one of the page.
-        sections.filter(|section| section.key != GLANCE).map(named)
+            blocks: match s.key {
+                // A terminal has what sums up a host, and a page has the rest.
+                GLANCE => vec![brief(s.blocks)],
+                COUNTERS => s.blocks,
+                _ => vec![full(s.blocks)],
+            },
+        })
     };
     own.into_iter().flatten().chain(job.documents().flat_map(of_host)).collect()
 }
