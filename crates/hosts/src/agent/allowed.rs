@@ -148,7 +148,7 @@ mod tests {
     use jobs::MonitorPlan;
     use serde_json::json;
     use std::os::unix::fs::symlink;
-    use workload::{Precision, Stream, Target};
+    use workload::{Precision, Stream, Target, Workload};
 
     fn workload(path: &Path, write_percent: u8) -> Workload {
         let target = Target { path: path.to_owned(), size_bytes: None };

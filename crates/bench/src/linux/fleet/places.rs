@@ -55,8 +55,9 @@ impl Place {
         let directory = tempfile::tempdir()?;
         let script = directory.path().join("enter");
         let text = format!(
-            "#!/bin/sh\nshift\nhost=$1; shift\necho $$ > {}/$host.pid\nexec sh -c \"exec $*\"\n",
-            directory.path().display()
+            "#!/bin/sh\nshift\nhost=$1; shift\necho $$ > {directory}/$host.pid\n\
+             export IOSONDE_HISTORY={directory}/$host.db\nexec sh -c \"exec $*\"\n",
+            directory = directory.path().display()
         );
         fs::write(&script, text)?;
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
@@ -84,9 +85,10 @@ impl Place {
         let mut agents = Vec::new();
         for host in hosts {
             let mut agent = Command::new(iosonde);
-            let (home, hosts) = (place.directory.path(), place.directory.path().join("hosts.db"));
+            let home = place.directory.path();
+            let own = home.join(format!("{host}.db"));
             agent.env("HOME", home).env("XDG_DATA_HOME", home.join("data"));
-            agent.env("IOSONDE_HISTORY", hosts).env("IOSONDE_CONFIG", "");
+            agent.env("IOSONDE_HISTORY", own).env("IOSONDE_CONFIG", "");
             agent
                 .args(["agent", "--allow", "/x", "--join"])
                 .arg(site.join(format!("{host}.creds")));
@@ -131,16 +133,14 @@ impl Place {
         }
         command.args(["--ssh", hosts]);
         command.arg("--ssh-command").arg(self.path().join("enter"));
-        // Hosts have a history of their own: a coordinator that is frozen may hold the lock of its.
-        let (hosts, iosonde) = (self.hosts(), self.iosonde.display());
-        let agent = format!("env IOSONDE_HISTORY={} {iosonde}", hosts.display());
-        command.arg("--agent").arg(agent);
+        // Every host has a history of its own, as in life: who is frozen may hold the lock of one.
+        command.arg("--agent").arg(&self.iosonde);
         command
     }
 
-    /// The history of the hosts.
-    pub(super) fn hosts(&self) -> PathBuf {
-        self.path().join("hosts.db")
+    /// The history of a host.
+    pub(super) fn history_of(&self, host: &str) -> PathBuf {
+        self.path().join(format!("{host}.db"))
     }
 
     pub(super) fn pid(&self, host: &str) -> Result<String, Error> {
