@@ -295,7 +295,7 @@ pub(crate) mod tests {
         let workers = |stream: &str| {
             let targets = vec!["db1".into(), "db2".into()];
             let names = WorkerNames { streams: vec![stream.to_owned()], targets };
-            let points = vec![point.clone()].into();
+            let points = vec![point].into();
             entry(&Event::Engine(engine::Event::Workers { names: names.into(), points }))
         };
         assert!(workers("main").is_none());
