@@ -114,7 +114,7 @@ fn jobs() -> Document {
         version: "0.2.0".to_owned(),
         late_ns: Some(150_000),
         lost: lost.map(str::to_owned),
-        document: lost.is_none().then(|| serde_json::to_value(&own).unwrap()),
+        document: serde_json::to_value(&own).ok().filter(|_| lost.is_none()),
         ..FleetJobHost::default()
     };
     let conclusion = FleetJob {
