@@ -117,6 +117,7 @@ fn put_together(
         Subject::new("fleet", Fleet::SCHEMA, title, on, &Plan::Run(Box::new(workload.clone())))?;
     let mut recorder = Recorder::open(session.recording, subject)?;
     let mut notify = |text| session.sink.hear(&Event::Notice { text });
+    let run = &free_id(run, &recorder);
     recorder.named(run, &started.to_string(), &mut notify);
     let series = vec![Vec::new(); found.len()];
     let hosts = found.into_iter().map(|(name, kept)| host(name, kept)).collect();
@@ -125,6 +126,12 @@ fn put_together(
     let mut document = document(run_of, about);
     document.warnings.insert(0, LEFT.to_owned());
     Ok(finish(Document::Fleet(Box::new(document)), recorder, &mut *session.sink))
+}
+
+/// The id of the document. The coordinator has one of the run where it only lost this host.
+fn free_id(run: &str, recorder: &Recorder) -> String {
+    let is_taken = recorder.history().is_some_and(|history| history.find(run).is_ok());
+    if is_taken { engine::new_id(Timestamp::now()) } else { run.to_owned() }
 }
 
 /// The document of jobs that each host did by itself.
@@ -141,6 +148,7 @@ fn jobs_of(
     let subject = Subject::new("fleet", FleetJob::SCHEMA, title, on, &plan)?;
     let mut recorder = Recorder::open(session.recording, subject)?;
     let mut notify = |text| session.sink.hear(&Event::Notice { text });
+    let run = &free_id(run, &recorder);
     recorder.named(run, &started.to_string(), &mut notify);
     let hosts = found.into_iter().map(|(name, kept)| host(name, kept)).collect();
     let run_of = FleetRun { hosts, on_loss: LossPolicy::Abort, interrupted: false };
