@@ -12,6 +12,45 @@ use thiserror::Error;
 pub struct Drives {
     lines: Vec<Drive>,
     on_windows: bool,
+    hosts: Vec<ManagerHost>,
+}
+
+/// The host of an IOMeter manager: `DYNAMO1=db1`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ManagerHost {
+    /// The name of the manager in the configuration.
+    pub manager: String,
+    /// The host whose agent does its work.
+    pub host: String,
+}
+
+impl FromStr for ManagerHost {
+    type Err = DriveError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let form = || DriveError::Manager(text.to_owned());
+        let (manager, host) = text.rsplit_once('=').ok_or_else(form)?;
+        let (manager, host) = (manager.trim(), host.trim());
+        if manager.is_empty() || host.is_empty() {
+            return Err(form());
+        }
+        Ok(Self { manager: manager.to_owned(), host: host.to_owned() })
+    }
+}
+
+impl TryFrom<String> for ManagerHost {
+    type Error = DriveError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<ManagerHost> for String {
+    fn from(of: ManagerHost) -> Self {
+        format!("{}={}", of.manager, of.host)
+    }
 }
 
 impl Default for Drives {
@@ -34,6 +73,9 @@ pub enum DriveError {
     /// The text is not a mapping.
     #[error("`{0}` is not a mapping; write NAME=PLACE, for example `E=/mnt/e`, `3=/dev/sdb`")]
     Form(String),
+    /// The text does not name the host of a manager.
+    #[error("`{0}` is not a manager with its host; write NAME=HOST, for example `DYNAMO1=db1`")]
+    Manager(String),
     /// A path begins with a drive that is not mapped.
     #[error(
         "`{path}` is on `{drive}`, which does not exist here; say what stands for it: `--drive \
@@ -79,7 +121,28 @@ impl Drives {
     /// A table; of two lines for one name, the later counts.
     #[must_use]
     pub fn new(drives: Vec<Drive>) -> Self {
-        Self { lines: drives, on_windows: cfg!(windows) }
+        Self { lines: drives, on_windows: cfg!(windows), hosts: Vec::new() }
+    }
+
+    /// The same table, with managers whose places are on other hosts.
+    #[must_use]
+    pub fn with_hosts(self, hosts: Vec<ManagerHost>) -> Self {
+        Self { hosts, ..self }
+    }
+
+    /// The host of a manager; `None` if that is this host.
+    #[must_use]
+    pub fn host_of(&self, manager: &str) -> Option<&str> {
+        let found = self.hosts.iter().find(|of| of.manager.eq_ignore_ascii_case(manager));
+        found.map(|of| of.host.as_str())
+    }
+
+    /// A place of a manager: on another host it is `host:/path`.
+    pub(crate) fn on_host(&self, manager: &str, path: PathBuf) -> PathBuf {
+        match self.host_of(manager) {
+            Some(host) => format!("{host}:{}", path.display()).into(),
+            None => path,
+        }
     }
 
     /// The same table on Windows, or elsewhere.

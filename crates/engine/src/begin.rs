@@ -1,23 +1,36 @@
 //! When a run begins, and whether all of its threads did.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use jiff::Timestamp;
 
+use crate::clock::Clock;
+use crate::drive::sleep_until;
 use crate::error::EngineError;
 use crate::event::{Event, Observer, Start};
+use crate::platform::Prompt;
 
 /// How many threads have begun, and when the last of them did.
 #[derive(Debug, Default)]
 pub(crate) struct Begun {
     threads: AtomicUsize,
     last_ns: AtomicU64,
+    /// The beginning was named: threads are to be prompt.
+    is_named: AtomicBool,
 }
 
 impl Begun {
+    /// Sleeps until the beginning, and notes it.
+    pub(crate) fn wait(&self, clock: Clock, start_ns: u64) {
+        let prompt = self.is_named.load(Ordering::Relaxed).then(Prompt::take);
+        sleep_until(clock, start_ns);
+        self.note(clock.now());
+        drop(prompt);
+    }
+
     /// Notes that a thread begins now.
-    pub(crate) fn note(&self, now_ns: u64) {
+    fn note(&self, now_ns: u64) {
         self.last_ns.fetch_max(now_ns, Ordering::Relaxed);
         self.threads.fetch_add(1, Ordering::Release);
     }
@@ -59,6 +72,7 @@ impl Beginning {
             Start::At(named) => {
                 let start_ns = soon_ns().max(named);
                 self.named_ns = Some((named, start_ns));
+                self.begun.is_named.store(true, Ordering::Relaxed);
                 Ok(start_ns)
             }
             Start::Never => Err(EngineError::CalledOff),

@@ -19,7 +19,7 @@ use crate::worker::Next;
 pub(crate) const SPIN_NS: u64 = 30_000;
 
 /// Sleeps until shortly before a moment, then looks at the clock until it has come.
-pub(crate) fn sleep_until(clock: Clock, until_ns: u64) {
+pub fn sleep_until(clock: Clock, until_ns: u64) {
     let left = until_ns.saturating_sub(clock.now());
     if left > SPIN_NS {
         std::thread::sleep(Duration::from_nanos(left - SPIN_NS));

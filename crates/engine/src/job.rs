@@ -64,9 +64,7 @@ impl Job {
         // No start comes when another worker could not open its queue.
         let Ok(timeline) = self.go.recv() else { return };
         crew.start_at(timeline);
-        let clock = Clock::get();
-        drive::sleep_until(clock, timeline.start_ns);
-        self.begun.note(clock.now());
+        self.begun.wait(Clock::get(), timeline.start_ns);
         // What it is does not change, so that it need not be asked in every step.
         match crew {
             Crew::One(worker) => drive::drive(*worker, queue),

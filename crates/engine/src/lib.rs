@@ -74,12 +74,14 @@ mod windows_outcome;
 mod contract;
 
 pub use clock::Clock;
+pub use drive::sleep_until;
 pub use error::EngineError;
 pub use event::{Event, Go, Observer, Start, WorkerNames, WorkerPoint};
 pub use lane::{WriteContent, open_queue, open_queue_for};
 pub use mark::{MARK_BYTES, Mark};
 pub use memory::{available as available_memory, check as check_memory};
 pub use outcome::new_id;
+pub use platform::Prompt;
 pub use prepare::{Filling, plan, prepare, prepare_as, set_usual_size, usual_size_bytes};
 pub use prepared::{
     Action, Cleaned, Permissions, PrepareError, Prepared, PreparedTarget, Refusal, TargetPlan,

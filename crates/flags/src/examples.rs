@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Each command with what people type. A test reads every line with the program's own grammar.
-pub const EXAMPLES: [(&str, &[&str]); 62] = [
+pub const EXAMPLES: [(&str, &[&str]); 65] = [
     ("", &["iosonde assess /data --for postgres", "iosonde run /data -b 8K --depth 32 -d 30s"]),
     ("assess", &["iosonde assess /data --for postgres --pace quick"]),
     ("inspect", &["iosonde inspect /data"]),
@@ -21,6 +21,18 @@ pub const EXAMPLES: [(&str, &[&str]); 62] = [
     (
         "fleet sweep",
         &["iosonde fleet sweep --ssh db1,db2 /mnt/vol/{host}.test --blocks 8K,64K --depths 1,8"],
+    ),
+    (
+        "fleet assess",
+        &["iosonde fleet assess --ssh db1,db2 /mnt/vol/{host} --size 8G --for postgres"],
+    ),
+    (
+        "fleet validate",
+        &["iosonde fleet validate --ssh db1,db2 /mnt/vol/{host} --size 8G --seconds 300"],
+    ),
+    (
+        "fleet monitor",
+        &["iosonde fleet monitor --ssh db1,db2 /mnt/vol -d 600 --alert 'cpu > 90% for 1min'"],
     ),
     ("fleet hosts", &["iosonde fleet hosts --ssh db1,db2,db3 /mnt/vol"]),
     ("fleet resume", &["iosonde fleet resume --ssh db1,db2"]),

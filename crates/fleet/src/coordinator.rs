@@ -56,6 +56,8 @@ struct Host {
     takes_part: bool,
     /// Its agent has not said that the run before has ended.
     busy: bool,
+    /// The user knows that its agent waits for another coordinator.
+    waits: bool,
     phase: Phase,
     pings: Vec<Ping>,
     ping_sent_ns: u64,
@@ -105,6 +107,7 @@ impl<'t> Coordinator<'t> {
             gone: None,
             takes_part: true,
             busy: false,
+            waits: false,
             phase: Phase::Absent,
             pings: Vec::new(),
             ping_sent_ns: 0,
@@ -436,6 +439,11 @@ impl Conductor<'_> {
             ToCoordinator::Ready { run, site } if ours(&run) && host.phase == Phase::Here => {
                 host.phase = Phase::Ready;
                 host.report.site = Some(site);
+            }
+            ToCoordinator::Waits { reason } if !host.waits => {
+                host.waits = true;
+                let text = format!("{}: {reason}", host.report.name);
+                self.watch.notice(text);
             }
             ToCoordinator::Answer { number, answer } => host.answer = Some((number, answer)),
             ToCoordinator::Idle { .. } => host.busy = false,

@@ -171,6 +171,11 @@ pub enum ToCoordinator {
         /// The run.
         run: String,
     },
+    /// The agent does not answer yet, because it waits for a coordinator that is silent.
+    Waits {
+        /// For how long, in a sentence.
+        reason: String,
+    },
     /// The agent is there.
     Heartbeat,
 }

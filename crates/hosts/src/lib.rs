@@ -8,6 +8,8 @@
 pub mod agent;
 mod combined;
 mod document;
+mod each;
+mod following;
 mod look;
 mod pipes;
 mod places;
@@ -32,5 +34,5 @@ pub use look::{FleetHosts, HostReport, LookRequest, SharedStorage, TargetReport,
 pub use plan::planned;
 pub use reach::{SiteRequest, init, of_site, revoke, up};
 pub use resume::{ResumeRequest, resume};
-pub use run::{conduct, over};
+pub use run::{conduct, over, with_managers};
 pub use watching::Watching;

@@ -57,6 +57,8 @@ pub struct TargetReport {
     pub path: String,
     /// What is under it, or why that is not known.
     pub storage: Result<Storage, String>,
+    /// The UUID of its file system, where the host knows it.
+    pub file_system_uuid: Option<String>,
 }
 
 /// Targets that are the same storage.
@@ -127,15 +129,18 @@ fn look_at(
 }
 
 fn report(run: HostRun, paths: &[PathBuf], answer: Option<Answer>) -> HostReport {
-    let storage = match answer {
-        Some(Answer::Saw { storage }) => storage,
-        Some(Answer::Refused { reason }) => vec![Err(reason); paths.len()],
-        _ => Vec::new(),
+    let (storage, uuids) = match answer {
+        Some(Answer::Saw { storage, uuids }) => (storage, uuids),
+        Some(Answer::Refused { reason }) => (vec![Err(reason); paths.len()], Vec::new()),
+        _ => (Vec::new(), Vec::new()),
     };
-    let targets = paths
-        .iter()
-        .zip(storage)
-        .map(|(path, storage)| TargetReport { path: path.display().to_string(), storage });
+    let uuids = uuids.into_iter().chain(std::iter::repeat(None));
+    let both = paths.iter().zip(storage).zip(uuids);
+    let targets = both.map(|((path, storage), file_system_uuid)| TargetReport {
+        path: path.display().to_string(),
+        storage,
+        file_system_uuid,
+    });
     HostReport {
         name: run.name,
         hostname: run.hostname,
@@ -161,9 +166,12 @@ pub(crate) fn ask(
     Ok(answers.into_iter().map(read).collect::<Result<_, _>>()?)
 }
 
-/// Names that a disk has on every host: its WWN, or maker, model and serial number.
-fn identities(storage: &Storage) -> Vec<String> {
+/// Names that storage has on every host: the UUID of a file system; of a disk its WWN, or model and
+/// serial number.
+fn identities(target: &TargetReport) -> Vec<String> {
+    let Ok(storage) = &target.storage else { return Vec::new() };
     let mut names = Vec::new();
+    names.extend(target.file_system_uuid.iter().map(|uuid| format!("file system {uuid}")));
     for device in &storage.devices {
         let known = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
         if let Some(wwn) = known(&device.wwn) {
@@ -186,9 +194,8 @@ fn by_identity(hosts: &[HostReport]) -> Vec<SharedStorage> {
     let mut shared: Vec<(SharedStorage, Vec<usize>)> = Vec::new();
     for (at, host) in hosts.iter().enumerate() {
         for target in &host.targets {
-            let Ok(storage) = &target.storage else { continue };
             let name = on_host(&host.name, target.path.as_ref());
-            for by in identities(storage) {
+            for by in identities(target) {
                 let same = |(known, _): &(SharedStorage, Vec<usize>)| known.by == by;
                 let place = shared.iter().position(same).unwrap_or_else(|| {
                     shared.push((SharedStorage { targets: Vec::new(), by }, Vec::new()));
@@ -360,7 +367,11 @@ mod tests {
             allowed: vec!["/data".to_owned()],
             clock_ahead_ns: Some(-7_200_000_000_000),
             clock_bound_ns: Some(90_000),
-            targets: vec![TargetReport { path: "/data".to_owned(), storage: Ok(storage) }],
+            targets: vec![TargetReport {
+                path: "/data".to_owned(),
+                storage: Ok(storage),
+                file_system_uuid: None,
+            }],
         }
     }
 
@@ -387,6 +398,19 @@ mod tests {
         let targets: Vec<&Vec<String>> = shared.iter().map(|shared| &shared.targets).collect();
         assert_eq!(targets, [&vec!["a:/data", "b:/data"], &vec!["c:/data", "d:/data"]]);
         assert_eq!(shared[0].by, "WWN naa.1");
+    }
+
+    /// Disks of a volume may have no names, and its file system still has one.
+    #[test]
+    fn one_file_system_is_known_by_its_uuid() {
+        let mut hosts = ["a", "b", "c"].map(|name| host(name, Device::default()));
+        for (host, uuid) in hosts.iter_mut().zip(["4-2", "4-2", "7"]) {
+            host.targets[0].file_system_uuid = Some(uuid.to_owned());
+        }
+        let shared = by_identity(&hosts);
+        assert_eq!(shared.len(), 1);
+        assert_eq!(shared[0].targets, ["a:/data", "b:/data"]);
+        assert_eq!(shared[0].by, "file system 4-2");
     }
 
     #[test]

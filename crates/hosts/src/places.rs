@@ -23,6 +23,38 @@ impl Places {
         Self { hosts: hosts.to_vec(), all }
     }
 
+    /// Targets that have their host in their names, as `host:/path`.
+    ///
+    /// # Errors
+    /// One has none of these hosts, or is not named wholly; a sentence.
+    pub(crate) fn named(hosts: &[String], targets: &[Target]) -> Result<Self, String> {
+        let place = |target: &Target| {
+            let name = target.path.display().to_string();
+            let own = hosts.iter().enumerate().find_map(|(at, host)| {
+                Some((at, host, name.strip_prefix(host.as_str())?.strip_prefix(':')?))
+            });
+            let (at, host, path) =
+                own.ok_or_else(|| format!("`{name}` is on none of the hosts of this plan"))?;
+            if !path.starts_with('/') {
+                return Err(format!("`{name}`: name a place of another host by its whole path"));
+            }
+            let path = Target { path: path.into(), size_bytes: target.size_bytes };
+            let path = targets_of(host, &[path]).pop();
+            path.map(|target| (at, target)).ok_or_else(|| format!("`{name}` has no place"))
+        };
+        let all = targets.iter().map(place).collect::<Result<_, _>>()?;
+        Ok(Self { hosts: hosts.to_vec(), all })
+    }
+
+    /// The place of a host's target among all targets.
+    pub(crate) fn index(&self, host: &str, own: usize) -> Option<usize> {
+        let of_host = |at: &usize| {
+            let name = self.all.get(*at).and_then(|(host, _)| self.hosts.get(*host));
+            name.is_some_and(|name| name == host)
+        };
+        (0..self.all.len()).filter(of_host).nth(own)
+    }
+
     /// Those of one host.
     pub(crate) fn of_host(&self, host: usize) -> impl Iterator<Item = &Target> {
         self.all.iter().filter(move |(at, _)| *at == host).map(|(_, target)| target)

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use jobs::{FleetPlan, JobError, Plan};
+use jobs::{FleetPlan, Job as _, JobError, Plan};
 use results::OnLoss;
 use workload::{Bytes, Stream, Target, Workload};
 
@@ -81,8 +81,12 @@ fn check_targets<'a>(
 /// Refuses what cannot be meant, before any host is called.
 pub(crate) fn check(plan: &FleetPlan) -> Result<(), JobError> {
     check_hosts(&plan.hosts)?;
-    let job = plan.plan.job();
-    check_targets(job.targets(), job.is_artificial())?;
+    if matches!(plan.plan.as_ref(), Plan::Cycle(cycle) if !cycle.managers.is_empty()) {
+        return on_loss(plan);
+    }
+    if !matches!(plan.plan.as_ref(), Plan::Monitor(watch) if watch.targets.is_empty()) {
+        check_targets(plan.targets(), plan.is_artificial())?;
+    }
     let usage = |text: &str| Err(JobError::Usage(text.to_owned()));
     let search = match plan.plan.as_ref() {
         Plan::Run(workload) => {
@@ -110,9 +114,11 @@ pub(crate) fn check(plan: &FleetPlan) -> Result<(), JobError> {
             return usage("a plan in rounds is for one host; leave out its `rounds`");
         }
         Plan::Sweep(_) => return on_loss(plan),
+        Plan::Assess(_) | Plan::Validate(_) | Plan::Monitor(_) => return Ok(()),
         other => {
             return Err(JobError::Usage(format!(
-                "a fleet carries out plans of `run`, `knee`, `scale` and `sweep`, not `{}`",
+                "a fleet carries out plans of `run`, `knee`, `scale`, `sweep`, `assess`, \
+                 `validate` and `monitor`, not `{}`",
                 other.kind()
             )));
         }
@@ -147,14 +153,25 @@ pub(crate) fn targets_of(host: &str, targets: &[Target]) -> Vec<Target> {
     targets.iter().map(named).collect()
 }
 
+/// The plan of one host.
+pub(crate) fn plan_of(plan: &Plan, host: &str) -> Plan {
+    let mut plan = plan.clone();
+    for path in plan.paths_mut().0 {
+        if let Some(text) = path.to_str().filter(|path| path.contains(HOST)) {
+            *path = text.replace(HOST, &file_name(host)).into();
+        }
+    }
+    plan
+}
+
 /// What the agent of a host has to allow.
-pub(crate) fn allowed(workload: &Workload) -> Vec<&Path> {
-    if workload.engine.is_artificial() {
+pub(crate) fn allowed(plan: &Plan) -> Vec<PathBuf> {
+    if plan.job().is_artificial() {
         return Vec::new();
     }
-    let contents = workload.streams.iter().filter_map(|s| s.content_file.as_ref());
-    let all = workload.targets.iter().map(|target| &target.path).chain(contents);
-    all.map(PathBuf::as_path).collect()
+    let mut plan = plan.clone();
+    let (used, read) = plan.paths_mut();
+    used.into_iter().chain(read).map(|path| path.clone()).collect()
 }
 
 /// The name of a host as part of a file name.
@@ -183,11 +200,14 @@ mod tests {
     #[test]
     fn each_host_may_have_its_own_file() {
         let target = Target { path: "/mnt/vol/{host}.test".into(), size_bytes: None };
-        let targets = targets_of("root@db1:22", &[target]);
-        let workload = Workload::single(targets[0].clone(), Stream::default());
-        assert_eq!(allowed(&workload), [Path::new("/mnt/vol/root_db1_22.test")]);
-        let null = Workload { engine: EngineChoice::Null, ..workload };
-        assert!(allowed(&null).is_empty());
+        let targets = targets_of("root@db1:22", std::slice::from_ref(&target));
+        assert_eq!(targets[0].path, Path::new("/mnt/vol/root_db1_22.test"));
+        let load = |engine| {
+            let workload = Workload::single(target.clone(), Stream::default());
+            plan_of(&Plan::Run(Box::new(Workload { engine, ..workload })), "root@db1:22")
+        };
+        assert_eq!(allowed(&load(EngineChoice::Auto)), [targets[0].path.clone()]);
+        assert!(allowed(&load(EngineChoice::Null)).is_empty());
     }
 
     #[test]

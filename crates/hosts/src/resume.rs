@@ -5,15 +5,16 @@ use std::sync::atomic::AtomicBool;
 use fleet::{Coordinator, FleetRun, HostRun, LossPolicy, Watch};
 use jiff::Timestamp;
 use jobs::{Conducted, Event, FleetReach, JobError, Plan, Recorder, Session, Subject};
-use results::{Conclusion as _, Document, Fleet, Measurement};
-use workload::Workload;
+use results::{Conclusion as _, Document, Fleet, FleetJob};
+use workload::{EngineChoice, Target, Workload};
 
 use crate::agent::{Answer, KeptResult, Question};
 use crate::document::{About, document};
+use crate::each;
 use crate::look::ask;
 use crate::plan::check_hosts;
 use crate::reach::Reach;
-use crate::run::{failed, finish};
+use crate::run::{Ran, failed, finish};
 use crate::watching::Watching;
 
 /// What is to be fetched.
@@ -59,6 +60,9 @@ pub fn resume(request: &ResumeRequest, session: &mut Session<'_>) -> Result<Cond
     conducted
 }
 
+const LEFT: &str = "The coordinator of this run went away. The hosts stopped and kept what they \
+                    had measured, which was fetched later.";
+
 type Found = Vec<(String, Option<KeptResult>)>;
 
 /// What waits on the hosts: all of one run.
@@ -99,8 +103,12 @@ fn put_together(
     session: &mut Session<'_>,
 ) -> Result<Conducted, JobError> {
     let first = found.iter().find_map(|(_, kept)| kept.as_ref());
-    let first = first.map(|kept| serde_json::from_value::<Measurement>(kept.measurement.clone()));
-    let first = first.ok_or_else(|| JobError::Usage("nothing waits".to_owned()))??;
+    let first = first.ok_or_else(|| JobError::Usage("nothing waits".to_owned()))?;
+    let first = match Document::from_value(first.measurement.clone()) {
+        Ok(Document::Measurement(measurement)) => *measurement,
+        Ok(other) => return jobs_of(run, found, (&other, transport), session),
+        Err(error) => return Err(JobError::CannotRun(error.to_string())),
+    };
     let workload: Workload = first.workload;
     let started: Timestamp = first.started.parse().unwrap_or_else(|_| Timestamp::now());
     let title = format!("{} from {} hosts", workload.title(), found.len());
@@ -109,19 +117,45 @@ fn put_together(
         Subject::new("fleet", Fleet::SCHEMA, title, on, &Plan::Run(Box::new(workload.clone())))?;
     let mut recorder = Recorder::open(session.recording, subject)?;
     let mut notify = |text| session.sink.hear(&Event::Notice { text });
+    let run = &free_id(run, &recorder);
     recorder.named(run, &started.to_string(), &mut notify);
     let series = vec![Vec::new(); found.len()];
     let hosts = found.into_iter().map(|(name, kept)| host(name, kept)).collect();
     let run_of = FleetRun { hosts, on_loss: LossPolicy::Abort, interrupted: false };
     let about = About { id: run, started, transport, workload: &workload, series, plan: None };
     let mut document = document(run_of, about);
-    document.warnings.insert(
-        0,
-        "The coordinator of this run went away. The hosts stopped and kept what they had measured, \
-         which was fetched later."
-            .to_owned(),
-    );
+    document.warnings.insert(0, LEFT.to_owned());
     Ok(finish(Document::Fleet(Box::new(document)), recorder, &mut *session.sink))
+}
+
+/// The id of the document. The coordinator has one of the run where it only lost this host.
+fn free_id(run: &str, recorder: &Recorder) -> String {
+    let is_taken = recorder.history().is_some_and(|history| history.find(run).is_ok());
+    if is_taken { engine::new_id(Timestamp::now()) } else { run.to_owned() }
+}
+
+/// The document of jobs that each host did by itself.
+fn jobs_of(
+    run: &str,
+    found: Found,
+    (first, transport): (&Document, &str),
+    session: &mut Session<'_>,
+) -> Result<Conducted, JobError> {
+    let started: Timestamp = first.started().parse().unwrap_or_else(|_| Timestamp::now());
+    let title = format!("{} from {} hosts", first.title(), found.len());
+    let plan = first.plan();
+    let on: (&[Target], _) = (&[], EngineChoice::Auto);
+    let subject = Subject::new("fleet", FleetJob::SCHEMA, title, on, &plan)?;
+    let mut recorder = Recorder::open(session.recording, subject)?;
+    let mut notify = |text| session.sink.hear(&Event::Notice { text });
+    let run = &free_id(run, &recorder);
+    recorder.named(run, &started.to_string(), &mut notify);
+    let hosts = found.into_iter().map(|(name, kept)| host(name, kept)).collect();
+    let run_of = FleetRun { hosts, on_loss: LossPolicy::Abort, interrupted: false };
+    let ran = Ran { id: run, started, transport, series: Vec::new() };
+    let mut document = each::document(first.kind(), None, run_of, &ran);
+    document.warnings.insert(0, LEFT.to_owned());
+    Ok(finish(Document::FleetJob(Box::new(document)), recorder, &mut *session.sink))
 }
 
 fn host(name: String, kept: Option<KeptResult>) -> HostRun {

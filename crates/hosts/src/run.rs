@@ -1,18 +1,20 @@
 //! The coordinator: one load on many hosts, and the one document of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use fleet::{FleetError, LossPolicy, Order};
+use dialects::drives::ManagerHost;
+use fleet::{FleetError, FleetRun, LossPolicy, Order};
 use jiff::Timestamp;
 use jobs::{
     Conducted, Event, FleetPlan, FleetReach, Job as _, JobError, Plan, Recorder, Session, Sink,
 };
-use results::{Document, OnLoss};
+use results::{Document, OnLoss, Point};
 use serde_json::Value;
 use workload::Workload;
 
 use crate::document::{About, document};
-use crate::plan::{allowed, check, targets_of};
+use crate::each::each;
+use crate::plan::{allowed, check, plan_of};
 use crate::reach::Reach;
 use crate::search::search;
 use crate::watching::Watching;
@@ -31,8 +33,13 @@ pub fn conduct(plan: &Plan, session: &mut Session<'_>) -> Result<Conducted, JobE
                 .to_owned(),
         ));
     }
+    if session.permissions.keep && matches!(fleet.plan.as_ref(), Plan::Monitor(_)) {
+        let text = "a recording makes no files: leave out `--keep`";
+        return Err(JobError::Usage(text.to_owned()));
+    }
     match fleet.plan.as_ref() {
         Plan::Run(workload) => run(fleet, workload, session),
+        _ if fleet.is_each_by_itself() => each(fleet, session),
         _ => search(fleet, session),
     }
 }
@@ -43,13 +50,34 @@ fn run(
     workload: &Workload,
     session: &mut Session<'_>,
 ) -> Result<Conducted, JobError> {
+    let plans: Vec<Plan> = plan.hosts.iter().map(|host| plan_of(&plan.plan, host)).collect();
+    together(plan, &plans, session, &|run, ran| {
+        let Ran { id, started, transport, series } = ran;
+        let carried = plan.plan().carried_json();
+        let about = About { id, started, transport, workload, series, plan: carried };
+        Document::Fleet(Box::new(document(run, about)))
+    })
+}
+
+/// What is known once the hosts have done something together.
+pub(crate) struct Ran<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) started: Timestamp,
+    pub(crate) transport: &'a str,
+    /// The intervals that arrived, of each host.
+    pub(crate) series: Vec<Vec<Point>>,
+}
+
+/// Carries out these plans, one per host, begun at one moment; `make` writes the document.
+pub(crate) fn together(
+    plan: &FleetPlan,
+    plans: &[Plan],
+    session: &mut Session<'_>,
+    make: &dyn Fn(FleetRun, Ran<'_>) -> Document,
+) -> Result<Conducted, JobError> {
     let reach = Reach::from(&plan.reach);
-    let load = |host: &String| {
-        let targets = targets_of(host, &workload.targets);
-        Workload { targets, ..workload.clone() }
-    };
-    let workloads: Vec<Workload> = plan.hosts.iter().map(load).collect();
-    let plans: Vec<Option<Value>> = workloads.iter().map(sent).collect::<Result<_, _>>()?;
+    let sent: Vec<Option<Value>> =
+        plans.iter().map(|plan| serde_json::to_value(plan).map(Some)).collect::<Result<_, _>>()?;
     let started = Timestamp::now();
     let id = engine::new_id(started);
     let mut recorder = Recorder::open(session.recording, plan.subject()?)?;
@@ -57,15 +85,20 @@ fn run(
     let mut notify = |text| sink.hear(&Event::Notice { text });
     recorder.named(&id, &started.to_string(), &mut notify);
     notify(format!("making the targets of {} hosts ready", plan.hosts.len()));
-    let allow: Vec<Vec<&Path>> = workloads.iter().map(allowed).collect();
+    let allow: Vec<Vec<PathBuf>> = plans.iter().map(allowed).collect();
+    let allow: Vec<Vec<&Path>> =
+        allow.iter().map(|paths| paths.iter().map(PathBuf::as_path).collect()).collect();
     let mut transport = reach.open(&plan.hosts, &allow).inspect_err(|_| recorder.give_up())?;
     let mut pass = |event: &Event| {
         recorder.tell(event);
         sink.hear(event);
     };
     let mut watching = Watching::new(&plan.hosts, &mut pass, session.stop);
+    if plan.is_each_by_itself() {
+        watching = watching.each_by_itself();
+    }
     let order = Order {
-        plans: &plans,
+        plans: &sent,
         keep: session.permissions.keep,
         hold: false,
         run: &id,
@@ -78,11 +111,8 @@ fn run(
         recorder.give_up();
         failed(&error)
     })?;
-    let carried = plan.plan().carried_json();
-    let about =
-        About { id: &id, started, transport: reach.name(), workload, series, plan: carried };
-    let document = Document::Fleet(Box::new(document(run, about)));
-    Ok(finish(document, recorder, &mut *session.sink))
+    let ran = Ran { id: &id, started, transport: reach.name(), series };
+    Ok(finish(make(run, ran), recorder, &mut *session.sink))
 }
 
 /// A plan for these hosts. Windows of a search have one length on all of them, `window_s`.
@@ -112,6 +142,18 @@ pub fn over(
 /// A load as agents are sent it.
 pub(crate) fn sent(workload: &Workload) -> Result<Option<Value>, JobError> {
     Ok(Some(serde_json::to_value(Plan::Run(Box::new(workload.clone())))?))
+}
+
+/// A plan on the hosts of these managers of IOMeter; as it is without any.
+#[must_use]
+pub fn with_managers(managers: &[ManagerHost], reach: FleetReach, plan: Plan) -> Plan {
+    let mut hosts: Vec<String> = Vec::new();
+    for of in managers {
+        if !hosts.contains(&of.host) {
+            hosts.push(of.host.clone());
+        }
+    }
+    if hosts.is_empty() { plan } else { over(hosts, reach, LossPolicy::Abort, plan, None) }
 }
 
 /// As the barrier knows it.

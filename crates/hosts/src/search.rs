@@ -11,7 +11,7 @@ use engine::{EngineError, Permissions, PrepareError, PreparedTarget, TargetPlan}
 use fleet::{Coordinator, FleetError, FleetRun, HostRun, LossPolicy, Order};
 use jiff::Timestamp;
 use jobs::{Conducted, Event, FleetPlan, JobError, Plan, Session, conduct_one, sweep_on};
-use results::{Document, Environment, Measurement};
+use results::{Document, Environment, Measurement, ThreadResult};
 use serde_json::Value;
 use survey::{Bench, Setup, Stand};
 use workload::{Nanoseconds, TargetFacts, Workload, show_ns};
@@ -36,9 +36,13 @@ pub(crate) fn search(plan: &FleetPlan, session: &mut Session<'_>) -> Result<Cond
         Plan::Knee(options) => (&options.setup.targets, options.setup.engine.is_artificial()),
         Plan::Scale(options) => (&options.setup.targets, options.setup.engine.is_artificial()),
         Plan::Sweep(sweep) => (&sweep.targets, sweep.engine.is_artificial()),
+        Plan::Cycle(cycle) => (&cycle.targets, cycle.engine.is_artificial()),
         _ => return Err(JobError::Usage("a fleet does not carry out such plans".to_owned())),
     };
-    let places = Places::of(&plan.hosts, targets);
+    let places = match &inner {
+        Plan::Cycle(_) => Places::named(&plan.hosts, targets).map_err(JobError::Usage)?,
+        _ => Places::of(&plan.hosts, targets),
+    };
     let contents = content_files(&inner);
     let allow: Vec<Vec<&Path>> = (0..plan.hosts.len())
         .map(|host| {
@@ -60,6 +64,7 @@ pub(crate) fn search(plan: &FleetPlan, session: &mut Session<'_>) -> Result<Cond
         id: engine::new_id(Timestamp::now()),
         runs: 0,
         keep: session.permissions.keep,
+        with_threads: matches!(inner, Plan::Cycle(_)),
         skews_ns: Vec::new(),
         bound_ns: 0,
     };
@@ -91,6 +96,7 @@ fn search_on(
             })
         }
         Plan::Sweep(sweep) => sweep_on(bench, plan, sweep, session),
+        Plan::Cycle(cycle) => cycle.run_on(bench, plan, session),
         other => Err(JobError::Usage(format!("a fleet does not carry out `{}`", other.kind()))),
     }
 }
@@ -129,6 +135,8 @@ struct FleetBench<'t> {
     runs: u64,
     /// Test files stay on the hosts.
     keep: bool,
+    /// Points have what each thread did.
+    with_threads: bool,
     /// Of each point, the time between the first start and the last.
     skews_ns: Vec<u64>,
     /// How well the clocks were known at worst.
@@ -183,6 +191,20 @@ impl FleetBench<'_> {
             ),
         ]
     }
+}
+
+/// What every thread of every host did, on the targets as a search has them.
+fn threads(places: &Places, run: &FleetRun) -> Vec<ThreadResult> {
+    let mut all = Vec::new();
+    for host in &run.hosts {
+        let read = host.measurement.as_deref().map(serde_json::from_str::<Measurement>);
+        let threads = read.and_then(Result::ok).map(|m| m.threads_detail).unwrap_or_default();
+        all.extend(threads.into_iter().filter_map(|thread| {
+            let target = places.index(&host.name, thread.target)?;
+            Some(ThreadResult { target, ..thread })
+        }));
+    }
+    all
 }
 
 /// What a run on the hosts says to the experiment.
@@ -298,7 +320,11 @@ impl Stand for FleetStand<'_, '_> {
         let done = self.bench.coordinator.run(order, &mut watching);
         let done = done.map_err(|error| not_measured(&error))?;
         self.bench.note(&done);
+        let bench = &self.bench;
+        let threads = if bench.with_threads { threads(&bench.places, &done) } else { Vec::new() };
         let hosts = self.bench.places.hosts();
-        combined(&workload, &hosts, done, &self.environment).map_err(EngineError::Elsewhere)
+        let whole = combined(&workload, &hosts, done, &self.environment);
+        let whole = whole.map_err(EngineError::Elsewhere)?;
+        Ok(Measurement { threads_detail: threads, ..whole })
     }
 }

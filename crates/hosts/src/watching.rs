@@ -9,6 +9,8 @@ use results::Point;
 use serde_json::Value;
 use workload::show_ns;
 
+use crate::following::Following;
+
 /// Hears what happens on the hosts, keeps their intervals, and shows their sum.
 pub struct Watching<'a> {
     names: &'a [String],
@@ -22,6 +24,8 @@ pub struct Watching<'a> {
     tells: bool,
     /// Hosts of which the next has not arrived.
     missing: usize,
+    /// There if each host does a job by itself.
+    following: Option<Following>,
 }
 
 impl<'a> Watching<'a> {
@@ -29,7 +33,14 @@ impl<'a> Watching<'a> {
     pub fn new(names: &'a [String], pass: &'a mut dyn FnMut(&Event), stop: &'a AtomicBool) -> Self {
         let series = vec![Vec::new(); names.len()];
         let (take_part, missing) = (names.len(), names.len());
-        Self { names, pass, stop, series, shown: 0, take_part, tells: true, missing }
+        let following = None;
+        Self { names, pass, stop, series, shown: 0, take_part, tells: true, missing, following }
+    }
+
+    /// Each host does a job by itself: their intervals are not those of one window.
+    pub(crate) fn each_by_itself(mut self) -> Self {
+        self.following = Some(Following::new(self.names.len()));
+        self
     }
 
     /// Only so many of the hosts take part in this run, which is one of many.
@@ -55,16 +66,20 @@ impl<'a> Watching<'a> {
 
     /// One interval, host by host: a screen has a line for each.
     fn hosts(&self, at: usize) -> Event {
-        let targets = self.names.iter().map(Into::into).collect();
-        let names = WorkerNames { streams: vec!["host".to_owned()], targets };
         let series = self.series.iter().enumerate();
         let points = series.filter_map(|(host, series)| Some((host, series.get(at)?)));
-        let points: Vec<WorkerPoint> = points.map(|(host, point)| worker(host, point)).collect();
-        Event::Engine(engine::Event::Workers { names: names.into(), points: points.into() })
+        rows(self.names, points.map(|(host, point)| worker(host, point)).collect())
     }
 }
 
-fn worker(target: usize, point: &Point) -> WorkerPoint {
+/// A line for each host.
+fn rows(names: &[String], points: Vec<WorkerPoint>) -> Event {
+    let targets = names.iter().map(Into::into).collect();
+    let names = WorkerNames { streams: vec!["host".to_owned()], targets };
+    Event::Engine(engine::Event::Workers { names: names.into(), points: points.into() })
+}
+
+pub(crate) fn worker(target: usize, point: &Point) -> WorkerPoint {
     WorkerPoint {
         stream: 0,
         target,
@@ -117,6 +132,13 @@ impl Watch for Watching<'_> {
         // What a newer agent says besides is nothing to this coordinator.
         let Ok(event) = serde_json::from_value::<Event>(event.clone()) else { return };
         let name = self.names.get(host).map_or("", String::as_str);
+        if let Some(following) = &mut self.following {
+            let names = self.names;
+            for shown in following.hear(host, name, event, &|points| rows(names, points)) {
+                (self.pass)(&shown);
+            }
+            return;
+        }
         match event {
             Event::Engine(Engine::Interval { point, seconds_left }) => {
                 let Some(series) = self.series.get_mut(host) else { return };

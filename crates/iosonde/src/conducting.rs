@@ -1,13 +1,10 @@
 //! Runs a plan for the terminal: shows progress, prints the result, and turns it into an exit code.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use engine::Permissions;
 use jobs::{Conducted, Event, JobError, Plan, Session, Sink};
-use results::{
-    Document, DurabilityVerdict, Measurement, Recording, Status, ValidationVerdict, claims,
-    verdict::Grade,
-};
+use results::Document;
 
 use crate::commands::run::json;
 use crate::commands::{monitor, repeat};
@@ -172,7 +169,7 @@ pub(crate) fn ended(
     stop: &AtomicBool,
 ) -> Result<(Vec<Document>, Outcome), Failure> {
     let Conducted { documents, kept } = conducted;
-    let mut outcomes = documents.iter().map(|document| outcome_of(document, stop));
+    let mut outcomes = documents.iter().map(|document| Outcome::of(document, stop));
     let outcome = outcomes.find(|o| *o != Outcome::Done).unwrap_or(Outcome::Done);
     match kept {
         // Wrong data is worse than anything else.
@@ -180,89 +177,4 @@ pub(crate) fn ended(
         kept => kept.map_err(Failure::CannotRun)?,
     }
     Ok((documents, outcome))
-}
-
-/// The outcome of a document, as an exit code needs it.
-fn outcome_of(document: &Document, stop: &AtomicBool) -> Outcome {
-    match document {
-        Document::Validation(validation) => {
-            return match validation.conclusion.verdict {
-                ValidationVerdict::Right => Outcome::Done,
-                ValidationVerdict::WrongData => Outcome::WrongData,
-                ValidationVerdict::IoFailed | ValidationVerdict::EndedEarly => Outcome::IoFailed,
-                ValidationVerdict::Interrupted => Outcome::Interrupted,
-            };
-        }
-        Document::Durability(check) => {
-            return match check.conclusion.verdict {
-                DurabilityVerdict::Lost => Outcome::WrongData,
-                _ if check.status == Status::Interrupted => Outcome::Interrupted,
-                DurabilityVerdict::Kept => Outcome::Done,
-                // A comparison without a verdict must not look like success.
-                DurabilityVerdict::NothingPromised => Outcome::IoFailed,
-            };
-        }
-        _ => {}
-    }
-    let outcome = outcome(document.status());
-    if outcome != Outcome::Done {
-        return outcome;
-    }
-    let met = match document {
-        Document::Measurement(measurement) => return outcome_of_run(measurement, stop),
-        Document::Recording(recording) => return outcome_of_recording(&recording.conclusion),
-        Document::Runs(_) | Document::Cycle(_)
-            if document.measurements().iter().any(|m| !m.errors.is_empty()) =>
-        {
-            return Outcome::IoFailed;
-        }
-        // What could not be judged must not count as met.
-        Document::Knee(knee) => knee
-            .conclusion
-            .latency_target
-            .as_ref()
-            .is_none_or(|within| within.expected_iops.is_none() || within.met == Some(true)),
-        Document::Assessment(assessment) => {
-            let claimed = assessment.claims.iter().all(|c| c.outcome == claims::Outcome::Met);
-            let needed = assessment.verdicts.iter().filter(|verdict| verdict.need.is_some());
-            claimed && needed.map(|verdict| verdict.grade).all(|g| g <= Grade::Acceptable)
-        }
-        _ => true,
-    };
-    if met { Outcome::Done } else { Outcome::NotMet }
-}
-
-/// The outcome of a single measurement.
-fn outcome_of_run(measurement: &Measurement, stop: &AtomicBool) -> Outcome {
-    // The signal may come after the window, during the wait for the last I/Os.
-    if stop.load(Ordering::Relaxed) {
-        Outcome::Interrupted
-    } else if measurement.errors.is_empty() {
-        Outcome::Done
-    } else {
-        Outcome::IoFailed
-    }
-}
-
-/// The outcome of a recording.
-fn outcome_of_recording(recording: &Recording) -> Outcome {
-    let code = recording.command.as_ref().map_or(0, |command| match command.exit_code {
-        Some(code) => code,
-        // The exit code of a shell for a command that a signal ended.
-        None => 128 + command.signal.unwrap_or(0),
-    });
-    if code != 0 {
-        return Outcome::Code(u8::try_from(code).unwrap_or(1));
-    }
-    let fired = recording.alerts.iter().any(|alert| !alert.times.is_empty());
-    if fired { Outcome::NotMet } else { Outcome::Done }
-}
-
-/// The outcome of an experiment.
-pub(crate) fn outcome(status: Status) -> Outcome {
-    match status {
-        Status::Complete => Outcome::Done,
-        Status::Interrupted => Outcome::Interrupted,
-        Status::Failed => Outcome::IoFailed,
-    }
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use ::report::text::clean;
 use engine::{EngineError, PrepareError};
 use jobs::JobError;
+pub(crate) use jobs::Outcome;
 use workload::Violation;
 
 use flags::{PageError, in_flags};
@@ -49,23 +50,6 @@ impl Exit {
 pub(crate) fn codes() -> String {
     let codes = Exit::ALL.map(|exit| format!("{} {}", exit as u8, exit.words()));
     format!("Exit codes:\n  {}", codes.join("\n  "))
-}
-
-/// How a command ended when it did not fail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// It did everything it was asked to do.
-    Done,
-    /// It ran, but I/O failed; what was measured was shown.
-    IoFailed,
-    /// It ran, and the storage does not reach what was expected of it.
-    NotMet,
-    /// The storage returned wrong data.
-    WrongData,
-    /// A signal ended it; what was measured was shown.
-    Interrupted,
-    /// A command that it ran ended with this code.
-    Code(u8),
 }
 
 /// DiskSpd's exit code for a wrong command line; only `iosonde diskspd` uses it.

@@ -3,6 +3,8 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+#[path = "fleet/jobs.rs"]
+mod jobs;
 #[path = "fleet/searches.rs"]
 mod searches;
 
@@ -54,9 +56,14 @@ impl Site {
     }
 
     fn command_of(&self, command: &str, hosts: &str, args: &[&str]) -> Command {
+        self.plain(command, hosts, &[&["--warmup", "0"], args].concat())
+    }
+
+    /// A command without flags of a load.
+    fn plain(&self, command: &str, hosts: &str, args: &[&str]) -> Command {
         let script = self.place.path("enter");
         let reached = ["fleet", command, "--ssh", hosts, "--agent", PROGRAM, "--ssh-command"];
-        let reached = [&reached[..], &[script.to_str().unwrap(), "--warmup", "0"], args].concat();
+        let reached = [&reached[..], &[script.to_str().unwrap()], args].concat();
         self.place.command(&reached)
     }
 
@@ -114,12 +121,17 @@ struct Running {
 }
 
 impl Running {
-    fn start(mut command: Command) -> Self {
+    fn start(command: Command) -> Self {
+        Self::start_at(command, "\"event\":\"interval\"")
+    }
+
+    /// One whose events have these words.
+    fn start_at(mut command: Command, words: &str) -> Self {
         command.args(["--progress", "json"]).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap());
         let mut running = Self { child, lines };
-        running.until("\"event\":\"interval\"");
+        running.until(words);
         running
     }
 

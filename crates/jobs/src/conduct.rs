@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
 
-use engine::{EngineError, Go, Observer, Permissions, PrepareError, Start};
+use engine::{Clock, EngineError, Go, Observer, Permissions, PrepareError, Prompt, Start};
 use history::HistoryError;
 use results::Document;
 use survey::Progress;
@@ -109,8 +109,19 @@ pub fn conduct_one(
 ) -> Result<Conducted, JobError> {
     let stop = session.stop;
     let relay = Relay::open(session, job)?;
-    let document =
-        make(stop, &mut |progress| relay.hear(&progress)).inspect_err(|_| relay.give_up())?;
+    let mut begins = None;
+    let document = make(stop, &mut |progress| {
+        // The first step makes the targets ready.
+        if matches!(progress, Progress::Step { number: 2.., .. }) {
+            begins.get_or_insert_with(|| relay.wait_for_start());
+        }
+        relay.hear(&progress);
+    });
+    let document = document.inspect_err(|_| relay.give_up())?;
+    if begins == Some(false) {
+        relay.give_up();
+        return Err(EngineError::CalledOff.into());
+    }
     Ok(relay.finish(document))
 }
 
@@ -176,6 +187,20 @@ impl<'s> Relay<'s> {
     /// Tells those who wait for it what is ready.
     pub(crate) fn targets_ready(&self, targets: &HeldTargets) {
         self.sink.borrow_mut().targets_ready(targets);
+    }
+
+    /// Waits until the job may begin what it measures; whether it may. A job that may not ends by
+    /// its signal to stop.
+    pub(crate) fn wait_for_start(&self) -> bool {
+        let start = self.sink.borrow_mut().ready();
+        if let Start::At(at_ns) = start {
+            let (clock, _prompt) = (Clock::get(), Prompt::take());
+            engine::sleep_until(clock, at_ns);
+            let late_ns = clock.now().saturating_sub(at_ns);
+            let begun = engine::Event::ThreadsStarted { after_ns: late_ns, late_ns };
+            self.pass(&Event::Engine(begun));
+        }
+        start != Start::Never
     }
 
     /// Names the files that remain if the program is killed from now on.

@@ -176,6 +176,16 @@ impl Job for ScaleOptions {
     }
 }
 
+/// How long an assessment of this pace takes.
+pub(crate) fn assess_time(pace: Pace) -> &'static str {
+    match pace {
+        Pace::Glance => "about half a minute",
+        Pace::Quick => "about two minutes",
+        Pace::Normal => "about a quarter of an hour",
+        Pace::Long => "about two hours",
+    }
+}
+
 impl Job for AssessOptions {
     fn plan(&self) -> Plan {
         Plan::Assess(Box::new(self.clone()))
@@ -212,12 +222,7 @@ impl Job for AssessOptions {
             ..Workload::single(target, stream)
         };
         let targets = engine::plan(&workload, permissions)?;
-        let time = match self.pace {
-            Pace::Glance => "about half a minute",
-            Pace::Quick => "about two minutes",
-            Pace::Normal => "about a quarter of an hour",
-            Pace::Long => "about two hours",
-        };
+        let time = assess_time(self.pace);
         let mut notes = vec![format!("takes {time} besides")];
         notes.extend(survey::assess_sides(self.database, self.pace));
         let mut description = Description { notes, ..Description::of(targets) };

@@ -30,6 +30,37 @@ pub fn create_beside(path: &Path, extension: &str) -> io::Result<(PathBuf, File)
     }
 }
 
+/// Claims the file of a report before anything is measured. Two hours of measuring must not end at
+/// a report that cannot be written, nor overwrite a file that iosonde did not make.
+///
+/// Returns the file that will be written, which for a link is its target. `is_ours` says of a text
+/// whether iosonde wrote it.
+///
+/// # Errors
+/// It cannot be written, or is somebody else's; a sentence with the remedy.
+pub fn claim_report(path: &Path, is_ours: &dyn Fn(&str) -> bool) -> Result<PathBuf, String> {
+    let refused = |why: &str| {
+        let path = path.display();
+        format!("cannot write the report `{path}`: {why}; name another with `--report FILE`")
+    };
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    match fs::metadata(&path) {
+        Ok(metadata) if !metadata.is_file() => Err(refused("it is not an ordinary file")),
+        Ok(metadata) if metadata.len() == 0 => Ok(path),
+        Ok(_) => {
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            if is_ours(&text) {
+                return Ok(path);
+            }
+            Err(refused("it is there and no report of iosonde"))
+        }
+        Err(_) => {
+            let made = OpenOptions::new().append(true).create_new(true).open(&path);
+            made.map(|_| path.clone()).map_err(|error| refused(&error.to_string()))
+        }
+    }
+}
+
 /// Writes a file whole or not at all, replacing an existing one.
 ///
 /// # Errors

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use engine::Permissions;
-use results::{Conclusion, Document, Fleet, OnLoss};
+use results::{Conclusion, Document, Fleet, FleetJob, OnLoss};
 use serde::{Deserialize, Serialize};
-use workload::EngineChoice;
+use workload::{EngineChoice, show_duration};
 
 use crate::conduct::{Conducted, JobError, Session};
 use crate::job::{Description, Job};
@@ -62,13 +62,57 @@ impl FleetPlan {
     /// The same over plain `ssh`. A result may come from anybody, and must not name the program
     /// that is started when it is repeated.
     pub(crate) fn by_usual_way(&self) -> Self {
-        Self { reach: FleetReach::default(), ..self.clone() }
+        let mut plan = self.plan.clone();
+        if let Plan::Cycle(cycle) = plan.as_mut() {
+            // A repetition does not write to IOMeter's file.
+            cycle.results = None;
+        }
+        Self { reach: FleetReach::default(), plan, ..self.clone() }
+    }
+
+    /// Whether every host does this job by itself, from its beginning to its own result. Otherwise
+    /// the hosts make one measurement after the other together.
+    #[must_use]
+    pub fn is_each_by_itself(&self) -> bool {
+        matches!(self.plan.as_ref(), Plan::Assess(_) | Plan::Validate(_) | Plan::Monitor(_))
     }
 
     pub(crate) fn kind(&self) -> &'static str {
         match self.plan.as_ref() {
             Plan::Run(_) => "fleet",
+            _ if self.is_each_by_itself() => "fleet",
             plan => plan.kind(),
+        }
+    }
+}
+
+impl Plan {
+    /// Every path of a plan that hosts of a fleet carry out: what receives I/O or is watched, and
+    /// then what is only read.
+    pub fn paths_mut(&mut self) -> (Vec<&mut PathBuf>, Vec<&mut PathBuf>) {
+        let mut read = Vec::new();
+        let used = match self {
+            Self::Run(workload) => {
+                let streams = workload.streams.iter_mut();
+                read.extend(streams.filter_map(|stream| stream.content_file.as_mut()));
+                workload.targets.iter_mut().map(|target| &mut target.path).collect()
+            }
+            Self::Assess(options) => vec![&mut options.target],
+            Self::Validate(plan) => plan.files.iter_mut().map(|file| &mut file.path).collect(),
+            Self::Monitor(plan) => plan.targets.iter_mut().collect(),
+            _ => Vec::new(),
+        };
+        (used, read)
+    }
+
+    /// Where the random choices of such a plan start: two hosts that ask for the same offsets at
+    /// the same time would meet in caches.
+    pub fn seed_mut(&mut self) -> Option<&mut u64> {
+        match self {
+            Self::Run(workload) => Some(&mut workload.seed),
+            Self::Assess(options) => Some(&mut options.seed),
+            Self::Validate(plan) => Some(&mut plan.database.seed),
+            _ => None,
         }
     }
 }
@@ -82,6 +126,7 @@ impl Job for FleetPlan {
         let inner = self.plan.job().subject()?;
         let schema = match self.plan.as_ref() {
             Plan::Run(_) => Fleet::SCHEMA,
+            _ if self.is_each_by_itself() => FleetJob::SCHEMA,
             _ => inner.schema,
         };
         let title = format!("{} from {} hosts", inner.title, self.hosts.len());
@@ -93,13 +138,17 @@ impl Job for FleetPlan {
             &self.by_usual_way(),
         )?;
         subject.watched = inner.watched;
-        let paths = self.plan.job().targets().into_iter().map(|path| path.display().to_string());
+        let paths = self.targets().into_iter().map(|path| path.display().to_string());
         subject.targets = paths.collect::<Vec<_>>().join(", ");
         Ok(subject)
     }
 
     fn targets(&self) -> Vec<&Path> {
-        self.plan.job().targets()
+        match self.plan.as_ref() {
+            // It makes no I/O, and names what it watches.
+            Plan::Monitor(plan) => plan.targets.iter().map(PathBuf::as_path).collect(),
+            plan => plan.job().targets(),
+        }
     }
 
     fn is_artificial(&self) -> bool {
@@ -118,13 +167,27 @@ impl Job for FleetPlan {
                 vec![crate::experiments::scale_work(options, self.hosts.len())]
             }
             Plan::Sweep(plan) => vec![crate::sweep::duration(plan)],
+            Plan::Cycle(plan) => plan.work(),
+            Plan::Assess(options) => {
+                let time = crate::experiments::assess_time(options.pace);
+                vec![format!("each host assesses its own target: takes {time} besides")]
+            }
+            Plan::Validate(plan) => {
+                let time = show_duration(plan.seconds);
+                vec![format!("each host has its own simulated database, which works for {time}")]
+            }
+            Plan::Monitor(plan) => {
+                vec![format!("each host watches its own counters, {}", plan.length())]
+            }
             _ => Vec::new(),
         });
         let paths = self.targets().into_iter().map(|path| path.display().to_string());
-        let notes = vec![format!(
-            "on every host: {}. Whether it can be used is decided there",
-            paths.collect::<Vec<_>>().join(", ")
-        )];
+        let paths = paths.collect::<Vec<_>>().join(", ");
+        let on_every = |paths: String| {
+            format!("on every host: {paths}. Whether it can be used is decided there")
+        };
+        let notes = Some(paths).filter(|paths| !paths.is_empty()).map(on_every);
+        let notes = notes.into_iter().collect();
         Ok(Description { work, notes, ..Description::default() })
     }
 

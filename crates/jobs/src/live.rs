@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
+use engine::{WorkerNames, WorkerPoint};
 use history::{History, LiveRun, Place};
 use integrity::Glance;
 use results::Point;
@@ -37,8 +38,8 @@ pub(crate) struct Live {
 /// An event as it is written.
 struct Entry {
     json: Value,
-    /// Whether it may be left out where many come.
-    thinned: bool,
+    /// Whether it may be left out where many come: the place of its kind among those.
+    thinned: Option<usize>,
 }
 
 impl Live {
@@ -127,8 +128,8 @@ fn entry(event: &Event) -> Option<Entry> {
         | Event::Monitor(_)
         | Event::Kept { .. }
         | Event::Notice { .. }
-        | Event::Error { .. }
-        | Event::Engine(engine::Event::Workers { .. }) => return None,
+        | Event::Error { .. } => return None,
+        Event::Engine(engine::Event::Workers { names, points }) => hosts(names, points)?,
         // The measurement itself is in the history.
         Event::Measured { measurement: m } => json!({
             "event": "measured",
@@ -139,11 +140,31 @@ fn entry(event: &Event) -> Option<Entry> {
         }),
         event => serde_json::to_value(event).ok()?,
     };
-    let thinned = matches!(
-        event,
-        Event::Engine(engine::Event::Interval { .. } | engine::Event::Filling { .. })
-    );
+    let thinned = match event {
+        Event::Engine(engine::Event::Interval { .. } | engine::Event::Filling { .. }) => Some(0),
+        Event::Engine(engine::Event::Workers { .. }) => Some(1),
+        _ => None,
+    };
     Some(Entry { json, thinned })
+}
+
+/// What each host of a fleet does. What workers of one host do is for the screen alone.
+fn hosts(names: &WorkerNames, points: &[WorkerPoint]) -> Option<Value> {
+    if names.streams != ["host"] {
+        return None;
+    }
+    let host = |point: &WorkerPoint| {
+        Some(json!({
+            "name": names.targets.get(point.target)?,
+            "iops": point.iops,
+            "mib_per_s": point.mib_per_s,
+            "mean_ns": point.mean_ns,
+            "max_ns": point.max_ns,
+            "errors": point.errors,
+        }))
+    };
+    let hosts: Vec<Value> = points.iter().filter_map(host).collect();
+    Some(json!({ "event": "hosts", "hosts": hosts }))
 }
 
 /// Writes what comes until nothing more does. What cannot be written is not: it would be of no use
@@ -165,7 +186,7 @@ fn tell(place: &Place, run: &LiveRun, entries: &Receiver<Entry>) {
     }
     let mut thinning = Thinning::default();
     let mut write = |entry: &Entry| {
-        if !entry.thinned || thinning.is_due(Instant::now()) {
+        if entry.thinned.is_none_or(|kind| thinning.is_due(kind, Instant::now())) {
             let _ = history.live_event(&run.id, &entry.json.to_string());
         }
     };
@@ -182,15 +203,16 @@ fn tell(place: &Place, run: &LiveRun, entries: &Receiver<Entry>) {
     let _ = history.live_end(&run.id);
 }
 
-/// When a point was last written.
+/// When an event of each kind was last written.
 #[derive(Default)]
-struct Thinning(Option<Instant>);
+struct Thinning([Option<Instant>; 2]);
 
 impl Thinning {
-    fn is_due(&mut self, now: Instant) -> bool {
-        let due = self.0.is_none_or(|last| now.saturating_duration_since(last) >= EVERY);
+    fn is_due(&mut self, kind: usize, now: Instant) -> bool {
+        let Some(last) = self.0.get_mut(kind) else { return true };
+        let due = last.is_none_or(|last| now.saturating_duration_since(last) >= EVERY);
         if due {
-            self.0 = Some(now);
+            *last = Some(now);
         }
         due
     }
@@ -215,7 +237,7 @@ pub(crate) mod tests {
         let began = integrity::Event::Began { phase: Phase::Audit, cycle: 1 };
         assert!(told(began).is_none(), "it is a step of the job");
         let second = told(integrity::Event::Glance(Box::new(glance()))).unwrap();
-        assert!(second.thinned);
+        assert_eq!(second.thinned, Some(0));
         assert_eq!(
             (&second.json["event"], &second.json["seconds_left"]),
             (&"interval".into(), &90.0.into())
@@ -230,17 +252,18 @@ pub(crate) mod tests {
     fn points_are_thinned_and_nothing_else_is() {
         let mut thinning = Thinning::default();
         let begin = Instant::now();
-        let due = (0..10).filter(|n| thinning.is_due(begin + Duration::from_millis(100 * n)));
+        let due = (0..10).filter(|n| thinning.is_due(0, begin + Duration::from_millis(100 * n)));
         assert_eq!(due.count(), 5);
+        assert!(thinning.is_due(1, begin), "the lines of hosts come with the points");
         let filling = Event::Engine(engine::Event::Filling {
             path: "/data/iosonde.test".into(),
             done_bytes: 1,
             total_bytes: 2,
             bytes_per_s: 1.0,
         });
-        assert!(entry(&filling).is_some_and(|entry| entry.thinned));
+        assert!(entry(&filling).is_some_and(|entry| entry.thinned.is_some()));
         let ended = Event::Engine(engine::Event::WindowEnded);
-        assert!(entry(&ended).is_some_and(|entry| !entry.thinned));
+        assert!(entry(&ended).is_some_and(|entry| entry.thinned.is_none()));
     }
 
     /// The words of docs/live.md, which the browser and other programs read.
@@ -254,5 +277,30 @@ pub(crate) mod tests {
         assert_eq!(written(warning).as_deref(), Some(r#"{"event":"warning","text":"slow"}"#));
         let ended = Event::Engine(engine::Event::WindowEnded);
         assert_eq!(written(ended).as_deref(), Some(r#"{"event":"window_ended"}"#));
+    }
+
+    /// Workers of one host are for the screen; the hosts of a fleet have a line each.
+    #[test]
+    fn those_who_watch_a_fleet_hear_of_every_host() {
+        let point = WorkerPoint {
+            stream: 0,
+            target: 1,
+            thread: 0,
+            iops: 10.0,
+            mib_per_s: 2.0,
+            mean_ns: Some(3.0),
+            max_ns: None,
+            errors: 0,
+        };
+        let workers = |stream: &str| {
+            let targets = vec!["db1".into(), "db2".into()];
+            let names = WorkerNames { streams: vec![stream.to_owned()], targets };
+            let points = vec![point].into();
+            entry(&Event::Engine(engine::Event::Workers { names: names.into(), points }))
+        };
+        assert!(workers("main").is_none());
+        let hosts = workers("host").unwrap();
+        assert_eq!(hosts.json["hosts"][0]["name"], "db2");
+        assert_eq!((&hosts.json["event"], hosts.thinned), (&"hosts".into(), Some(1)));
     }
 }

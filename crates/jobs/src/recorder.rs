@@ -198,7 +198,10 @@ impl Recorder {
         // A recording, a validation and a check after a crash say something without a measurement.
         let says = matches!(
             document,
-            Document::Recording(_) | Document::Validation(_) | Document::Durability(_)
+            Document::Recording(_)
+                | Document::Validation(_)
+                | Document::Durability(_)
+                | Document::FleetJob(_)
         );
         let measured = says || document.measurements().iter().any(|m| m.seconds > 0.0);
         let Some(history) = self.history.as_ref().filter(|_| measured) else { return Ok(()) };

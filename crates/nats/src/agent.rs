@@ -152,6 +152,7 @@ impl Joined {
             happenings: sender,
             serving: None,
             answers: Vec::new(),
+            callers: Vec::new(),
             last: None,
             is_there: true,
             finishes: false,
@@ -234,6 +235,8 @@ struct Desk {
     serving: Option<Serving>,
     /// Frames of no session.
     answers: Vec<Frame>,
+    /// Sessions that call while another is served, and since when.
+    callers: Vec<(u64, u64)>,
     /// The session before, and what of it has arrived: its coordinator may not yet know.
     last: Option<Link>,
     is_there: bool,
@@ -377,7 +380,7 @@ impl Desk {
                 let link = Link::new(self.sender, frame.session);
                 self.answers.push(link.frame(Kind::Unknown, Vec::new()));
             }
-            Kind::Ack | Kind::Busy | Kind::Unknown | Kind::End => {}
+            Kind::Ack | Kind::Busy | Kind::Waits | Kind::Unknown | Kind::End => {}
         }
     }
 
@@ -390,13 +393,27 @@ impl Desk {
                 serving.bodies = None;
                 return;
             }
-            let text = format!(
-                "it already works for another coordinator ({:016x}). Wait until that run has ended",
-                serving.coordinator
-            );
-            self.answers.push(link.frame(Kind::Busy, text.into_bytes()));
+            let known = self.callers.iter().find(|(session, _)| *session == frame.session);
+            let since_ns = known.map_or(now, |(_, since_ns)| *since_ns);
+            if known.is_none() {
+                self.callers.push((frame.session, now));
+            }
+            // One that is alive is heard again within a second; one that is gone makes room.
+            let (kind, text) = if serving.heard_ns > since_ns {
+                let coordinator = serving.coordinator;
+                let text = "it already works for another coordinator";
+                let remedy = "Wait until that run has ended";
+                (Kind::Busy, format!("{text} ({coordinator:016x}). {remedy}"))
+            } else {
+                let left_ns = TAKEOVER_NS.saturating_sub(now.saturating_sub(serving.heard_ns));
+                let seconds = left_ns.div_ceil(1_000_000_000);
+                let text = "its agent had another coordinator. If that is gone, the agent is free";
+                (Kind::Waits, format!("{text} in {seconds} s"))
+            };
+            self.answers.push(link.frame(kind, text.into_bytes()));
             return;
         }
+        self.callers.clear();
         if self.finishes {
             return;
         }

@@ -47,6 +47,12 @@ fn parameters(number: &str) -> CertificateParams {
     parameters
 }
 
+/// The day in so many days, as `2027-11-25`, which sorts as days do.
+pub(crate) fn day(days: u32) -> String {
+    let day = OffsetDateTime::now_utc().saturating_add(Duration::days(i64::from(days))).date();
+    format!("{:04}-{:02}-{:02}", day.year(), u8::from(day.month()), day.day())
+}
+
 fn last(parameters: &mut CertificateParams, days: u32) {
     let now = OffsetDateTime::now_utc();
     parameters.not_before = now - EARLIER;

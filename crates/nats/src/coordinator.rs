@@ -320,6 +320,11 @@ impl Desk {
                 let refusal = ToCoordinator::Refuse { run: String::new(), reason };
                 self.arrived(at, now, Arrival::Message(Box::new(refusal)));
             }
+            Kind::Waits => {
+                let reason = String::from_utf8_lossy(&frame.body).into_owned();
+                let waits = ToCoordinator::Waits { reason };
+                self.arrived(at, now, Arrival::Message(Box::new(waits)));
+            }
             Kind::Unknown => self.lose(at, now, "its agent was started anew"),
             Kind::End => {}
             Kind::Data(_) | Kind::Ack => {

@@ -33,6 +33,8 @@ pub(crate) enum Kind {
     Ack,
     /// The agent serves another coordinator. The body says so in a sentence.
     Busy,
+    /// The agent may serve another coordinator, which is silent. The body says so in a sentence.
+    Waits,
     /// The agent does not know the session.
     Unknown,
     /// The coordinator hears nothing more in this session.
@@ -63,6 +65,7 @@ impl Frame {
             Kind::Busy => (2, 0),
             Kind::Unknown => (3, 0),
             Kind::End => (4, 0),
+            Kind::Waits => (5, 0),
         };
         let mut bytes = Vec::with_capacity(HEAD + self.body.len());
         bytes.extend_from_slice(&MAGIC);
@@ -88,6 +91,7 @@ impl Frame {
             2 => Kind::Busy,
             3 => Kind::Unknown,
             4 => Kind::End,
+            5 => Kind::Waits,
             _ => return None,
         };
         Some(Self { sender, session, kind, ack, body: body.to_vec() })

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::NatsError;
-use crate::authority::{AUTHORITY_DAYS, Authority, Holder, Signed};
+use crate::authority::{self, AUTHORITY_DAYS, Authority, Holder, Signed};
 use crate::bundle::Bundle;
 use crate::files;
 use crate::names::{self, Address, COORDINATOR, OBSERVER};
@@ -59,11 +59,15 @@ struct List {
 struct Member {
     name: String,
     number: String,
+    /// The last day of the certificate, as `2027-11-25`; absent in older directories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    until: Option<String>,
 }
 
 impl Member {
-    fn new(name: &str) -> Result<Self, NatsError> {
-        Ok(Self { name: name.to_owned(), number: number()? })
+    fn new(name: &str, days: u32) -> Result<Self, NatsError> {
+        let until = Some(authority::day(days));
+        Ok(Self { name: name.to_owned(), number: number()?, until })
     }
 
     /// What nats-server calls the holder of the certificate.
@@ -159,8 +163,8 @@ impl Site {
             schema: SCHEMA.to_owned(),
             authority: authority_number,
             servers: addresses.iter().map(Address::text).collect(),
-            coordinator: Member::new(COORDINATOR)?,
-            observer: Member::new(OBSERVER)?,
+            coordinator: Member::new(COORDINATOR, AUTHORITY_DAYS)?,
+            observer: Member::new(OBSERVER, AUTHORITY_DAYS)?,
             hosts: Vec::new(),
         };
         let site = Self { directory: directory.clone(), list };
@@ -238,6 +242,21 @@ impl Site {
         files::remove(&self.file_of(host))
     }
 
+    /// What to do about certificates of hosts that end within so many days, a sentence each.
+    pub(crate) fn ending(&self, days: u32) -> Vec<String> {
+        let soon = authority::day(days);
+        let directory = self.directory.display();
+        let ends = self.list.hosts.iter().filter_map(|member| {
+            let until = member.until.as_ref().filter(|until| **until <= soon)?;
+            let name = &member.name;
+            Some(format!(
+                "the certificate of `{name}` ends on {until}. For a new one: iosonde fleet revoke \
+                 {directory} {name}, then iosonde fleet init {directory} --host {name}"
+            ))
+        });
+        ends.collect()
+    }
+
     /// Checks that the fleet has a host of this name.
     pub(crate) fn find(&self, host: &str) -> Result<(), NatsError> {
         if self.list.hosts.iter().any(|member| member.name == host) {
@@ -291,7 +310,7 @@ impl Site {
     fn add(&mut self, name: &str, days: u32) -> Result<(), NatsError> {
         let key = files::read(&self.directory.join(AUTHORITY.1), BYTES_MAX)?;
         let authority = Authority::of_key(&self.list.authority, &key)?;
-        let member = Member::new(name)?;
+        let member = Member::new(name, days)?;
         self.give(&authority, &member, days)?;
         self.list.hosts.push(member);
         Ok(())

@@ -166,14 +166,22 @@ fn a_second_coordinator_is_refused_until_the_first_has_left() {
     let mut first = open();
     assert!(pings(&mut first));
     let mut second = open();
-    match next(&mut second) {
-        (0, Arrival::Message(message)) => match *message {
-            ToCoordinator::Refuse { run, reason } => {
-                assert!(run.is_empty() && reason.contains("another coordinator"), "{reason}");
-            }
+    // The second waits as long as the first may be gone, and is refused once that is heard again.
+    loop {
+        match next(&mut second) {
+            (0, Arrival::Message(message)) => match *message {
+                ToCoordinator::Waits { reason } => {
+                    assert!(reason.contains("is free in"), "{reason}");
+                    first.send(0, &ToAgent::Heartbeat);
+                }
+                ToCoordinator::Refuse { run, reason } => {
+                    assert!(run.is_empty() && reason.contains("another coordinator"), "{reason}");
+                    break;
+                }
+                other => panic!("{other:?}"),
+            },
             other => panic!("{other:?}"),
-        },
-        other => panic!("{other:?}"),
+        }
     }
     drop(second);
     first.send(0, &ToAgent::Bye);

@@ -206,6 +206,14 @@ fleet-kind = I/O
 fleet-failed = Failed
 fleet-longest = Longest
 fleet-chart = I/Os per second of each host
+kind-fleet-job = Many hosts, one job each
+fleet-job-kind = Job
+fleet-job-heading-each = Each host
+fleet-job-hosts = { $results } of { $hosts } hosts have a result
+fleet-job-no-alert = no alert
+fleet-job-alert = a condition came true
+fleet-job-incomplete = not known of every host
+fleet-job-no-result = no result
 
 ## Repeated measurements
 

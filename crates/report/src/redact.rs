@@ -17,7 +17,7 @@ use crate::sections::in_utf8;
 
 /// Fields that only hold words of iosonde. Replacing in them could make the document unreadable or
 /// change its figures.
-const CLOSED: [&str; 54] = [
+const CLOSED: [&str; 56] = [
     "access",
     "arrival",
     "assignment",
@@ -38,6 +38,7 @@ const CLOSED: [&str; 54] = [
     "held_by",
     "hint",
     "histogram",
+    "job",
     "kind",
     "level",
     "loss",
@@ -47,6 +48,7 @@ const CLOSED: [&str; 54] = [
     "op",
     "order",
     "outcome",
+    "overall",
     "pace",
     "pattern",
     "patterns",
@@ -169,6 +171,10 @@ pub fn redact_inspection(
 fn without_origin(value: &mut Value) {
     match value {
         Value::Object(object) => {
+            // The plan of a host's own result.
+            if let Some(Value::Object(own)) = object.get_mut("document") {
+                own.remove("plan");
+            }
             if let Some(Value::Object(origin)) = object.get_mut("origin") {
                 origin.remove("command_line");
                 origin.remove("file");
@@ -215,6 +221,13 @@ impl Secrets {
         }
         if let Document::Durability(check) = document {
             self.host(&check.conclusion.host);
+        }
+        if let Document::FleetJob(job) = document {
+            for host in &job.conclusion.hosts {
+                self.host(&host.name);
+                self.host(&host.hostname);
+            }
+            job.conclusion.documents().for_each(|(_, own)| self.collect(&own));
         }
         if let Document::Fleet(fleet) = document {
             for host in &fleet.conclusion.hosts {

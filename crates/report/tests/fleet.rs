@@ -1,8 +1,8 @@
 //! What a report says of many hosts.
 
 use results::{
-    Document, Experiment, Fleet, FleetHost, FleetMerged, FleetWindow, Histogram, Latency, OnLoss,
-    Statistics,
+    Document, Experiment, Fleet, FleetHost, FleetJob, FleetJobHost, FleetMerged, FleetVerdict,
+    FleetWindow, Histogram, Latency, OnLoss, Statistics,
 };
 use workload::{Stream, Target, Workload};
 
@@ -101,4 +101,61 @@ fn names_of_hosts_are_taken_out() {
     let text = serde_json::to_string(&documents[0]).unwrap();
     assert!(!text.contains("alpha7") && !text.contains("beta7"), "{text}");
     assert!(text.contains("\"on_loss\":\"continue\""), "{text}");
+}
+
+/// Two hosts that did a job each; one has its own result.
+fn jobs() -> Document {
+    let target = Target { path: "/vol/gamma7".into(), size_bytes: None };
+    let workload = Workload::single(target, Stream::default());
+    let own = Document::Measurement(Box::new(testing::measurement("own", workload)));
+    let host = |name: &str, lost: Option<&str>| FleetJobHost {
+        name: name.to_owned(),
+        hostname: format!("{name}.example.org"),
+        version: "0.2.0".to_owned(),
+        late_ns: Some(150_000),
+        lost: lost.map(str::to_owned),
+        document: serde_json::to_value(&own).ok().filter(|_| lost.is_none()),
+        ..FleetJobHost::default()
+    };
+    let conclusion = FleetJob {
+        job: "validate".to_owned(),
+        transport: "nats".to_owned(),
+        on_loss: OnLoss::Abort,
+        start_skew_ns: Some(1_200_000),
+        clock_bound_ns: Some(80_000),
+        verdicts: vec![FleetVerdict {
+            subject: "data".to_owned(),
+            overall: "incomplete".to_owned(),
+            hosts: vec![Some("right".to_owned()), None],
+        }],
+        hosts: vec![host("alpha7", None), host("beta7", Some("lost beta7.example.org"))],
+    };
+    let experiment = testing::experiment("j", "2026-11-25T12:00:00Z", conclusion);
+    Document::FleetJob(Box::new(experiment))
+}
+
+#[test]
+fn the_verdict_over_all_comes_first_and_then_every_host_in_full() {
+    let text = report::text::document(&jobs());
+    for words in ["not known of every host", "alpha7: ", "beta7: no result", "1.2 ms"] {
+        assert!(text.to_lowercase().contains(words), "no `{words}` in {text}");
+    }
+    let report = report::build(&[jobs()]);
+    let headings: Vec<&str> =
+        report.results[0].sections.iter().map(|section| section.heading.as_str()).collect();
+    assert!(headings.iter().any(|heading| heading.starts_with("alpha7: ")), "{headings:?}");
+    let csv = &report.results[0].records;
+    assert_eq!((csv.rows.len(), csv.columns[3].key), (2, "host"), "a record for each host");
+}
+
+/// The names are those of hosts, and of everything in their own results.
+#[test]
+fn names_in_the_results_of_hosts_are_taken_out() {
+    let mut documents = vec![jobs()];
+    report::redact::redact(&mut documents).unwrap();
+    let text = serde_json::to_string(&documents[0]).unwrap();
+    for name in ["alpha7", "beta7", "gamma7"] {
+        assert!(!text.contains(name), "`{name}` in {text}");
+    }
+    assert!(text.contains("\"overall\":\"incomplete\""), "{text}");
 }

@@ -129,7 +129,8 @@ impl Document {
     #[must_use]
     pub fn has_figures(&self) -> bool {
         let without = matches!(self, Self::Validation(_) | Self::Durability(_));
-        !(without || matches!(self, Self::Replay(_) | Self::Fit(_) | Self::Model(_)))
+        let without = without || matches!(self, Self::FleetJob(_) | Self::Model(_));
+        !(without || matches!(self, Self::Replay(_) | Self::Fit(_)))
     }
 
     /// The schema that it follows, with its version.

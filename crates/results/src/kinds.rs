@@ -14,6 +14,7 @@ use crate::durability::Durability;
 use crate::experiment::Experiment;
 use crate::fit::Fit;
 use crate::fleet::Fleet;
+use crate::fleet_job::FleetJob;
 use crate::matrix::ReadWriteMatrix;
 use crate::measurement::Measurement;
 use crate::recording::Recording;
@@ -135,6 +136,9 @@ kinds! {
     Recording(Experiment<Recording>) "monitor", "`iosonde monitor --json`";
     /// Of `iosonde fleet run`.
     Fleet(Experiment<Fleet>) "fleet", "`iosonde fleet run --json`";
+    /// Of `iosonde fleet assess`, `validate` and `monitor`.
+    FleetJob(Experiment<FleetJob>) "fleet",
+        "`iosonde fleet assess --json`, `fleet validate --json` and `fleet monitor --json`";
     /// Of `iosonde capture show`.
     Capture(Experiment<Capture>) "capture", "`iosonde capture show --json`";
     /// Of `iosonde capture model`.

@@ -18,6 +18,7 @@ mod experiment;
 mod figures;
 mod fit;
 mod fleet;
+mod fleet_job;
 mod histogram;
 mod kinds;
 mod matrix;
@@ -66,6 +67,7 @@ pub use figures::{
 };
 pub use fit::{Fit, FitAttempt, FitCause, FitEdge, FitLimit, FitResult, FitSide};
 pub use fleet::{Fleet, FleetHost, FleetMerged, FleetWindow, OnLoss};
+pub use fleet_job::{FleetJob, FleetJobHost, FleetVerdict};
 pub use histogram::{EncodingError, Histogram};
 pub use kinds::{KINDS, Kind, json_schemas, kind_words};
 pub use matrix::{CellOutcome, Interference, MatrixCell, ReadWriteMatrix, WriteCost, WriteLimit};

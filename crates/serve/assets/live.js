@@ -8,7 +8,7 @@ const HEIGHT = 230, LEFT = 66, RIGHT = 12, TOP = 12, BOTTOM = 26;
 const KEPT = 1200;
 const NONE = "–";
 
-const run = { points: [], steps: [], time: 0, base: 0, begins: false, phase: "", left: null, step: "", of: "" };
+const run = { hosts: new Map(), points: [], steps: [], time: 0, base: 0, begins: false, phase: "", left: null, step: "", of: "" };
 
 // ------------------------------------------------------------------ figures as people read them
 
@@ -182,6 +182,21 @@ const told = {
     if (run.points.length > KEPT) run.points.splice(0, run.points.length - KEPT);
     const all = p.t + e.seconds_left;
     phase("Measuring", all > 0 ? p.t / all : 0);
+  },
+  hosts(e) {
+    for (const host of e.hosts) run.hosts.set(host.name, { ...host, errors: (run.hosts.get(host.name)?.errors || 0) + host.errors });
+    const rows = [...run.hosts.values()].map((host) => {
+      const row = document.createElement("tr");
+      const figures = [number(host.iops), number(host.mib_per_s), time(host.mean_ns), time(host.max_ns), number(host.errors)];
+      for (const [at, text] of [host.name, ...figures].entries()) {
+        const cell = document.createElement(at ? "td" : "th");
+        cell.textContent = text;
+        row.append(cell);
+      }
+      return row;
+    });
+    document.querySelector("#hosts tbody").replaceChildren(...rows);
+    document.getElementById("hosts").hidden = false;
   },
   window_ended() {
     run.left = null;

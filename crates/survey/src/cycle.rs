@@ -6,14 +6,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use engine::{Event, Permissions, PrepareError, Prepared};
+use engine::{Event, Permissions, PrepareError};
 use jiff::Timestamp;
 use results::{Conclusion, Cycle, CycleRun, Experiment, Measurement, Status};
 use workload::{TargetFacts, Workload};
 
+use crate::bench::{Bench, Stand};
 use crate::doubts;
 use crate::lab::{Progress, Start, mix};
-use crate::measure::{Site, measure};
 
 /// Every run, and the targets that they need.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,14 +38,15 @@ pub struct CycleOptions {
 /// Keeps a finished run (from 0), before the next begins. An error ends the cycle.
 pub type KeepStep<'a> = dyn FnMut(usize, &Measurement) -> Result<(), String> + 'a;
 
-/// Runs a configuration. `settle` gets the facts of the targets once they are ready, and may adapt
-/// a workload to them.
+/// Runs a configuration where `bench` measures. `settle` gets the facts of the targets once they
+/// are ready, and may adapt a workload to them.
 ///
 /// `stop` ends it early: the result then has what was measured until then, and says so.
 ///
 /// # Errors
 /// The targets cannot be prepared.
-pub fn cycle(
+pub fn cycle_on(
+    bench: &mut dyn Bench,
     mut options: CycleOptions,
     stop: &AtomicBool,
     settle: &dyn Fn(&mut Workload, &[TargetFacts]),
@@ -55,22 +56,14 @@ pub fn cycle(
     let begun = Start::now(observe);
     observe(Progress::before("preparing"));
     let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
-    let prepared =
-        engine::prepare(&options.preparation, &options.permissions, stop, &mut engine_observe)?;
-    let facts = prepared.facts();
+    let (preparation, permissions) = (&options.preparation, &options.permissions);
+    let stand = bench.prepare(preparation, permissions, stop, &mut engine_observe)?;
+    let facts = stand.facts();
     for workload in &mut options.workloads {
         settle(workload, &facts);
     }
-    let site = Site::of(&options.preparation);
-    let mut runs = Runs {
-        options,
-        site,
-        prepared,
-        stop,
-        measurements: Vec::new(),
-        failed: false,
-        error: None,
-    };
+    let mut runs =
+        Runs { options, stand, stop, measurements: Vec::new(), failed: false, error: None };
     for index in 0..runs.options.workloads.len() {
         if runs.is_over() {
             break;
@@ -83,8 +76,7 @@ pub fn cycle(
 /// The runs, as far as they have come.
 struct Runs<'a> {
     options: CycleOptions,
-    site: Site,
-    prepared: Prepared,
+    stand: Box<dyn Stand + 'a>,
     stop: &'a AtomicBool,
     measurements: Vec<Measurement>,
     /// A run could not be made, or ended early by an error.
@@ -114,10 +106,10 @@ impl Runs<'_> {
             mix(workload.seed, index as u64 + 1)
         };
         let workload = Workload { seed, ..workload.clone() };
-        let measured = unfit(&workload, &self.prepared).and_then(|()| {
+        let measured = unfit(&workload, self.stand.as_ref()).and_then(|()| {
             let engine_observe = &mut |event: &Event| observe(Progress::Engine(event));
-            measure(&workload, &self.prepared, &self.site, self.stop, engine_observe)
-                .map_err(|error| error.to_string())
+            let measured = self.stand.measure(&workload, self.stop, engine_observe);
+            measured.map_err(|error| error.to_string())
         });
         match measured {
             Ok(measurement) if measurement.seconds > 0.0 => {
@@ -169,12 +161,12 @@ impl Runs<'_> {
             started: begun.started.to_string(),
             finished: Timestamp::now().to_string(),
             status,
-            targets: targets.map(|t| self.site.resolved(&t.path)).collect(),
-            file_bytes: self.prepared.facts().iter().map(|f| f.size_bytes).sum(),
-            environment: self.site.environment().clone(),
+            targets: targets.map(|t| self.stand.resolved(&t.path)).collect(),
+            file_bytes: self.stand.facts().iter().map(|f| f.size_bytes).sum(),
+            environment: self.stand.environment().clone(),
             conclusion: self.options.cycle,
             measurements: self.measurements,
-            method: self.options.method,
+            method: [self.options.method, self.stand.method()].concat(),
             warnings,
         }
     }
@@ -186,12 +178,12 @@ fn title(run: &CycleRun) -> String {
 }
 
 /// Why a workload cannot be done on these targets, if it cannot.
-fn unfit(workload: &Workload, prepared: &Prepared) -> Result<(), String> {
+fn unfit(workload: &Workload, stand: &dyn Stand) -> Result<(), String> {
     let mut violations = workload.violations();
-    violations.extend(workload.violations_on(&prepared.facts()));
+    violations.extend(workload.violations_on(&stand.facts()));
     let violations: Vec<String> = violations.iter().map(ToString::to_string).collect();
     if !violations.is_empty() {
         return Err(violations.join("; "));
     }
-    engine::check_memory(workload).map_err(|e| e.to_string())
+    stand.unfit(workload).map_or(Ok(()), Err)
 }

@@ -31,7 +31,7 @@ mod watching;
 pub use assess::{AssessOptions, assess, assess_sides, assess_size_rule};
 pub use bench::{Bench, Here, Stand};
 pub use claims::{ClaimsError, parse_claims};
-pub use cycle::{CycleOptions, KeepStep, cycle};
+pub use cycle::{CycleOptions, KeepStep, cycle_on};
 pub use knee::{KneeOptions, LatencyTarget, LatencyTargetError, knee, knee_on};
 pub use lab::{Lab, Progress, Setup, Timing};
 pub use limits::{LimitsError, limits_of, parse_limits, roles_of};

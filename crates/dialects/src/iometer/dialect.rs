@@ -58,7 +58,7 @@ fn read_parts(bytes: &[u8], drives: &Drives) -> Result<Parts, String> {
         let why = if lost.is_empty() { "it asks for no run".to_owned() } else { lost.join("\n") };
         return Err(why);
     }
-    lost.extend(config.about_managers());
+    lost.extend(config.about_managers(drives));
     let (steps, drives) = (runs.steps, drives.clone());
     let len = steps.len();
     let make = move |index: usize| {

@@ -178,7 +178,7 @@ impl Config {
                         disks: Vec::new(),
                     };
                     let stream = Stream { name, depth: outstanding.max(1), ..spec.stream() };
-                    made.worker(worker, stream, *targets, of)?;
+                    made.worker((&manager.name, worker), stream, *targets, of)?;
                 }
             }
         }
@@ -201,7 +201,10 @@ impl Config {
 
     /// That every manager of the file is this host, where there are several.
     #[must_use]
-    pub fn about_managers(&self) -> Option<String> {
+    pub fn about_managers(&self, drives: &Drives) -> Option<String> {
+        if self.managers.iter().any(|manager| drives.host_of(&manager.name).is_some()) {
+            return None;
+        }
         let names: Vec<&str> = self.managers.iter().take(20).map(|m| m.name.as_str()).collect();
         let more = if self.managers.len() > names.len() { ", …" } else { "" };
         (names.len() > 1).then(|| {
@@ -263,7 +266,7 @@ impl<'a> StepBuilder<'a> {
     /// A worker as a stream, which has its name, its outstanding I/Os and its mix.
     fn worker(
         &mut self,
-        worker: &Worker,
+        (manager, worker): (&str, &Worker),
         stream: Stream,
         targets: usize,
         mut of: StepWorker,
@@ -280,15 +283,23 @@ impl<'a> StepBuilder<'a> {
             let end = worker.start_sector.saturating_add(worker.maximum_sectors);
             let bytes = (worker.maximum_sectors > 0).then(|| end.saturating_mul(sector_bytes));
             let least_bytes = end.saturating_mul(sector_bytes);
-            let index = self.target(path, bytes);
+            let index = self.target(self.drives.on_host(manager, path), bytes);
             if let Some(need) = self.needs.get_mut(index) {
                 need.least_bytes = need.least_bytes.max(least_bytes);
                 need.whole |= bytes.is_none();
             }
             // Two names of one place are one target.
-            if !indexes.contains(&index) {
-                indexes.push(index);
-                of.disks.push(target.name.clone());
+            match indexes.iter().position(|known| *known == index) {
+                None => {
+                    indexes.push(index);
+                    of.disks.push(target.name.clone());
+                }
+                Some(place) => lost.push(format!(
+                    "its targets `{}` and `{}` are one file here, so its outstanding I/Os on both \
+                     are those on one of them; `--drive` gives each its own directory",
+                    of.disks.get(place).map_or("", String::as_str).trim(),
+                    target.name.trim()
+                )),
             }
             sectors.push(sector_bytes);
         }
@@ -475,7 +486,9 @@ mod tests {
             (workload.streams.len(), &workload.streams[0].pool),
             (2, &Some(Pool { share: PoolShare::Each }))
         );
-        assert!(lost[0].contains("does not say what is written"), "{lost:?}");
+        // The depth on two disks that are one file was halved without a word.
+        assert!(lost[0].contains("`sda` and `/dev/sda` are one file here"), "{lost:?}");
+        assert!(lost[1].contains("does not say what is written"), "{lost:?}");
         config.managers[0].workers.iter_mut().for_each(|w| w.kind = Kind::Tcp);
         let none = config.workload(step, &drives(&[]));
         assert_eq!(none, Err(NothingToDo::NoWorker));

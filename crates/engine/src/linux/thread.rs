@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "system calls without a safe wrapper")]
 
 use std::io;
+use std::marker::PhantomData;
 
 use rustix::time::{ClockId, clock_gettime};
 use workload::{Priority, Stream};
@@ -43,6 +44,44 @@ impl Setup {
         }
         Ok(())
     }
+}
+
+/// Real-time priority of the calling thread, where the system grants it, until this is dropped.
+/// Without it, a thread that sleeps until a named moment wakes up milliseconds late on a busy host.
+#[derive(Debug)]
+pub struct Prompt {
+    is_raised: bool,
+    /// It is of the thread that took it.
+    _of_thread: PhantomData<*const ()>,
+}
+
+impl Prompt {
+    /// Raises the priority of the calling thread.
+    #[must_use]
+    pub fn take() -> Self {
+        // A thread that already has a special policy keeps it.
+        let is_raised = policy() == libc::SCHED_OTHER && set_policy(libc::SCHED_FIFO, 1);
+        Self { is_raised, _of_thread: PhantomData }
+    }
+}
+
+impl Drop for Prompt {
+    fn drop(&mut self) {
+        if self.is_raised {
+            set_policy(libc::SCHED_OTHER, 0);
+        }
+    }
+}
+
+fn policy() -> i32 {
+    // The C library of static builds refuses these calls. SAFETY: takes plain numbers.
+    let policy = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) };
+    i32::try_from(policy).unwrap_or(-1)
+}
+
+fn set_policy(policy: i32, priority: i32) -> bool {
+    // The kernel reads one number. SAFETY: it lives until the call has returned.
+    unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) == 0 }
 }
 
 fn bind(cpu: u32) -> io::Result<()> {
@@ -117,6 +156,16 @@ pub(crate) fn process_cpu() -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_is_prompt_as_long_as_it_asks_for_it() {
+        let before = policy();
+        let prompt = Prompt::take();
+        let during = policy();
+        assert_eq!(during == libc::SCHED_FIFO, prompt.is_raised);
+        drop(prompt);
+        assert_eq!(policy(), before);
+    }
 
     #[test]
     fn cpus_are_given_in_turn() {

@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "system calls without a safe wrapper")]
 
 use std::io;
+use std::marker::PhantomData;
 
 use windows_sys::Win32::Foundation::FILETIME;
 use windows_sys::Win32::System::SystemInformation::GROUP_AFFINITY;
@@ -34,6 +35,18 @@ impl Setup {
             source,
             remedy: "name CPUs that exist and that this process may use",
         })
+    }
+}
+
+/// Real-time priority of the calling thread; here, nothing changes.
+#[derive(Debug)]
+pub struct Prompt(PhantomData<*const ()>);
+
+impl Prompt {
+    /// Leaves the thread as it is.
+    #[must_use]
+    pub fn take() -> Self {
+        Self(PhantomData)
     }
 }
 

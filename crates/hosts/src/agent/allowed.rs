@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use engine::Permissions;
 use jobs::Plan;
 use serde_json::Value;
-use workload::{EngineChoice, Workload};
+use workload::EngineChoice;
 
 /// What the user of this host allows.
 #[derive(Debug, Clone, Default)]
@@ -25,54 +25,38 @@ impl Allowed {
         both.map(|path| path.display().to_string()).collect()
     }
 
-    /// The workload of a plan, with the names of its targets resolved, and what may be done.
+    /// A plan with the names of its targets resolved, and what may be done.
     ///
     /// # Errors
     /// The plan is not one that this agent carries out; a sentence with the remedy.
-    pub(crate) fn check(&self, plan: Value, keep: bool) -> Result<(Workload, Permissions), String> {
-        let plan: Plan = serde_json::from_value(plan).map_err(|error| {
+    pub(crate) fn check(&self, plan: Value, keep: bool) -> Result<(Plan, Permissions), String> {
+        let mut plan: Plan = serde_json::from_value(plan).map_err(|error| {
             format!(
                 "this is not a plan of iosonde {}: {error}. Install the same version of iosonde \
                  on all hosts",
                 env!("CARGO_PKG_VERSION")
             )
         })?;
-        let Plan::Run(workload) = plan else {
-            return Err(format!(
-                "an agent runs one workload, and the plan is one of `iosonde {}`. Send a plan of \
-                 `iosonde run`",
-                plan.kind()
-            ));
-        };
-        let mut workload = *workload;
-        if workload.engine == EngineChoice::Sim {
-            let text = "a simulated device has its own clock, so hosts cannot start together \
-                        on it. Leave out `--engine sim`";
-            return Err(text.to_owned());
-        }
-        if workload.precision.is_some() {
-            let text = "with a precision, each host would end at another time. Leave out the \
-                        precision and name the seconds";
-            return Err(text.to_owned());
+        if let Some(text) = unfit(&plan) {
+            return Err(text);
         }
         let mut permissions = Permissions { keep, ..Permissions::default() };
-        if workload.engine.is_artificial() {
-            return Ok((workload, permissions));
+        if plan.job().is_artificial() {
+            return Ok((plan, permissions));
         }
-        let writes = workload.streams.iter().any(workload::Stream::writes);
-        for target in &mut workload.targets {
-            target.path = self.resolved(&target.path)?;
-            let named = |path: &PathBuf| path.canonicalize().is_ok_and(|real| real == target.path);
+        let writes = writes(&plan);
+        let (used, read) = plan.paths_mut();
+        for target in used {
+            *target = self.resolved(target)?;
+            let named = |path: &PathBuf| path.canonicalize().is_ok_and(|real| real == *target);
             if writes && self.destroy.iter().any(named) {
-                permissions.destroy.push(target.path.clone());
+                permissions.destroy.push(target.clone());
             }
         }
-        for stream in &mut workload.streams {
-            if let Some(file) = &mut stream.content_file {
-                *file = self.resolved(file)?;
-            }
+        for file in read {
+            *file = self.resolved(file)?;
         }
-        Ok((workload, permissions))
+        Ok((plan, permissions))
     }
 
     /// The path without links, where it is allowed.
@@ -105,6 +89,47 @@ impl Allowed {
     }
 }
 
+/// Why no agent carries out such a plan, where that is so.
+fn unfit(plan: &Plan) -> Option<String> {
+    let text = match plan {
+        Plan::Run(workload) if workload.engine == EngineChoice::Sim => {
+            "a simulated device has its own clock, so hosts cannot start together on it. Leave out \
+             `--engine sim`"
+        }
+        Plan::Run(workload) if workload.precision.is_some() => {
+            "with a precision, each host would end at another time. Leave out the precision and \
+             name the seconds"
+        }
+        Plan::Monitor(plan) if !plan.command.is_empty() => {
+            "an agent starts no program. Leave out the command"
+        }
+        Plan::Monitor(plan) if !plan.databases.is_empty() => {
+            "an agent connects to nothing that a plan names. Leave out the databases, and watch \
+             them from the coordinator with `iosonde monitor`"
+        }
+        Plan::Monitor(plan) if !plan.attach.is_empty() => {
+            "an agent attaches no files to a recording. Leave them out"
+        }
+        Plan::Run(_) | Plan::Assess(_) | Plan::Validate(_) | Plan::Monitor(_) => return None,
+        other => {
+            return Some(format!(
+                "an agent carries out plans of `run`, `assess`, `validate` and `monitor`, and this \
+                 is one of `{}`",
+                other.kind()
+            ));
+        }
+    };
+    Some(text.to_owned())
+}
+
+/// Whether a plan writes to its targets.
+fn writes(plan: &Plan) -> bool {
+    match plan {
+        Plan::Run(workload) => workload.streams.iter().any(workload::Stream::writes),
+        plan => !matches!(plan, Plan::Monitor(_)),
+    }
+}
+
 /// A whole path without links; its last part need not exist.
 fn real(path: &Path) -> Option<PathBuf> {
     if !path.is_absolute() {
@@ -120,9 +145,10 @@ fn real(path: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jobs::MonitorPlan;
     use serde_json::json;
     use std::os::unix::fs::symlink;
-    use workload::{Precision, Stream, Target};
+    use workload::{Precision, Stream, Target, Workload};
 
     fn workload(path: &Path, write_percent: u8) -> Workload {
         let target = Target { path: path.to_owned(), size_bytes: None };
@@ -148,7 +174,8 @@ mod tests {
         let allowed = Allowed { paths: vec![root.join("alias")], destroy: Vec::new() };
         let checked = |name: &str| allowed.check(plan(workload(&root.join(name), 50)), false);
         for name in ["in", "in/deep", "in/new.test", "alias/deep", "in/deep/../new.test"] {
-            let (workload, permissions) = checked(name).unwrap();
+            let (plan, permissions) = checked(name).unwrap();
+            let Plan::Run(workload) = plan else { panic!("another plan") };
             assert!(workload.targets[0].path.starts_with(root.join("in")), "{workload:?}");
             assert_eq!(permissions, Permissions::default());
         }
@@ -223,6 +250,29 @@ mod tests {
             settle_seconds: 0.0,
         };
         let runs = serde_json::to_value(Plan::Runs(runs)).unwrap();
-        assert!(refused(runs).contains("one workload"));
+        assert!(refused(runs).contains("`run`, `assess`"));
+    }
+
+    /// A recording reads counters and nothing else: it starts no program and connects to nothing.
+    #[test]
+    fn a_recording_does_nothing_but_watch_what_is_allowed() {
+        let place = tempfile::tempdir().unwrap();
+        let allowed = Allowed { paths: vec![place.path().to_owned()], destroy: Vec::new() };
+        let checked = |plan: MonitorPlan| {
+            let plan = serde_json::to_value(Plan::Monitor(Box::new(plan))).unwrap();
+            allowed.check(plan, false)
+        };
+        let usual = MonitorPlan::default;
+        assert!(checked(usual()).is_ok());
+        let here = MonitorPlan { targets: vec![place.path().to_owned()], ..usual() };
+        assert!(checked(here).is_ok());
+        let elsewhere = MonitorPlan { targets: vec!["/etc".into()], ..usual() };
+        assert!(checked(elsewhere).unwrap_err().contains("does not allow"));
+        let command = MonitorPlan { command: vec!["id".into()], ..usual() };
+        assert!(checked(command).unwrap_err().contains("starts no program"));
+        let file = MonitorPlan { attach: vec!["/etc/hostname".into()], ..usual() };
+        assert!(checked(file).unwrap_err().contains("attaches no files"));
+        let database = json!({ "job": "monitor", "databases": ["postgres://u@db/x"] });
+        assert!(allowed.check(database, false).unwrap_err().contains("connects to nothing"));
     }
 }

@@ -1,4 +1,4 @@
-//! The load of one run, in its own thread.
+//! The job of one run, in its own thread.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -6,11 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use engine::{Clock, Permissions, Start};
-use jobs::{Event, HeldTargets, Recording, Session, Sink, run_held};
-use results::{Document, Measurement};
+use engine::{Clock, Permissions, Prompt, Start};
+use jobs::{Event, HeldTargets, Plan, Recording, Session, Sink, conduct, run_held};
+use results::Document;
 use serde_json::Value;
-use workload::Workload;
 
 use super::Input;
 use crate::site::SiteReport;
@@ -18,13 +17,25 @@ use crate::site::SiteReport;
 /// A load that has been told when to begin looks this often whether it may still do so.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// The engine gets its moment so long before it: enough to wake threads, too short to miss a stop.
-const HAND_OVER_NS: u64 = 30_000_000;
+/// The engine gets its moment so long before it: enough to wake threads on a busy host, too short
+/// to miss a stop.
+const HAND_OVER_NS: u64 = 100_000_000;
 
 /// Targets that stay ready between the runs of one coordinator.
 pub(crate) type Held = Arc<Mutex<Option<HeldTargets>>>;
 
-/// A load, from its preparation to its result.
+/// What is to be done.
+pub(crate) struct Task {
+    pub(crate) plan: Plan,
+    pub(crate) permissions: Permissions,
+    pub(crate) recording: Option<Recording>,
+    /// Targets that are ready.
+    pub(crate) targets: Held,
+    /// They stay ready afterwards.
+    pub(crate) stay: bool,
+}
+
+/// A job, from its preparation to its result.
 pub(crate) struct Load {
     gate: Sender<Start>,
     stop: Arc<AtomicBool>,
@@ -33,13 +44,8 @@ pub(crate) struct Load {
 impl Load {
     /// Makes the targets ready, and begins when [`Load::start`] says so. What happens goes to
     /// `inputs`.
-    pub(crate) fn prepare(
-        workload: Workload,
-        permissions: Permissions,
-        recording: Option<Recording>,
-        (held, stay): (Held, bool),
-        inputs: Sender<Input>,
-    ) -> Self {
+    pub(crate) fn prepare(task: Task, inputs: Sender<Input>) -> Self {
+        let Task { plan, permissions, recording, targets: held, stay } = task;
         let (gate, opened) = channel();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
@@ -49,6 +55,7 @@ impl Load {
                 opened,
                 stop: Arc::clone(&stopped),
                 site: Value::Null,
+                prompt: None,
             };
             let mut session = Session {
                 permissions,
@@ -58,7 +65,14 @@ impl Load {
             };
             // What is here is used by one load at a time; a load that panicked left it whole.
             let mut targets = held.lock().unwrap_or_else(PoisonError::into_inner);
-            let ended = run_held(&workload, &mut targets, &mut session);
+            let ended = match &plan {
+                Plan::Run(workload) => run_held(workload, &mut targets, &mut session),
+                plan => {
+                    // The job makes its own ready.
+                    *targets = None;
+                    conduct(plan, &mut session)
+                }
+            };
             if !stay {
                 *targets = None;
             }
@@ -90,6 +104,8 @@ struct Relay {
     stop: Arc<AtomicBool>,
     /// What is said of the targets once all is ready.
     site: Value,
+    /// From the word to begin until the beginning.
+    prompt: Option<Prompt>,
 }
 
 impl Relay {
@@ -101,6 +117,7 @@ impl Relay {
 
 impl Sink for Relay {
     fn hear(&mut self, event: &Event) {
+        self.prompt = None;
         let _ = self.inputs.send(Input::Event(Box::new(event.clone())));
     }
 
@@ -111,6 +128,7 @@ impl Sink for Relay {
     fn ready(&mut self) -> Start {
         let _ = self.inputs.send(Input::Prepared(Box::new(std::mem::take(&mut self.site))));
         let Ok(Start::At(at_ns)) = self.opened.recv() else { return Start::Never };
+        self.prompt = Some(Prompt::take());
         while Clock::get().now().saturating_add(HAND_OVER_NS) < at_ns {
             if !self.may_start() {
                 return Start::Never;
@@ -121,10 +139,8 @@ impl Sink for Relay {
     }
 
     fn deliver(&mut self, document: &Document) -> Result<(), String> {
-        if let Document::Measurement(measurement) = document {
-            let measurement: Box<Measurement> = measurement.clone();
-            let _ = self.inputs.send(Input::Measured(measurement));
-        }
+        let result = serde_json::to_value(document).map_err(|error| error.to_string())?;
+        let _ = self.inputs.send(Input::Measured(Box::new(result)));
         Ok(())
     }
 }

@@ -18,15 +18,14 @@ use std::time::Duration;
 use engine::Clock;
 use fleet::{Action, Agent, PROTOCOL, ToAgent, ToCoordinator, parse, read_line};
 use history::{HistoryError, Place, check_tag};
-use jobs::{Event, JobError, Recording};
+use jobs::{Event, JobError, Plan, Recording};
 use nats::Joined;
-use results::Measurement;
 use serde_json::Value;
 use workload::Nanoseconds;
 
 pub use allowed::Allowed;
 use audit::Audit;
-use job::{Held, Load};
+use job::{Held, Load, Task};
 use keepsake::Keepsake;
 pub(crate) use keepsake::KeptResult;
 use outbox::Outbox;
@@ -67,7 +66,7 @@ enum Input {
     /// Something happened in the load.
     Event(Box<Event>),
     /// The result, before it is kept.
-    Measured(Box<Measurement>),
+    Measured(Box<Value>),
     /// The load has ended; why there is no result, or why it is not kept.
     Ended(Result<(), String>),
 }
@@ -219,14 +218,11 @@ impl Server {
             }
             Input::Measured(measurement) => {
                 self.measured = true;
-                if let Ok(measurement) = serde_json::to_value(measurement) {
-                    if let Err(text) = self.keepsake.keep(&measurement) {
-                        self.audit.note(&self.run, "not-kept", &text);
-                    }
-                    let (run, events) = (self.run.clone(), self.events);
-                    let measurement = Box::new(measurement);
-                    self.outbox.send(&ToCoordinator::Result { run, events, measurement });
+                if let Err(text) = self.keepsake.keep(&measurement) {
+                    self.audit.note(&self.run, "not-kept", &text);
                 }
+                let (run, events) = (self.run.clone(), self.events);
+                self.outbox.send(&ToCoordinator::Result { run, events, measurement });
                 Vec::new()
             }
             Input::Ended(ended) => {
@@ -283,22 +279,21 @@ impl Server {
                 self.agent.ended();
                 self.answer(&ToCoordinator::Refuse { run, reason });
             }
-            Ok((workload, permissions)) => {
-                let paths = workload.targets.iter().map(|t| t.path.display().to_string());
-                let paths: Vec<String> = paths.collect();
-                let about = format!("{} on {}", workload.title(), paths.join(", "));
-                self.audit.note(&run, "prepare", &about);
-                let warmup = Nanoseconds::from_seconds(workload.warmup_seconds);
-                self.warmup_ns = warmup.0;
+            Ok((plan, permissions)) => {
+                self.audit.note(&run, "prepare", &about(&plan));
+                self.warmup_ns = match &plan {
+                    Plan::Run(load) => Nanoseconds::from_seconds(load.warmup_seconds).0,
+                    _ => 0,
+                };
                 (self.run, self.events, self.measured) = (run, 0, false);
                 let mut recording = self.options.recording.clone();
                 let tag = format!("fleet-{session}");
                 if let Some(recording) = recording.as_mut().filter(|_| check_tag(&tag).is_ok()) {
                     recording.tags.push(tag);
                 }
-                let sender = self.sender.clone();
-                let targets = (Held::clone(&self.held), hold);
-                self.load = Some(Load::prepare(workload, permissions, recording, targets, sender));
+                let targets = Held::clone(&self.held);
+                let task = Task { plan, permissions, recording, targets, stay: hold };
+                self.load = Some(Load::prepare(task, self.sender.clone()));
             }
         }
     }
@@ -355,6 +350,14 @@ impl Server {
         }
         self.outbox.send(&ToCoordinator::Idle { run: self.run.clone() });
     }
+}
+
+/// What a plan is about, for the line of its command.
+fn about(plan: &Plan) -> String {
+    plan.job().subject().map_or_else(
+        |error| error.to_string(),
+        |subject| format!("{}: {} on {}", plan.kind(), subject.title, subject.targets),
+    )
 }
 
 /// Where commands are noted unless the user names a file. The directory is made.

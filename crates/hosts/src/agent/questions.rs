@@ -11,6 +11,9 @@ use serde_json::Value;
 use super::Allowed;
 use super::keepsake::{Keepsake, KeptResult};
 
+/// Where Linux has a link to the device of each file system.
+const BY_UUID: &str = "/dev/disk/by-uuid";
+
 /// What a coordinator asks.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
@@ -35,7 +38,12 @@ pub(crate) enum Question {
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub(crate) enum Answer {
     /// The storage under each target, or why that is not known.
-    Saw { storage: Vec<Result<Storage, String>> },
+    Saw {
+        storage: Vec<Result<Storage, String>>,
+        /// The UUID of the file system of each, where the host knows it.
+        #[serde(default)]
+        uuids: Vec<Option<String>>,
+    },
     /// Which files are there.
     Marks { there: Vec<bool> },
     /// It is done.
@@ -71,7 +79,11 @@ fn answered(question: Question, allowed: &Allowed, keepsake: &Keepsake) -> Answe
                 let path = allowed.resolved(target)?;
                 inspector.storage(&path).map_err(|error| error.to_string())
             };
-            Answer::Saw { storage: targets.iter().map(look).collect() }
+            let storage: Vec<Result<Storage, String>> = targets.iter().map(look).collect();
+            let uuid = |storage: &Result<Storage, String>| {
+                uuid_of(&storage.as_ref().ok()?.file_system.as_ref()?.source)
+            };
+            Answer::Saw { uuids: storage.iter().map(uuid).collect(), storage }
         }
         Question::Mark { directory, nonce } => done(mark(&directory, &nonce, allowed)),
         Question::ReadMarks { directory, nonces } => {
@@ -86,6 +98,14 @@ fn answered(question: Question, allowed: &Allowed, keepsake: &Keepsake) -> Answe
             Answer::Done
         }
     }
+}
+
+/// The UUID of the file system on this device.
+fn uuid_of(source: &str) -> Option<String> {
+    let device = Path::new(source).canonicalize().ok()?;
+    let links = fs::read_dir(BY_UUID).ok()?.flatten();
+    let mut same = links.filter(|link| link.path().canonicalize().is_ok_and(|to| to == device));
+    same.find_map(|link| link.file_name().into_string().ok())
 }
 
 /// The file of a nonce, which has no other sign in its name than those of a number.
@@ -177,7 +197,7 @@ mod tests {
             assert!(said["reason"].as_str().unwrap().contains("version"));
         }
         let look = Question::Look { targets: vec![place.path().to_owned()] };
-        let Answer::Saw { storage } = asked(look, &allowed) else { panic!("not looked") };
+        let Answer::Saw { storage, .. } = asked(look, &allowed) else { panic!("not looked") };
         assert!(storage[0].as_ref().unwrap_err().contains("does not allow"));
     }
 }

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use jobs::files::{Journal, read_text, write_whole};
+use analysis::claims::Claim;
+use jobs::files::{Journal, claim_report, read_text, write_whole};
 use jobs::{Event, Plan, Sink};
 use report::text::clean;
 use results::verdict::{Class, Database};
@@ -20,14 +21,15 @@ use crate::config::settings;
 use crate::exit::{Failure, Outcome};
 
 pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let plan = Plan::Assess(Box::new(options_of(&args.load)?));
+    let plan = plan(&args.load)?;
     let permissions = args.load.target.permissions();
     let dry_run = args.load.target.conduct.dry_run;
     let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run };
     if let Some(outcome) = rehearse(&plan, rehearsal, &permissions)? {
         return Ok(outcome);
     }
-    let report = claim(&args.report.clone().unwrap_or_else(default_report_path))?;
+    let report = args.report.clone().unwrap_or_else(default_report_path);
+    let report = claim_report(&report, &report::html::is_report).map_err(Failure::CannotRun)?;
     let manner = args.load.target.manner();
     let manners =
         Manners { manner, json: args.json, recording: args.recording.recording()?, permissions };
@@ -78,6 +80,11 @@ impl Sink for AssessConsole {
             (written, printed) => written.and(printed),
         }
     }
+}
+
+/// The plan that the flags make.
+pub(crate) fn plan(args: &AssessLoad) -> Result<Plan, Failure> {
+    Ok(Plan::Assess(Box::new(options_of(args)?)))
 }
 
 /// The options of an assessment, from its flags.
@@ -141,39 +148,6 @@ pub(crate) fn options_of(args: &AssessLoad) -> Result<AssessOptions, Failure> {
 fn default_report_path() -> PathBuf {
     let now = jiff::Zoned::now();
     PathBuf::from(format!("iosonde-{}.html", now.strftime("%Y-%m-%d-%H%M%S")))
-}
-
-/// Claims the file of the report before anything is measured. Two hours of measuring must not end
-/// at a report that cannot be written, nor overwrite a file that iosonde did not make.
-///
-/// Returns the file that will be written, which for a link is its target.
-fn claim(path: &Path) -> Result<PathBuf, Failure> {
-    let refused = |why: String| {
-        let path = path.display();
-        Failure::CannotRun(format!(
-            "cannot write the report `{path}`: {why}; name another with `--report FILE`"
-        ))
-    };
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    match fs::metadata(&path) {
-        Ok(metadata) if !metadata.is_file() => {
-            Err(refused("it is not an ordinary file".to_owned()))
-        }
-        Ok(metadata) if metadata.len() == 0 => Ok(path),
-        Ok(_) => {
-            let text = fs::read_to_string(&path).unwrap_or_default();
-            let ours = report::html::is_report(&text);
-            if ours {
-                Ok(path)
-            } else {
-                Err(refused("it is there and no report of iosonde".to_owned()))
-            }
-        }
-        Err(_) => {
-            let made = fs::OpenOptions::new().append(true).create_new(true).open(&path);
-            made.map(|_| path).map_err(|error| refused(error.to_string()))
-        }
-    }
 }
 
 /// Writes the report whole or not at all.

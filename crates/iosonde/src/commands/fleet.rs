@@ -4,18 +4,22 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use clap::{Args, Subcommand};
+use dialects::drives::ManagerHost;
 use engine::Permissions;
 use hosts::agent::{AgentOptions, Allowed, join, serve};
 use hosts::{LookRequest, LossPolicy, ResumeRequest, SiteRequest};
-use jobs::{FleetReach, Plan, Session};
+use jobs::{FleetReach, MonitorPlan, Plan, Session};
+use monitor::Alert;
 use screen::Display;
 use workload::{Bytes, Nanoseconds};
 
-use crate::args::StreamArgs;
+use crate::args::{AssessLoad, StreamArgs};
+use crate::commands::assess;
 use crate::commands::knee::{self, KneeArgs};
 use crate::commands::run::{apply_stream, json};
 use crate::commands::scale::{self, ScaleArgs};
 use crate::commands::sweep::{self, SweepArgs};
+use crate::commands::validate::{self, ValidateArgs};
 use crate::conducting::{Console, Manners, Rehearsal, ended, search};
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::RecordingArgs;
@@ -60,6 +64,12 @@ pub(crate) enum FleetCommand {
     Scale(Box<FleetScaleArgs>),
     /// Run a matrix of workloads on all hosts together
     Sweep(Box<FleetSweepArgs>),
+    /// Assess the storage of every host at the same time, with verdicts per host and over all
+    Assess(Box<FleetAssessArgs>),
+    /// Run a simulated database on every host at the same time and verify every page it reads
+    Validate(Box<FleetValidateArgs>),
+    /// Record what the operating system of every host counts
+    Monitor(Box<FleetMonitorArgs>),
     /// Show who is there, how well clocks are known, and which targets are the same storage
     Hosts(FleetHostsArgs),
     /// Fetch the results of a run whose coordinator went away
@@ -164,6 +174,29 @@ pub(crate) struct ReachArgs {
     pub agent: String,
 }
 
+/// The hosts of IOMeter's managers, and the way to them.
+#[derive(Debug, Args)]
+pub(crate) struct ManagerArgs {
+    /// Let the agent on HOST do the work of this manager, and that of the others on their hosts;
+    /// may be given several times
+    #[arg(long, value_name = "NAME=HOST")]
+    pub manager: Vec<ManagerHost>,
+
+    /// Reach the hosts of --manager through the server of the fleet in this directory
+    #[arg(long, value_name = "DIR", requires = "manager",
+        conflicts_with_all = ["ssh_command", "agent"])]
+    pub site: Option<PathBuf>,
+
+    /// Reach the hosts of --manager with this program and its options; it takes a host and a
+    /// command as ssh does [default: ssh]
+    #[arg(long, value_name = "COMMAND", requires = "manager")]
+    pub ssh_command: Option<String>,
+
+    /// Start iosonde on a host of --manager with this command [default: iosonde]
+    #[arg(long, value_name = "COMMAND", requires = "manager")]
+    pub agent: Option<String>,
+}
+
 /// `iosonde fleet knee`. Targets are on every host; `{host}` in a path is the name of the host.
 #[derive(Debug, Args)]
 pub(crate) struct FleetKneeArgs {
@@ -192,6 +225,93 @@ pub(crate) struct FleetSweepArgs {
 
     #[command(flatten)]
     pub sweep: SweepArgs,
+}
+
+/// What becomes of a result.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// Print the plan as TOML on stdout and stop; `iosonde do` runs it
+    #[arg(long)]
+    pub print_plan: bool,
+
+    /// Print the result as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub recording: RecordingArgs,
+}
+
+/// `iosonde fleet assess`. The target is on every host; `{host}` in its path is the name of the
+/// host.
+#[derive(Debug, Args)]
+pub(crate) struct FleetAssessArgs {
+    #[command(flatten)]
+    pub reach: ReachArgs,
+
+    /// When a host is lost: `abort` stops the others, `continue` lets them run to the end
+    #[arg(long, value_name = "POLICY", default_value = "abort")]
+    pub on_loss: LossPolicy,
+
+    #[command(flatten)]
+    pub load: AssessLoad,
+
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `iosonde fleet validate`. Targets are directories on every host; `{host}` in a path is the name
+/// of the host.
+#[derive(Debug, Args)]
+pub(crate) struct FleetValidateArgs {
+    #[command(flatten)]
+    pub reach: ReachArgs,
+
+    /// When a host is lost: `abort` stops the others, `continue` lets them run to the end
+    #[arg(long, value_name = "POLICY", default_value = "abort")]
+    pub on_loss: LossPolicy,
+
+    #[command(flatten)]
+    pub validate: ValidateArgs,
+}
+
+/// `iosonde fleet monitor`
+#[derive(Debug, Args)]
+pub(crate) struct FleetMonitorArgs {
+    #[command(flatten)]
+    pub reach: ReachArgs,
+
+    /// When a host is lost: `abort` stops the others, `continue` lets them watch to the end
+    #[arg(long, value_name = "POLICY", default_value = "continue")]
+    pub on_loss: LossPolicy,
+
+    /// What to watch on every host, with every layer under it: a file, a directory or a device, by
+    /// its whole path [default: all real devices]
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<PathBuf>,
+
+    /// Time between samples, 100ms to 60s
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    pub interval: Nanoseconds,
+
+    /// End after this time [default: at Ctrl-C]
+    #[arg(long, value_name = "N")]
+    pub seconds: Option<f64>,
+
+    /// End after this many samples
+    #[arg(long, value_name = "N")]
+    pub count: Option<u64>,
+
+    /// Report when FIGURE > LIMIT holds for a TIME on a host, and then exit with code 4; may be
+    /// given several times
+    #[arg(long, value_name = "CONDITION")]
+    pub alert: Vec<Alert>,
+
+    #[command(flatten)]
+    pub conduct: ConductArgs,
+
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// `iosonde fleet run`
@@ -239,16 +359,8 @@ pub(crate) struct FleetRunArgs {
     #[command(flatten)]
     pub conduct: ConductArgs,
 
-    /// Print the plan as TOML on stdout and stop; `iosonde do` runs it
-    #[arg(long)]
-    pub print_plan: bool,
-
-    /// Print the result as JSON on stdout
-    #[arg(long)]
-    pub json: bool,
-
     #[command(flatten)]
-    pub recording: RecordingArgs,
+    pub output: OutputArgs,
 }
 
 impl ReachArgs {
@@ -276,6 +388,21 @@ impl ReachArgs {
     }
 }
 
+impl ManagerArgs {
+    /// The plan on these hosts; as it is without any.
+    pub(crate) fn over(&self, plan: Plan) -> Plan {
+        let word = |word: &Option<String>, usual: &str| word.as_deref().unwrap_or(usual).to_owned();
+        let reach = match self.site.clone() {
+            Some(directory) => FleetReach::Site { directory },
+            None => FleetReach::Ssh {
+                command: word(&self.ssh_command, "ssh"),
+                agent: word(&self.agent, "iosonde"),
+            },
+        };
+        hosts::with_managers(&self.manager, reach, plan)
+    }
+}
+
 impl FleetCommand {
     /// What is shown meanwhile.
     pub(crate) fn conduct(&self) -> Option<&ConductArgs> {
@@ -284,6 +411,9 @@ impl FleetCommand {
             Self::Knee(args) => &args.knee.target.conduct,
             Self::Scale(args) => &args.scale.target.conduct,
             Self::Sweep(args) => &args.sweep.target.conduct,
+            Self::Assess(args) => &args.load.target.conduct,
+            Self::Validate(args) => &args.validate.target.conduct,
+            Self::Monitor(args) => &args.conduct,
             _ => return None,
         })
     }
@@ -324,6 +454,13 @@ pub(crate) fn fleet(command: &FleetCommand, stop: &AtomicBool) -> Result<Outcome
                 Rehearsal { print_plan: sweep.print_plan, dry_run: sweep.target.conduct.dry_run };
             search(&plan, &sweep::manners(sweep)?, rehearsal, stop)
         }
+        FleetCommand::Assess(args) => {
+            let FleetAssessArgs { reach, on_loss, load, output } = args.as_ref();
+            let plan = reach.over(assess::plan(load)?, *on_loss, None)?;
+            conduct(&plan, &load.target.conduct, output, stop)
+        }
+        FleetCommand::Validate(args) => validate_each(args, stop),
+        FleetCommand::Monitor(args) => monitor_each(args, stop),
         FleetCommand::Hosts(args) => {
             let (hosts, reach) = args.reach.hosts()?;
             let request = LookRequest { hosts, reach, targets: args.targets.clone() };
@@ -368,12 +505,39 @@ fn run(args: &FleetRunArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     workload.warmup_seconds = args.warmup.unwrap_or(workload.warmup_seconds);
     workload.interval_ns = args.interval.unwrap_or(workload.interval_ns);
     let plan = args.reach.over(Plan::Run(Box::new(workload)), args.on_loss, None)?;
-    let manners = Manners {
-        manner: args.conduct.manner(),
-        json: args.json,
-        recording: args.recording.recording()?,
-        permissions: args.conduct.permissions(),
-    };
-    let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run: args.conduct.dry_run };
+    conduct(&plan, &args.conduct, &args.output, stop)
+}
+
+fn validate_each(args: &FleetValidateArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let of = &args.validate;
+    let plan = args.reach.over(validate::plan_elsewhere(of)?, args.on_loss, None)?;
+    let rehearsal = Rehearsal { print_plan: of.print_plan, dry_run: of.target.conduct.dry_run };
+    let manners = Manners::of(&of.target, of.json, of.recording.recording()?);
     search(&plan, &manners, rehearsal, stop)
+}
+
+fn monitor_each(args: &FleetMonitorArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let plan = Plan::Monitor(Box::new(MonitorPlan {
+        targets: args.targets.clone(),
+        interval_seconds: args.interval.0 as f64 / 1e9,
+        seconds: args.seconds,
+        count: args.count,
+        alerts: args.alert.clone(),
+        ..MonitorPlan::default()
+    }));
+    let plan = args.reach.over(plan, args.on_loss, None)?;
+    conduct(&plan, &args.conduct, &args.output, stop)
+}
+
+fn conduct(
+    plan: &Plan,
+    conduct: &ConductArgs,
+    output: &OutputArgs,
+    stop: &AtomicBool,
+) -> Result<Outcome, Failure> {
+    let recording = output.recording.recording()?;
+    let (manner, permissions) = (conduct.manner(), conduct.permissions());
+    let manners = Manners { manner, json: output.json, recording, permissions };
+    let rehearsal = Rehearsal { print_plan: output.print_plan, dry_run: conduct.dry_run };
+    search(plan, &manners, rehearsal, stop)
 }

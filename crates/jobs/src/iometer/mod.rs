@@ -9,11 +9,11 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use ::results::{Conclusion as _, Cycle, Document, Measurement, Status};
-use dialects::drives::Drive;
+use dialects::drives::{Drive, ManagerHost};
 use dialects::iometer::settle_sectors;
 use engine::Permissions;
 use serde::{Deserialize, Serialize};
-use survey::Progress;
+use survey::{Bench, Here, Progress};
 use workload::{EngineChoice, SimDevice, Target, TargetFacts, Workload, show_ns, show_number};
 
 use self::cpu::Processors;
@@ -49,6 +49,9 @@ pub struct CyclePlan {
     pub seconds: Option<f64>,
     /// I/O before every run instead of the configuration's ramp up time.
     pub warmup_seconds: Option<f64>,
+    /// The host of each manager; empty where all of them are this host.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub managers: Vec<ManagerHost>,
     /// IOMeter's result file, to which the runs are appended.
     pub results: Option<PathBuf>,
     /// What differs from the file or from IOMeter, one sentence each.
@@ -61,6 +64,19 @@ impl CyclePlan {
     /// measurement, and a repetition does not write to IOMeter's file.
     fn measured(&self) -> Self {
         Self { results: None, ..self.clone() }
+    }
+
+    /// What it does and how long that takes, a line each; nothing is looked at.
+    pub(crate) fn work(&self) -> Vec<String> {
+        let Ok(runs) = self.runs() else { return Vec::new() };
+        let cycle = &runs.options.cycle;
+        let each: Vec<String> =
+            self.managers.iter().map(|of| format!("{} on {}", of.manager, of.host)).collect();
+        vec![
+            format!("{}, {}", cycle.title(), cycle.test_type),
+            runs.steps(&[]).summary,
+            each.join(", "),
+        ]
     }
 
     fn claim_results(&self, runs: &Runs, touch: bool) -> Result<Option<Results>, JobError> {
@@ -111,12 +127,34 @@ impl Job for CyclePlan {
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
+        if !self.managers.is_empty() {
+            return Err(JobError::CannotRun(
+                "its managers are on other hosts. Carry it out with `iosonde iometer --manager`"
+                    .to_owned(),
+            ));
+        }
+        self.run_on(&mut Here, self, session)
+    }
+}
+
+impl CyclePlan {
+    /// Makes the runs where `bench` measures. `job` is what the history knows of them.
+    ///
+    /// # Errors
+    /// Nothing was measured, and why.
+    pub fn run_on(
+        &self,
+        bench: &mut dyn Bench,
+        job: &dyn Job,
+        session: &mut Session<'_>,
+    ) -> Result<Conducted, JobError> {
         let runs = self.runs()?;
         let csv = RefCell::new(self.claim_results(&runs, true)?);
         let (permissions, stop) = (allowed(&session.permissions), session.stop);
-        let relay = Relay::open(session, self)?;
+        let relay = Relay::open(session, job)?;
         self.notes.iter().for_each(|note| relay.notice(format!("note: {note}")));
-        let processors = RefCell::new(Processors::new(self.is_artificial()));
+        let is_here = self.managers.is_empty();
+        let processors = RefCell::new(Processors::new(self.is_artificial() || !is_here));
         let Runs { config, cycle, mut options, .. } = runs;
         options.permissions = permissions;
         let of = options.workloads.len();
@@ -127,7 +165,8 @@ impl Job for CyclePlan {
                 return Ok(());
             };
             let cpu = processors.borrow().shares();
-            csv.add(&config, (asked.step.index, &asked.run), measurement, &cpu)
+            let cpu = is_here.then_some(&cpu);
+            csv.add(&config, (asked.step.index, &asked.run), measurement, cpu)
         };
         let mut observe = |progress: Progress<'_>| {
             if let Progress::Engine(event) = &progress {
@@ -135,7 +174,7 @@ impl Job for CyclePlan {
             }
             relay.hear(&progress);
         };
-        let measured = survey::cycle(options, stop, &settle, &mut keep, &mut observe);
+        let measured = survey::cycle_on(bench, options, stop, &settle, &mut keep, &mut observe);
         let experiment = measured.inspect_err(|_| relay.give_up())?;
         let is_whole = experiment.status == Status::Complete;
         let written = csv.into_inner().map_or(Ok(()), |csv| {
@@ -200,6 +239,7 @@ mod tests {
                 seed,
                 seconds,
                 warmup_seconds: seconds,
+                managers: vec!["M: 1=db1".parse().unwrap()],
                 results: results.map(PathBuf::from),
                 notes: vec![noise],
             }));

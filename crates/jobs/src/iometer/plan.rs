@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dialects::drives::{DriveError, Drives};
-use dialects::iometer::{Config, CycleWorkload, Record, TargetUse, read};
+use dialects::drives::{DriveError, Drives, ManagerHost};
+use dialects::iometer::{Config, CycleWorkload, Kind, Record, TargetUse, read};
 use engine::usual_size_bytes;
 use workload::{Bytes, Target};
 
@@ -28,6 +28,8 @@ pub struct CycleCall<'a> {
     pub results: Option<&'a Path>,
     /// The call says how long to wait for managers on other hosts.
     pub has_timeout: bool,
+    /// The host of each manager; empty where all of them are this host.
+    pub managers: &'a [ManagerHost],
     /// The places of the targets.
     pub places: &'a Places,
     /// Size of the test file on a disk that the configuration fills.
@@ -70,9 +72,10 @@ impl CyclePlan {
         }
         let places = call.places;
         let drives = drives(&config, places).map_err(wrong)?;
-        let table = Drives::new(drives.clone());
+        let table = Drives::new(drives.clone()).with_hosts(call.managers.to_vec());
+        check_managers(&config, call.managers).map_err(wrong)?;
         let cycle = config.cycle(&runs.steps, &table).map_err(|e| wrong(e.to_string()))?;
-        notes.extend(config.about_managers());
+        notes.extend(config.about_managers(&table));
         if call.has_timeout {
             notes.push("`-t` has no effect: no manager on another host is waited for".to_owned());
         }
@@ -87,6 +90,7 @@ impl CyclePlan {
             seed: places.seed,
             seconds: call.seconds,
             warmup_seconds: call.warmup_seconds,
+            managers: call.managers.to_vec(),
             results: None,
             notes,
         };
@@ -123,6 +127,27 @@ impl CyclePlan {
         }
         self.results = Some(path.to_owned());
         Ok(())
+    }
+}
+
+/// Every manager with work for disks has a host, or none has.
+fn check_managers(config: &Config, hosts: &[ManagerHost]) -> Result<(), String> {
+    let is = |name: &str, of: &ManagerHost| of.manager.eq_ignore_ascii_case(name);
+    let names = || config.managers.iter().map(|manager| manager.name.as_str());
+    if let Some(odd) = hosts.iter().find(|of| !names().any(|name| is(name, of))) {
+        let known: Vec<&str> = names().collect();
+        return Err(format!(
+            "it has no manager `{}`, which `--manager` names; its managers are {}",
+            odd.manager,
+            known.join(", ")
+        ));
+    }
+    let works = config.managers.iter().filter(|m| m.workers.iter().any(|w| w.kind == Kind::Disk));
+    match works.map(|m| &m.name).find(|name| !hosts.iter().any(|of| is(name, of))) {
+        Some(name) if !hosts.is_empty() => Err(format!(
+            "`--manager` names no host for its manager `{name}`; name one for every manager"
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -66,7 +66,7 @@ impl Results {
         config: &Config,
         (place, run): (usize, &StepWorkload),
         measurement: &Measurement,
-        cpu: &HostCpu,
+        cpu: Option<&HostCpu>,
     ) -> Result<(), String> {
         let with_specs = self.specs_of != Some(place);
         let ended = &stamp();

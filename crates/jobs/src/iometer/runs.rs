@@ -31,7 +31,7 @@ impl CyclePlan {
     pub(super) fn runs(&self) -> Result<Runs, JobError> {
         let wrong = |what: String| JobError::Usage(what);
         let config = read(self.configuration.as_bytes()).map_err(|e| wrong(e.to_string()))?.config;
-        let drives = Drives::new(self.drives.clone());
+        let drives = Drives::new(self.drives.clone()).with_hosts(self.managers.clone());
         let cycle = config.cycle(&config.runs().steps, &drives);
         let mut cycle = cycle.map_err(|e| wrong(e.to_string()))?;
         if cycle.uses.len() != self.targets.len() {

@@ -172,7 +172,7 @@ impl MonitorPlan {
     }
 
     /// How long it lasts, in words.
-    fn length(&self) -> String {
+    pub(crate) fn length(&self) -> String {
         let program = self.command.iter().map(|word| word.display().to_string());
         let line = program.collect::<Vec<_>>().join(" ");
         match (self.seconds, self.count) {

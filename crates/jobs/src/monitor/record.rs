@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use ::monitor::attach::Attached;
 use ::monitor::{Event as Watching, Monitor, MonitorError, Observation, Series, SystemClock};
 use counters::{BlockDevice, SystemSampler};
+use engine::EngineError;
 use jiff::Timestamp;
 use results::{Conclusion as _, Document, Experiment, Recording, Status};
 use workload::show_ns;
@@ -40,6 +41,10 @@ pub(super) fn record(plan: &MonitorPlan, session: &mut Session<'_>) -> Result<Co
     let relay = Relay::open(session, plan)?;
     if let Some(name) = &plan.name {
         relay.recorder().borrow_mut().tag(name);
+    }
+    if !relay.wait_for_start() {
+        relay.give_up();
+        return Err(EngineError::CalledOff.into());
     }
     let mut record = Record { document, series: Series::default(), keeper: None, relay: &relay };
     record.begin(&mut monitor)?;

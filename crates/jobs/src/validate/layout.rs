@@ -29,6 +29,8 @@ pub struct ValidateTargets<'a> {
     pub log: Option<&'a Path>,
     /// The size of the log.
     pub log_size: Option<Bytes>,
+    /// They are on other hosts: all are directories, and those hosts say whether they are there.
+    pub elsewhere: bool,
 }
 
 impl ValidateTargets<'_> {
@@ -47,8 +49,11 @@ impl ValidateTargets<'_> {
             let text = "name a directory on the storage, a file or a block device";
             return Err(JobError::Usage(text.to_owned()));
         }
-        self.check_directories()?;
-        let file = |t: &PathBuf| FilePlan::new(in_directory(t, DATA_FILE), self.size, Role::Data);
+        if !self.elsewhere {
+            self.check_directories()?;
+        }
+        let place = |target: &PathBuf| self.in_directory(target, DATA_FILE);
+        let file = |target: &PathBuf| FilePlan::new(place(target), self.size, Role::Data);
         let mut files: Vec<FilePlan> = self.data.iter().map(file).collect();
         if self.has_log {
             let log = self.log(plan)?;
@@ -76,13 +81,21 @@ impl ValidateTargets<'_> {
         Ok(())
     }
 
+    fn is_directory(&self, path: &Path) -> bool {
+        self.elsewhere || path.is_dir()
+    }
+
+    fn in_directory(&self, path: &Path, name: &str) -> PathBuf {
+        if self.is_directory(path) { path.join(name) } else { path.to_owned() }
+    }
+
     fn directory(&self) -> Option<&Path> {
-        self.data.iter().find(|target| target.is_dir()).map(PathBuf::as_path)
+        self.data.iter().find(|target| self.is_directory(target)).map(PathBuf::as_path)
     }
 
     fn log(&self, plan: &Plan) -> Result<FilePlan, JobError> {
         let path = match (self.log, self.directory()) {
-            (Some(log), _) => in_directory(log, LOG_FILE),
+            (Some(log), _) => self.in_directory(log, LOG_FILE),
             (None, Some(directory)) => directory.join(LOG_FILE),
             (None, None) => return Err(JobError::Usage(self.no_place_for_log())),
         };
@@ -112,8 +125,4 @@ impl ValidateTargets<'_> {
         let area = || FilePlan::new(directory.join(AREA_FILE), Some(size), Role::Doublewrite);
         (pages > 0).then(area)
     }
-}
-
-fn in_directory(path: &Path, name: &str) -> PathBuf {
-    if path.is_dir() { path.join(name) } else { path.to_owned() }
 }

@@ -145,6 +145,15 @@ impl ValidatePlan {
         Ok(self)
     }
 
+    /// The same plan, with data files that begin as holes where they are `sparse`.
+    #[must_use]
+    pub fn sparse(mut self, sparse: bool) -> Self {
+        for file in self.files.iter_mut().filter(|file| file.role == Role::Data) {
+            file.sparse = sparse;
+        }
+        self
+    }
+
     /// The same plan with whole paths, valid in any directory.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 use std::thread;
 
-use engine::{Filling, Permissions, Prepared, PreparedTarget, Queue};
+use engine::{EngineError, Filling, Permissions, Prepared, PreparedTarget, Queue};
 use integrity::{
     Change, KeptLedger, OpenQueue, Phase, Place, Report, Resize, Role, Shape, ValidationRequest,
 };
@@ -40,6 +40,10 @@ impl Run<'_> {
         let mut prepared = engine::prepare_as(workload, permissions, &fillings, stop, &mut show)?;
         let places = self.places(&prepared)?;
         let kept = keeping.begin(plan, permissions, &places)?;
+        if !relay.wait_for_start() {
+            keeping.give_up();
+            return Err(EngineError::CalledOff.into());
+        }
         let report = self
             .work((&places, &prepared), kept.as_deref(), relay)
             .inspect_err(|_| keeping.give_up())?;

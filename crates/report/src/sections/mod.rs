@@ -19,6 +19,7 @@ mod environment;
 mod faults;
 mod fit;
 mod fleet;
+mod fleet_job;
 mod glance;
 mod glossary;
 mod grid;
@@ -141,6 +142,7 @@ fn own_sections(document: &Document) -> Vec<Section> {
         Document::Validation(d) => validation::sections(d),
         Document::Durability(d) => durability::sections(d),
         Document::Fleet(d) => fleet::sections(d),
+        Document::FleetJob(d) => fleet_job::sections(d),
         Document::Capture(d) => capture::sections(d),
         Document::Model(d) => model::sections(d),
         Document::Replay(d) => replay::sections(d),
@@ -177,6 +179,7 @@ fn kind(document: &Document) -> String {
         Document::Validation(_) => say!("kind-validation"),
         Document::Durability(_) => say!("kind-durability"),
         Document::Fleet(_) => say!("kind-fleet"),
+        Document::FleetJob(_) => say!("kind-fleet-job"),
         Document::Capture(_) => say!("kind-capture"),
         Document::Model(_) => say!("kind-model"),
         Document::Replay(_) => say!("kind-replay"),

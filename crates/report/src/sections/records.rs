@@ -4,8 +4,8 @@ use results::{CheckedArea, Document, Durability, Experiment, FileIos, Loss, Vali
 use serde::Serialize;
 use serde_json::Value;
 
-use super::loads;
 use super::make::{number, text, whole};
+use super::{fleet_job, loads};
 use crate::model::{Cell, Column, Table, Unit};
 use crate::words;
 
@@ -80,6 +80,7 @@ pub(super) fn of(document: &Document) -> Table {
     let (columns, rows) = match document {
         Document::Validation(e) => (named(&VALIDATION), of_validation(e)),
         Document::Durability(e) => (named(&DURABILITY), vec![of_durability(e)]),
+        Document::FleetJob(e) => (fleet_job::record_columns(), fleet_job::records(e)),
         document => (columns_of_loads(), loads::rows(document)),
     };
     let [key, title] = ["records", "Records"].map(str::to_owned);
@@ -92,9 +93,9 @@ pub(crate) fn columns_of_loads() -> Vec<Column> {
 }
 
 /// What the tables of records begin with.
-pub(crate) fn known_heads() -> [String; 3] {
+pub(crate) fn known_heads() -> [String; 4] {
     let loads: Vec<&str> = loads::figures().map(|figure| figure.key).take(SIGN).collect();
-    [&loads[..], &VALIDATION, &DURABILITY].map(|keys| keys.join(","))
+    [&loads[..], &VALIDATION, &DURABILITY, &fleet_job::RECORDS].map(|keys| keys.join(","))
 }
 
 fn named(keys: &[&'static str]) -> Vec<Column> {

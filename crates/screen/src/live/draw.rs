@@ -373,7 +373,12 @@ pub(super) fn messages(area: Rect, buffer: &mut Buffer, model: &Model, look: Loo
 
 /// Draws the keys that can be typed.
 pub(super) fn keys(area: Rect, buffer: &mut Buffer, model: &Model) {
-    let workers = if model.view.workers { "hide workers" } else { "workers" };
+    let workers = match (model.view.workers, model.are_hosts) {
+        (true, false) => "hide workers",
+        (false, false) => "workers",
+        (true, true) => "hide hosts",
+        (false, true) => "hosts",
+    };
     let mut rest = area;
     let all = [("q", "leave the screen"), ("w", workers), ("?", "help"), ("Ctrl-C", "end the run")];
     // A validation has no workers to show.

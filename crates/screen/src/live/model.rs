@@ -82,6 +82,8 @@ pub(super) struct Model {
     pub errors: u64,
     pub messages: VecDeque<(Weight, String)>,
     pub workers: Option<(Arc<WorkerNames>, Arc<[WorkerPoint]>)>,
+    /// They are the hosts of a fleet.
+    pub are_hosts: bool,
     /// The most there were, so that nothing moves between two measurements.
     pub workers_most: usize,
     pub view: View,
@@ -111,6 +113,7 @@ impl Model {
             errors: 0,
             messages: VecDeque::new(),
             workers: None,
+            are_hosts: false,
             workers_most: 1,
             view: View::default(),
             validated: None,
@@ -178,6 +181,10 @@ impl Model {
             }
             Event::Workers { names, points } => {
                 self.workers_most = self.workers_most.max(points.len());
+                if names.streams == ["host"] && !self.are_hosts {
+                    // Who starts a fleet wants to see its hosts.
+                    (self.are_hosts, self.view.workers) = (true, true);
+                }
                 self.workers = Some((Arc::clone(names), Arc::clone(points)));
             }
             Event::WindowEnded => {
@@ -320,6 +327,23 @@ pub(super) mod tests {
         let step = ScreenEvent::Step { number: 2, of: 3, title: "next".to_owned() };
         model.hear(&step, Duration::from_secs(40));
         assert_eq!((model.iops.now, model.iops.highest), (None, 1_000.0));
+    }
+
+    /// Who started a fleet saw one line for all hosts, until they found a key that said `workers`.
+    #[test]
+    fn the_hosts_of_a_fleet_are_shown_from_the_beginning() {
+        let workers = |stream: &str| {
+            let names = WorkerNames { streams: vec![stream.to_owned()], targets: Vec::new() };
+            Event::Workers { names: names.into(), points: Vec::new().into() }
+        };
+        let mut model = model();
+        heard(&mut model, 1, &[workers("main")]);
+        assert!(!model.view.workers && !model.are_hosts);
+        heard(&mut model, 2, &[workers("host")]);
+        assert!(model.view.workers && model.are_hosts);
+        model.view.workers = false;
+        heard(&mut model, 3, &[workers("host")]);
+        assert!(!model.view.workers, "who hid them does not want to see them again");
     }
 
     #[test]

@@ -37,8 +37,9 @@ const HELP: [&str; 15] = [
 
 /// Draws one row per worker.
 pub(super) fn workers(area: Rect, buffer: &mut Buffer, model: &Model, look: Look) {
+    let title = if model.are_hosts { "hosts" } else { "workers" };
     let Some((names, points)) = &model.workers else {
-        rule(row(area, 0), buffer, "workers", "");
+        rule(row(area, 0), buffer, title, "");
         line(row(area, 1), buffer, "known after the first second of a window", Style::new());
         return;
     };
@@ -46,12 +47,13 @@ pub(super) fn workers(area: Rect, buffer: &mut Buffer, model: &Model, look: Look
     let skipped = model.view.skipped.min(points.len().saturating_sub(rows));
     let shown = points.len().saturating_sub(skipped).min(rows);
     let which = format!("{} to {} of {}", skipped + 1, skipped + shown, points.len());
-    rule(row(area, 0), buffer, "workers", if shown < points.len() { &which } else { "" });
+    rule(row(area, 0), buffer, title, if shown < points.len() { &which } else { "" });
     let figures = right_of(area, area.width.saturating_sub(FIGURES));
     let names_area = Rect { width: area.width - figures.width, ..area };
     let head =
         format!("{:>9} {:>8} {:>9} {:>9} {:>9}", "IOPS", "MiB/s", "mean", "longest", "errors");
-    line(row(names_area, 1), buffer, "stream, target, thread", Look::faint());
+    let what = if model.are_hosts { "host" } else { "stream, target, thread" };
+    line(row(names_area, 1), buffer, what, Look::faint());
     line(row(figures, 1), buffer, &head, Look::faint());
     let highest = points.iter().map(|point| point.iops).fold(0.0, f64::max);
     for (number, point) in (2..).zip(points.iter().skip(skipped).take(rows)) {
@@ -59,7 +61,7 @@ pub(super) fn workers(area: Rect, buffer: &mut Buffer, model: &Model, look: Look
         let name = name(
             streams.map(String::as_str),
             names.targets.get(point.target),
-            point,
+            (!model.are_hosts).then_some(point.thread + 1),
             names_area.width,
         );
         let taken = line(row(names_area, number), buffer, &name, Style::new());
@@ -72,8 +74,8 @@ pub(super) fn workers(area: Rect, buffer: &mut Buffer, model: &Model, look: Look
     }
 }
 
-fn name(stream: Option<&str>, target: Option<&PathBuf>, point: &WorkerPoint, width: u16) -> String {
-    let thread = format!("  {}", point.thread + 1);
+fn name(stream: Option<&str>, target: Option<&PathBuf>, thread: Option<u32>, width: u16) -> String {
+    let thread = thread.map_or_else(String::new, |thread| format!("  {thread}"));
     let stream = stream.map_or_else(String::new, |name| format!("{}  ", shorten(&clean(name), 12)));
     let target = target.map_or_else(String::new, |path| clean(&path.to_string_lossy()));
     let room = usize::from(width.min(60)).saturating_sub(stream.chars().count() + thread.len() + 1);

@@ -1,6 +1,7 @@
 //! What many hosts cost their coordinator, and whether the promises of docs/fleet.md hold on real
 //! processes.
 
+mod links;
 mod namespaces;
 mod places;
 mod promises;
@@ -25,6 +26,10 @@ pub(super) struct FleetArgs {
     #[arg(long, value_name = "N", default_value_t = 200)]
     faults: u32,
 
+    /// The way to the hosts of `soak`
+    #[arg(long, value_name = "WAY", value_enum, default_value = "script")]
+    over: Way,
+
     /// How many times the promised 5 s may pass in `soak`, on a machine that does other work, too
     #[arg(long, value_name = "N", default_value_t = 1.0)]
     slack: f64,
@@ -44,6 +49,17 @@ pub(super) struct FleetArgs {
     /// What this program does when it is a slow network
     #[arg(long, value_name = "ADDRESS", hide = true)]
     delay: Option<String>,
+}
+
+/// The way to hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Way {
+    /// A script, as ssh
+    Script,
+    /// A NATS server
+    Nats,
+    /// Interfaces of network namespaces, which go down and up, over sshd
+    Links,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -78,6 +94,7 @@ pub(super) fn run(
             Part::Simulated => simulated::run()?,
             Part::Promises => promises::run(&iosonde()?)?,
             Part::Namespaces => namespaces::run(&iosonde()?, args.starts)?,
+            Part::Soak if args.over == Way::Links => links::run(&iosonde()?, args)?,
             Part::Soak => soak::run(&iosonde()?, args)?,
         };
         let _ = writeln!(text, "{table}");

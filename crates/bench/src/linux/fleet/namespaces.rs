@@ -74,6 +74,17 @@ pub(super) fn run(iosonde: &Path, starts: u32) -> Result<(String, bool), Error> 
 }
 
 fn fleet(network: &Network, place: &Place, iosonde: &Path) -> Command {
+    let mut command = self::command((network, place, iosonde), &["run"], &network.hosts());
+    command.args(["--engine", "null", "--target", "/x", "--rate", "200", "--warmup", "0"]);
+    command
+}
+
+/// A command of `iosonde fleet` for these hosts of the network.
+pub(super) fn command(
+    (network, place, iosonde): (&Network, &Place, &Path),
+    words: &[&str],
+    hosts: &str,
+) -> Command {
     let home = place.path().display();
     let agent = format!(
         "env HOME={home} XDG_DATA_HOME={home}/data IOSONDE_HISTORY={home}/hosts.db \
@@ -81,9 +92,8 @@ fn fleet(network: &Network, place: &Place, iosonde: &Path) -> Command {
         iosonde.display()
     );
     let mut command = place.command();
-    command.args(["fleet", "run", "--ssh", &network.hosts(), "--agent", &agent]);
+    command.arg("fleet").args(words).args(["--ssh", hosts, "--agent", &agent]);
     command.args(["--ssh-command", &network.ssh()]);
-    command.args(["--engine", "null", "--target", "/x", "--rate", "200", "--warmup", "0"]);
     command
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
@@ -12,6 +13,9 @@ use serde_json::Value;
 
 use super::Error;
 
+/// How long processes may take to begin.
+const MOST: Duration = Duration::from_secs(30);
+
 /// The most memory that this process had, in MiB.
 pub(super) fn peak_mib() -> Result<f64, Error> {
     let status = fs::read_to_string("/proc/self/status")?;
@@ -20,10 +24,30 @@ pub(super) fn peak_mib() -> Result<f64, Error> {
     Ok(kib / 1024.0)
 }
 
-/// Hosts that are processes of this machine, reached by a script as by `ssh`.
+/// Hosts that are processes of this machine, reached by a script as by `ssh`, or through a server.
 pub(super) struct Place {
+    /// Ends before its directory goes.
+    site: Option<SiteProcesses>,
     directory: tempfile::TempDir,
     iosonde: PathBuf,
+}
+
+/// A NATS server with its agents.
+struct SiteProcesses {
+    server: Child,
+    agents: Vec<(String, Child)>,
+}
+
+impl Drop for SiteProcesses {
+    fn drop(&mut self) {
+        for (_, agent) in &mut self.agents {
+            let _ = agent.kill();
+            let _ = agent.wait();
+        }
+        // It ends its own child.
+        let _ = signal(&self.server.id().to_string(), "-TERM");
+        let _ = self.server.wait();
+    }
 }
 
 impl Place {
@@ -31,12 +55,59 @@ impl Place {
         let directory = tempfile::tempdir()?;
         let script = directory.path().join("enter");
         let text = format!(
-            "#!/bin/sh\nshift\nhost=$1; shift\necho $$ > {}/$host.pid\nexec sh -c \"exec $*\"\n",
-            directory.path().display()
+            "#!/bin/sh\nshift\nhost=$1; shift\necho $$ > {directory}/$host.pid\n\
+             export IOSONDE_HISTORY={directory}/$host.db\nexec sh -c \"exec $*\"\n",
+            directory = directory.path().display()
         );
         fs::write(&script, text)?;
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
-        Ok(Self { directory, iosonde: iosonde.to_owned() })
+        Ok(Self { site: None, directory, iosonde: iosonde.to_owned() })
+    }
+
+    /// Hosts whose agents are connected to a NATS server.
+    pub(super) fn on_site(iosonde: &Path, hosts: &[&str]) -> Result<Self, Error> {
+        let mut place = Self::new(iosonde)?;
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let site = place.path().join("site");
+        let mut init = place.command();
+        init.args(["fleet", "init"]).arg(&site).args(["--server", &format!("127.0.0.1:{port}")]);
+        for host in hosts {
+            init.args(["--host", host]);
+        }
+        let output = init.output()?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+        }
+        let mut up = place.command();
+        let server = up.args(["fleet", "up"]).arg(&site).stderr(Stdio::null()).spawn()?;
+        let processes = place.site.insert(SiteProcesses { server, agents: Vec::new() });
+        wait("the server starts", MOST, || TcpStream::connect(("127.0.0.1", port)).is_ok())?;
+        let mut agents = Vec::new();
+        for host in hosts {
+            let mut agent = Command::new(iosonde);
+            let home = place.directory.path();
+            let own = home.join(format!("{host}.db"));
+            agent.env("HOME", home).env("XDG_DATA_HOME", home.join("data"));
+            agent.env("IOSONDE_HISTORY", own).env("IOSONDE_CONFIG", "");
+            agent
+                .args(["agent", "--allow", "/x", "--join"])
+                .arg(site.join(format!("{host}.creds")));
+            let log = fs::File::create(home.join(format!("{host}.log")))?;
+            let child = agent.stdout(Stdio::null()).stderr(log).spawn()?;
+            fs::write(home.join(format!("{host}.pid")), child.id().to_string())?;
+            agents.push(((*host).to_owned(), child));
+        }
+        processes.agents = agents;
+        let home = place.path().to_owned();
+        let log = |host: &&str| fs::read_to_string(home.join(format!("{host}.log")));
+        let joined = |host: &&str| log(host).is_ok_and(|text| text.contains("connected to"));
+        wait("the agents join", MOST, || hosts.iter().all(joined))?;
+        Ok(place)
+    }
+
+    /// Whether agents stay when their coordinator has gone.
+    pub(super) fn agents_stay(&self) -> bool {
+        self.site.is_some()
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -55,18 +126,21 @@ impl Place {
     /// A command of `iosonde fleet` for these hosts.
     pub(super) fn fleet(&self, words: &[&str], hosts: &str) -> Command {
         let mut command = self.command();
-        command.arg("fleet").args(words).args(["--ssh", hosts]);
+        command.arg("fleet").args(words);
+        if self.site.is_some() {
+            command.arg("--site").arg(self.path().join("site")).args(["--hosts", hosts]);
+            return command;
+        }
+        command.args(["--ssh", hosts]);
         command.arg("--ssh-command").arg(self.path().join("enter"));
-        // Hosts have a history of their own: a coordinator that is frozen may hold the lock of its.
-        let (hosts, iosonde) = (self.hosts(), self.iosonde.display());
-        let agent = format!("env IOSONDE_HISTORY={} {iosonde}", hosts.display());
-        command.arg("--agent").arg(agent);
+        // Every host has a history of its own, as in life: who is frozen may hold the lock of one.
+        command.arg("--agent").arg(&self.iosonde);
         command
     }
 
-    /// The history of the hosts.
-    pub(super) fn hosts(&self) -> PathBuf {
-        self.path().join("hosts.db")
+    /// The history of a host.
+    pub(super) fn history_of(&self, host: &str) -> PathBuf {
+        self.path().join(format!("{host}.db"))
     }
 
     pub(super) fn pid(&self, host: &str) -> Result<String, Error> {

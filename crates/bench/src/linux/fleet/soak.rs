@@ -13,7 +13,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::Value;
 
 use super::places::{Place, Running, signal, wait};
-use super::{Error, FleetArgs};
+use super::{Error, FleetArgs, Way};
 
 /// Fleets at the same time.
 const LANES: usize = 3;
@@ -61,7 +61,8 @@ pub(super) fn run(iosonde: &Path, args: &FleetArgs) -> Result<(String, bool), Er
                     }
                     let mut random =
                         Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(number.into()));
-                    if let Err(error) = one(iosonde, &mut random, bound_s, &ledger) {
+                    let over = args.over;
+                    if let Err(error) = one((iosonde, over), &mut random, bound_s, &ledger) {
                         let text = format!("fault {number} of seed {seed}: {error}");
                         failed.lock().map(|mut failed| failed.get_or_insert(text).len()).ok();
                         return;
@@ -75,9 +76,10 @@ pub(super) fn run(iosonde: &Path, args: &FleetArgs) -> Result<(String, bool), Er
     }
     let ledger = ledger.into_inner()?;
     let is_right = ledger.missing.is_empty() && ledger.doubled.is_empty() && ledger.late.is_empty();
+    let over = if args.over == Way::Nats { "NATS" } else { "a script as ssh" };
     let all = [&ledger.missing[..], &ledger.doubled, &ledger.late].concat();
     let text = format!(
-        "Random faults, seed {seed}\n\n\
+        "Random faults over {over}, seed {seed}\n\n\
          | agents killed | agents frozen | coordinators killed | coordinators frozen | results | \
          missing | twice | I/O after 5 s alone | longest alone |\n\
          |--:|--:|--:|--:|--:|--:|--:|--:|--:|\n\
@@ -98,12 +100,15 @@ pub(super) fn run(iosonde: &Path, args: &FleetArgs) -> Result<(String, bool), Er
 
 /// One fleet and one fault.
 fn one(
-    iosonde: &Path,
+    (iosonde, over): (&Path, Way),
     random: &mut Xoshiro256PlusPlus,
     bound_s: f64,
     ledger: &Mutex<Ledger>,
 ) -> Result<(), Error> {
-    let place = Place::new(iosonde)?;
+    let place = match over {
+        Way::Nats => Place::on_site(iosonde, &HOSTS)?,
+        _ => Place::new(iosonde)?,
+    };
     let kinds = [
         Fault::AgentKilled,
         Fault::AgentFrozen,
@@ -208,6 +213,9 @@ fn coordinator_lost(place: &Place, mut running: Running, name: &str) -> Result<F
 
 /// All agents have ended.
 fn gone(place: &Place) -> Result<(), Error> {
+    if place.agents_stay() {
+        return Ok(());
+    }
     let is_gone =
         |host: &&str| place.pid(host).is_ok_and(|pid| !Path::new("/proc").join(pid).exists());
     wait("the agents leave", MOST, || HOSTS.iter().all(&is_gone))?;
@@ -222,16 +230,22 @@ fn check(place: &Place, document: &Value, found: &mut Found) -> Result<(), Error
     if document["conclusion"]["merged"]["total"]["ios"].as_u64().unwrap_or(0) != sum {
         found.doubled = Some("the total is not the sum".to_owned());
     }
-    let list = |kind: &str| -> Result<Vec<Value>, Error> {
+    let list = |kind: &str, host: Option<&str>| -> Result<Vec<Value>, Error> {
         let mut command = place.command();
-        if kind == "run" {
-            command.env("IOSONDE_HISTORY", place.hosts());
+        if let Some(host) = host {
+            command.env("IOSONDE_HISTORY", place.history_of(host));
         }
         let output = command.args(["history", "list", "--json", "--kind", kind]).output()?;
         let list: Value = serde_json::from_slice(&output.stdout)?;
         Ok(list["results"].as_array().cloned().unwrap_or_default())
     };
-    let runs = list("run")?;
+    let mut runs = Vec::new();
+    for host in HOSTS {
+        // One that was killed before its first result has none.
+        if place.history_of(host).exists() {
+            runs.extend(list("run", Some(host))?);
+        }
+    }
     for measurement in measurements {
         found.results += 1;
         let same = runs.iter().filter(|run| run["id"] == measurement["id"]).count();
@@ -239,8 +253,9 @@ fn check(place: &Place, document: &Value, found: &mut Found) -> Result<(), Error
             found.missing = Some(format!("{same} of {} in its history", measurement["id"]));
         }
     }
-    if list("fleet")?.len() != 1 {
-        found.doubled = Some(format!("{} results of one run", list("fleet")?.len()));
+    let fleets = list("fleet", None)?.len();
+    if fleets != 1 {
+        found.doubled = Some(format!("{fleets} results of one run"));
     }
     Ok(())
 }

@@ -74,7 +74,8 @@ pub struct Measured<'a> {
     /// The result of the run.
     pub measurement: &'a Measurement,
     /// What the processors did during the run.
-    pub cpu: &'a HostCpu,
+    /// None where the workers were on other hosts.
+    pub cpu: Option<&'a HostCpu>,
     /// Its end, local time, as IOMeter writes it.
     pub ended: &'a str,
     /// Whether to write the access specifications before it, as IOMeter does when they change.
@@ -112,8 +113,7 @@ impl Measured<'_> {
         all.whole(Column::Disks, disks.len());
         self.put(&mut all, &disks);
         all.cells.retain(|column, _| !RAW.contains(column) && *column != Column::TicksPerS);
-        put_cpu(&mut all, self.cpu.all);
-        self.put_effect(&mut all);
+        self.put_host(&mut all);
         all
     }
 
@@ -129,10 +129,9 @@ impl Measured<'_> {
         row.whole(Column::Workers, workers(disks));
         row.whole(Column::Disks, disks.len());
         self.put(&mut row, disks);
-        put_cpu(&mut row, self.cpu.all);
-        self.put_effect(&mut row);
+        self.put_host(&mut row);
         rows.push(row);
-        for (number, shares) in &self.cpu.each {
+        for (number, shares) in self.cpu.iter().flat_map(|cpu| &cpu.each) {
             let mut row = ResultRow::new(RowKind::Processor, &format!("CPU {number}"), "");
             put_cpu(&mut row, *shares);
             row.cells.insert(Column::TicksPerS, Number::Whole(TICKS_PER_S));
@@ -216,8 +215,11 @@ impl Measured<'_> {
     }
 
     /// I/Os for each percent of the processors.
-    fn put_effect(&self, row: &mut ResultRow) {
-        let busy = self.cpu.all.busy;
+    /// What the processors did. Nothing is put down of other hosts.
+    fn put_host(&self, row: &mut ResultRow) {
+        let Some(shares) = self.cpu.map(|cpu| cpu.all) else { return };
+        put_cpu(row, shares);
+        let busy = shares.busy;
         let effect = row.figure(Column::Iops).filter(|_| busy > 0.0).map_or(0.0, |i| i / busy);
         row.cells.insert(Column::CpuEffectiveness, Number::Figure(effect));
         for column in [

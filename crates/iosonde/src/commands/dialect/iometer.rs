@@ -12,6 +12,7 @@ use results::Document;
 use workload::Bytes;
 
 use super::PlaceFlags;
+use crate::commands::fleet::ManagerArgs;
 use crate::conducting::{Console, Manners, Rehearsal, conduct_into, rehearse};
 use crate::exit::{Failure, Outcome};
 use crate::recording::RecordingArgs;
@@ -32,7 +33,7 @@ pub(crate) struct IometerArgs {
     #[arg(short = 'r', long, value_name = "FILE")]
     pub results: Option<PathBuf>,
 
-    /// How long IOMeter waits for its managers; ignored, because all of them are here
+    /// How long IOMeter waits for its managers; ignored, because none has to log in
     #[arg(short = 't', long, value_name = "SECONDS")]
     pub timeout: Option<u64>,
 
@@ -46,6 +47,9 @@ pub(crate) struct IometerArgs {
     /// Keep the test files for the next run
     #[arg(long)]
     pub keep: bool,
+
+    #[command(flatten)]
+    pub managers: ManagerArgs,
 
     /// Length of every run, instead of the file's, for a rehearsal
     #[arg(long, value_name = "N")]
@@ -85,13 +89,14 @@ pub(crate) fn iometer(args: &IometerArgs, stop: &AtomicBool) -> Result<Outcome, 
         config: config(args)?,
         results: results(args)?,
         has_timeout: args.timeout.is_some(),
+        managers: &args.managers.manager,
         places: &places,
         size: args.size,
         seconds: args.seconds,
         warmup_seconds: args.warmup,
     })?;
     let permissions = Permissions { keep: args.keep, ..places.permissions(&plan.targets) };
-    let plan = Plan::Cycle(Box::new(plan));
+    let plan = args.managers.over(Plan::Cycle(Box::new(plan)));
     let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run: args.dry_run };
     if let Some(outcome) = rehearse(&plan, rehearsal, &permissions)? {
         return Ok(outcome);

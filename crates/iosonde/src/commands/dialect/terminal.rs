@@ -7,7 +7,7 @@ use jobs::{Event, JobError, Sink, Subject, Terminal, ToolSession};
 use results::Status;
 use screen::{Display, Manner};
 
-use crate::conducting::{outcome, words};
+use crate::conducting::words;
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::RecordingArgs;
 
@@ -27,7 +27,7 @@ pub(super) fn conduct(
     };
     let recording = recording.recording()?;
     let (terminal, recording) = (&mut terminal, recording.as_ref());
-    Ok(outcome(work(&mut ToolSession { terminal, open: &open, recording, stop })?))
+    Ok(work(&mut ToolSession { terminal, open: &open, recording, stop })?.into())
 }
 
 impl Sink for ToolTerminal {

@@ -28,7 +28,7 @@ pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome
         let (plan, permissions, keeping) = LedgerPlace::resume(ledger.clone())?;
         return run(&plan, &keeping, &manners(args, permissions)?, stop);
     }
-    let mut plan = setup::plan_of(args)?;
+    let mut plan = setup::plan_of(args, false)?;
     let mut permissions = args.target.permissions();
     let mut keeping = LedgerPlace::InMemory;
     if let Some(ledger) = &args.keep.ledger {
@@ -46,6 +46,18 @@ pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome
         return Ok(outcome);
     }
     run(&plan, &keeping, &manners(args, permissions)?, stop)
+}
+
+/// The plan for targets that are on other hosts.
+pub(crate) fn plan_elsewhere(args: &ValidateArgs) -> Result<Plan, Failure> {
+    let (keep, durable) = (&args.keep, &args.durability);
+    let kept = keep.ledger.is_some() || keep.resume.is_some() || keep.clean;
+    if kept || durable.durability || durable.verify.is_some() || args.load.resize.is_some() {
+        let text = "on several hosts, a validation takes no `--ledger`, `--resume`, `--clean` and \
+                    `--resize`, and none of the flags of `--durability`";
+        return Err(Failure::WrongUsage(text.to_owned()));
+    }
+    Ok(Plan::Validate(Box::new(setup::plan_of(args, true)?)))
 }
 
 fn manners(args: &ValidateArgs, permissions: Permissions) -> Result<Manners, Failure> {

@@ -14,8 +14,8 @@ use crate::exit::Failure;
 /// How long users work by default.
 const USUAL_TIME: Duration = Duration::from_secs(300);
 
-/// The plan that the flags ask for.
-pub(super) fn plan_of(args: &ValidateArgs) -> Result<ValidatePlan, Failure> {
+/// The plan that the flags ask for; its targets may be on other hosts.
+pub(super) fn plan_of(args: &ValidateArgs, elsewhere: bool) -> Result<ValidatePlan, Failure> {
     let (database, seconds, said) = database_of(args)?;
     let engine = args.target.engine.map_or(EngineChoice::Auto, EngineChoice::from);
     let is_buffered = args.load.is_buffered(args.buffered);
@@ -25,12 +25,15 @@ pub(super) fn plan_of(args: &ValidateArgs) -> Result<ValidatePlan, Failure> {
         engine,
         mode: if is_buffered { Mode::Buffered } else { Mode::Direct },
         configuration: None,
-        files: places(args).files(&database)?,
+        files: ValidateTargets { elsewhere, ..places(args) }.files(&database)?,
         database,
     };
     jobs::check_destroy(&plan.targets(), &args.target.conduct.destroy)?;
     said.check_workload(&plan.workload())?;
     check_log_size(args, &plan.database)?;
+    if elsewhere {
+        return Ok(plan.sparse(args.load.sparse));
+    }
     Ok(plan.shaped(args.load.sparse, &args.target.permissions())?)
 }
 
@@ -41,6 +44,7 @@ fn places(args: &ValidateArgs) -> ValidateTargets<'_> {
         has_log: args.load.has_log(),
         log: args.log.as_deref(),
         log_size: args.log_size,
+        elsewhere: false,
     }
 }
 
