@@ -69,6 +69,9 @@ mod windows_names;
 #[cfg(any(windows, test))]
 #[path = "windows/outcome.rs"]
 mod windows_outcome;
+#[cfg(any(windows, test))]
+#[path = "windows/pieces.rs"]
+mod windows_pieces;
 
 #[cfg(test)]
 mod contract;
