@@ -1,0 +1,49 @@
+//! Measurements on files of a directory, and their reports.
+
+use serde_json::Value;
+
+use super::{names, place};
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("not a number: {value}"))
+}
+
+#[test]
+fn a_run_measures_is_kept_and_leaves_no_file() {
+    let (place, data) = place();
+    for (depth, engine) in [("1", "sync"), ("8", "iocp")] {
+        let short = ["--size", "16M", "--seconds", "0.3", "--warmup", "0", "--writes", "30"];
+        let run = place.json(&[&["run", &data, "--depth", depth], &short[..]].concat());
+        assert_eq!((&run["status"], &run["engine"]["name"]), (&"complete".into(), &engine.into()));
+        assert_eq!(run["environment"]["host"]["os"], "windows");
+        assert!(number(&run["total"]["ios"]) > 0.0 && run["total"]["errors"] == 0, "{run:#}");
+        assert_eq!(place.json(&["history", "show", "latest"]), run);
+    }
+    assert_eq!(place.list(&[]).len(), 2);
+    assert_eq!(names(&data), [""; 0], "the test file is gone");
+}
+
+/// Every command of the program prints paths with `\`, which must come through JSON and HTML.
+#[test]
+fn an_assessment_ends_in_a_report() {
+    let (place, data) = place();
+    let args = ["assess", &data, "--pace", "glance", "--size", "16M", "--report", "r.html"];
+    let assessment = place.json(&args);
+    assert_eq!(assessment["measurements"].as_array().unwrap().len(), 8);
+    let html = place.text("r.html");
+    assert!(html.starts_with("<!DOCTYPE html>") && html.contains("</html>"));
+    assert!(html.contains("<svg") && html.contains(&data), "charts, and the directory");
+    assert!(html.contains("iocp"), "the engine");
+    assert_eq!(names(&data), [""; 0]);
+    let again = String::from_utf8(place.report("latest", "again.html")).unwrap();
+    assert!(again.contains(&data) && again.contains("<svg"));
+}
+
+#[test]
+fn a_knee_is_looked_for() {
+    let (place, data) = place();
+    let short = ["--size", "16M", "--seconds", "0.2", "--settle", "0", "--depths", "1,2,4,8"];
+    let knee = place.json(&[&["knee", data.as_str()], &short[..]].concat());
+    assert!(knee["measurements"].as_array().unwrap().len() >= 4, "{knee:#}");
+    assert_eq!(names(&data), [""; 0]);
+}
