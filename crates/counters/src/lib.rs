@@ -26,9 +26,16 @@ mod write_back;
 #[cfg(target_os = "linux")]
 #[path = "linux/mod.rs"]
 mod platform;
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+#[path = "windows/mod.rs"]
+mod platform;
+#[cfg(not(any(target_os = "linux", windows)))]
 #[path = "other.rs"]
 mod platform;
+// Functions of bytes, which are tested on every system.
+#[cfg(any(windows, test))]
+#[path = "windows/structures.rs"]
+mod windows_structures;
 
 pub use device::{BlockDevice, BlockKind, block_devices};
 pub use field::{DISK_FIELDS, Field, SYSTEM_FIELDS, Span, Unit, disk_field, system_field};

@@ -12,8 +12,7 @@ fn a_killed_sweep_keeps_its_cells_and_continues() {
     let (place, data) = place();
     let lists = ["--blocks", "8K,64K", "--depths", "1,4", "--threads", "1"];
     let short = ["--size", "16M", "--seconds", "0.5", "--warmup", "0", "--settle", "0"];
-    let running =
-        Running::start(&place, &[&["sweep", data.as_str()], &lists[..], &short].concat());
+    let running = Running::start(&place, &[&["sweep", data.as_str()], &lists[..], &short].concat());
     running.wait_for("[3/4] ");
     running.kill();
     assert_eq!(names(&data), ["iosonde.test"], "nobody was there to remove it");
