@@ -93,6 +93,15 @@ pub use random::unrepeated_seed;
 pub use resizer::Resizer;
 pub use run::{Backend, run};
 
+/// Refuses names that mean something else than they say on this system, such as raw drives on
+/// Windows.
+///
+/// # Errors
+/// The name is such a one.
+pub fn check_name(path: &std::path::Path) -> Result<(), Refusal> {
+    platform::guard::check_name(path)
+}
+
 /// The CPUs that this process may run on, by number; empty where the system does not tell.
 #[must_use]
 pub fn allowed_cpus() -> Vec<u32> {

@@ -182,7 +182,6 @@ pub(crate) fn devices(_root: &Path) -> Vec<BlockDevice> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{Sampler, SystemSampler, SystemWindow, Window};
 
     /// Work of this program is in the processors' times.

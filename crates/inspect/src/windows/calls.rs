@@ -126,11 +126,12 @@ pub(super) fn volume(mount_point: &Path) -> Option<String> {
 /// The kind of the file system that is mounted there, and whether it can only be read.
 pub(super) fn file_system(mount_point: &Path) -> io::Result<(String, bool)> {
     let path = wide(mount_point);
-    let (mut flags, mut name, none) = (0, [0_u16; 64], std::ptr::null_mut());
+    let (mut flags, mut name) = (0, [0_u16; 64]);
+    let none = std::ptr::null_mut::<u32>();
     // SAFETY: the name ends in 0; Windows writes one number and at most 64 characters.
     done(unsafe {
         let (number, room) = (&raw mut flags, name.as_mut_ptr());
-        let nothing = (none, none.cast());
+        let nothing = (none.cast(), none);
         GetVolumeInformationW(path.as_ptr(), nothing.0, 0, nothing.1, nothing.1, number, room, 64)
     })?;
     Ok((text(&name), flags & FILE_READ_ONLY_VOLUME != 0))

@@ -11,7 +11,8 @@ use super::{Running, names, place};
 fn a_killed_sweep_keeps_its_cells_and_continues() {
     let (place, data) = place();
     let lists = ["--blocks", "8K,64K", "--depths", "1,4", "--threads", "1"];
-    let short = ["--size", "16M", "--seconds", "0.5", "--warmup", "0", "--settle", "0"];
+    let short =
+        ["--overfill", "--size", "16M", "--seconds", "0.5", "--warmup", "0", "--settle", "0"];
     let running = Running::start(&place, &[&["sweep", data.as_str()], &lists[..], &short].concat());
     running.wait_for("[3/4] ");
     running.kill();
@@ -27,7 +28,17 @@ fn a_killed_sweep_keeps_its_cells_and_continues() {
 #[test]
 fn a_killed_validation_continues_and_its_ledger_goes() {
     let (place, data) = place();
-    let size = ["--size", "16M", "--log-size", "8M", "--checkpoint", "0.2", "--seconds", "2"];
+    let size = [
+        "--overfill",
+        "--size",
+        "16M",
+        "--log-size",
+        "8M",
+        "--checkpoint",
+        "0.2",
+        "--seconds",
+        "2",
+    ];
     let args = [&["validate", data.as_str(), "--ledger", "l"], &size[..]].concat();
     let running = Running::start(&place, &args);
     running.wait_for("writing every page");
@@ -46,7 +57,7 @@ fn a_killed_validation_continues_and_its_ledger_goes() {
 #[test]
 fn a_spoiled_page_is_found() {
     let (place, data) = place();
-    let size = ["--size", "16M", "--log-size", "8M", "--seconds", "0.5"];
+    let size = ["--overfill", "--size", "16M", "--log-size", "8M", "--seconds", "0.5"];
     let args = [&["validate", data.as_str(), "--ledger", "l", "--keep"], &size[..]].concat();
     succeeds(&place.run(&args));
     assert_eq!(names(&data), ["iosonde.ldx", "iosonde.mdx"]);
