@@ -47,6 +47,9 @@ pub use window::{CpuWindow, DiskWindow, Window};
 use window::{WRAP_32_BIT, WRAP_SECTORS};
 pub use write_back::WriteBack;
 
+/// Where the system's counters are read, as a text names it: files, or calls.
+pub const SOURCES: &str = platform::SOURCES;
+
 /// Why the counters could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CountersError {

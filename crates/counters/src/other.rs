@@ -21,6 +21,9 @@ impl Source {
     }
 }
 
+/// Where the system's counters are read, as a text names it.
+pub(crate) const SOURCES: &str = "none";
+
 /// Amounts of a device that this system does not count.
 pub(crate) fn unreported() -> Unreported {
     Unreported::default()

@@ -22,6 +22,10 @@ const MAX_FILE_BYTES: u64 = 16 << 20;
 /// Columns of a line of /proc/diskstats after the name, of the newest kernel.
 const COLUMNS: usize = 17;
 
+/// Where the system's counters are read, as a text names it.
+pub(crate) const SOURCES: &str =
+    "/proc/diskstats, /proc/stat, /proc/pressure, /proc/meminfo, /proc/vmstat";
+
 /// Amounts of a device that this system does not count.
 pub(crate) fn unreported() -> Unreported {
     Unreported::default()

@@ -32,6 +32,9 @@ const GEOMETRY_BYTES: usize = 128;
 /// Processors of a group, of which Windows answers for one.
 const GROUP_CPUS: usize = 64;
 
+/// Where the system's counters are read, as a text names it.
+pub(crate) const SOURCES: &str = "IOCTL_DISK_PERFORMANCE, NtQuerySystemInformation";
+
 /// Amounts of a device that this system does not count.
 pub(crate) fn unreported() -> Unreported {
     [Amount::ReadMerges, Amount::WriteMerges].into_iter().collect()
@@ -168,7 +171,7 @@ impl SystemSource {
     }
 }
 
-/// Every disk, by its number.
+/// Every disk that has counters, by its number.
 pub(crate) fn devices(_root: &Path) -> Vec<BlockDevice> {
     let device = |disk: Disk| BlockDevice {
         name: disk.name.clone(),
@@ -177,7 +180,7 @@ pub(crate) fn devices(_root: &Path) -> Vec<BlockDevice> {
         size_bytes: disk.size_bytes().unwrap_or(0),
         below: Vec::new(),
     };
-    Disk::all().map(device).collect()
+    Disk::all().filter(|disk| disk.counters().is_some()).map(device).collect()
 }
 
 #[cfg(test)]

@@ -29,7 +29,8 @@ pub(crate) fn disk(device: &str, answer: &[u8], now: u64) -> Option<DiskCounters
     let long = |at| long(answer, at);
     let (read_time, write_time, idle) = (long(16)?, long(24)?, long(32)?);
     let busy = (LONG_AGO + now).saturating_sub(idle);
-    (answer.len() >= DISK_BYTES).then_some(())?;
+    // Every answer says when it was made; an emulator answers with zeros.
+    long(56).filter(|made| answer.len() >= DISK_BYTES && *made > 0)?;
     Some(DiskCounters {
         device: device.to_owned(),
         reads: int(answer, 40)?,
@@ -127,6 +128,7 @@ mod tests {
         let whole = answer([1, 2, 3, 4, 5], [6, 7, 8, 9]);
         assert!(disk("d", &whole, 0).is_some());
         assert_eq!(disk("d", &whole[..DISK_BYTES - 1], 0), None);
+        assert_eq!(disk("d", &[0; DISK_BYTES], 0), None, "an answer of zeros");
         let negative = answer([-1, 2, 3, 4, 5], [6, 7, 8, 9]);
         assert_eq!(disk("d", &negative, 0), None);
     }

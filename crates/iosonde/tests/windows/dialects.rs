@@ -55,7 +55,7 @@ fn sqlio_runs_under_its_name() {
     assert!(text.contains("IOs/sec:") && text.contains("Avg_Latency(ms):"), "{text}");
 }
 
-/// A drive in a configuration is that drive: no `--drive` is needed.
+/// Drive C: of the configuration is a directory here, so that nothing is made in its root.
 #[test]
 fn iometer_runs_its_configuration() {
     let (place, data) = place();
@@ -67,7 +67,8 @@ fn iometer_runs_its_configuration() {
     let results = place.text("r.csv");
     assert!(results.contains("'Test Type,Test Description"), "{results}");
     assert!(results.lines().any(|line| line.starts_with("ALL,All,OLTP,1,1,1,")), "{results}");
-    assert_eq!(names(&data), ["iobw.tst"]);
+    assert_eq!(place.list(&[])[0]["targets"], format!(r"{data}\iobw.tst"));
+    assert_eq!(names(&data), [""; 0], "its file is gone");
 }
 
 #[test]

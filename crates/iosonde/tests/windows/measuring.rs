@@ -31,9 +31,9 @@ fn a_run_measures_is_kept_and_leaves_no_file() {
 #[test]
 fn an_assessment_ends_in_a_report() {
     let (place, data) = place();
-    let small = ["--pace", "glance", "--size", "16M", "--overfill", "--report", "r.html"];
+    let small = ["--pace", "glance", "--size", "64M", "--overfill", "--report", "r.html"];
     let assessment = place.json(&[&["assess", data.as_str()], &small[..]].concat());
-    assert_eq!(assessment["measurements"].as_array().unwrap().len(), 8);
+    assert_eq!(assessment["patterns"].as_array().unwrap().len(), 6);
     let html = place.text("r.html");
     assert!(html.starts_with("<!DOCTYPE html>") && html.contains("</html>"));
     assert!(html.contains("<svg") && html.contains(&data), "charts, and the directory");
@@ -46,8 +46,7 @@ fn an_assessment_ends_in_a_report() {
 #[test]
 fn a_knee_is_looked_for() {
     let (place, data) = place();
-    let short =
-        ["--overfill", "--size", "16M", "--seconds", "0.2", "--settle", "0", "--depths", "1,2,4,8"];
+    let short = ["--overfill", "--size", "16M", "--seconds", "0.2", "--settle", "0", "--to", "8"];
     let knee = place.json(&[&["knee", data.as_str()], &short[..]].concat());
     assert!(knee["measurements"].as_array().unwrap().len() >= 4, "{knee:#}");
     assert_eq!(names(&data), [""; 0]);

@@ -15,7 +15,7 @@ fn drives_volumes_and_names_that_mislead_are_refused() {
         let output = place.run(&["run", &target, "--size", "8M", "--write", "100"]);
         assert_eq!(code(&output), 1, "{target}: {}", stderr(&output));
         let text = stderr(&output);
-        let why = ["raw drive", "root", "keeps for a device", "another stream", "ends in a dot"];
+        let why = ["raw drive", "root", "keeps for a device", "alternate stream", "ends in a dot"];
         assert!(why.iter().any(|words| text.contains(words)), "{target}: {text}");
     }
     let output = place.run(&["diskspd", "-b8K", "-d1", "-w100", "#0"]);

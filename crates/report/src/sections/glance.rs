@@ -232,3 +232,24 @@ fn windows_word(path: &str) -> String {
     let doubled = if path.ends_with('\\') { "\\" } else { "" };
     format!("\"{path}{doubled}\"")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In single quotation marks, a path of Windows was part of the name for `cmd`.
+    #[test]
+    fn each_system_s_shell_takes_a_path_as_it_is() {
+        for (word, shown) in [
+            ("/data", "/data"),
+            ("/my data", "'/my data'"),
+            ("-x", "'./-x'"),
+            (r"C:\data", r"C:\data"),
+            (r"D:\my data", r#""D:\my data""#),
+            (r"D:\my data\", r#""D:\my data\\""#),
+            (r"\\nas\sql", r"\\nas\sql"),
+        ] {
+            assert_eq!(shell_word(word), shown);
+        }
+    }
+}
