@@ -57,6 +57,7 @@ mod tests {
         let scattered = |pieces, block| stream(Layout::Scattered { pieces }, block);
         let sixteen = scattered(16, 65_536);
         assert_eq!(layout(&sixteen, true), Ok(sixteen.buffers));
+        assert!(is_in_pieces(sixteen.buffers) && !is_in_pieces(Layout::Single));
         assert!(layout(&sixteen, false).unwrap_err().contains("--engine iocp"));
         assert!(layout(&scattered(16, 8192), true).unwrap_err().contains("4 KiB"));
         assert!(layout(&scattered(3, 12_289), true).is_err());
