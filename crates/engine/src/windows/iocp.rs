@@ -235,7 +235,7 @@ impl Queue for IocpQueue {
                 self.segments.per_slot > 0 && has_elements(request.buffer_offset, request.bytes);
             let pages = in_pieces.then(|| self.segments.of(request, buffer));
             // SAFETY: the slot has no I/O, so nobody else uses its structure and its buffer; both
-            // stay where they are until its I/O is reaped, or for ever. Its pages are in the buffer.
+            // stay where they are until its I/O is reaped, or for ever. Pages are in that buffer.
             let (succeeded, error, bytes) = unsafe {
                 let overlapped = self.base.add(slot);
                 let mut place = OVERLAPPED::default();

@@ -223,7 +223,7 @@ fn shell_word(word: &str) -> String {
     format!("'{}'", path.replace('\'', "'\\''"))
 }
 
-/// Quotation marks are no part of a path there, and a `\` before one would make it part of the word.
+/// A path there has no quotation marks, and a `\` before one would make it part of the word.
 fn windows_word(path: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "\\/._-+:".contains(c);
     if path.chars().all(plain) {
