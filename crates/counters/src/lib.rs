@@ -26,9 +26,16 @@ mod write_back;
 #[cfg(target_os = "linux")]
 #[path = "linux/mod.rs"]
 mod platform;
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+#[path = "windows/mod.rs"]
+mod platform;
+#[cfg(not(any(target_os = "linux", windows)))]
 #[path = "other.rs"]
 mod platform;
+// Functions of bytes, which are tested on every system.
+#[cfg(any(windows, test))]
+#[path = "windows/structures.rs"]
+mod windows_structures;
 
 pub use device::{BlockDevice, BlockKind, block_devices};
 pub use field::{DISK_FIELDS, Field, SYSTEM_FIELDS, Span, Unit, disk_field, system_field};
@@ -39,6 +46,9 @@ pub use unreported::{Amount, Unreported};
 pub use window::{CpuWindow, DiskWindow, Window};
 use window::{WRAP_32_BIT, WRAP_SECTORS};
 pub use write_back::WriteBack;
+
+/// Where the system's counters are read, as a text names it: files, or calls.
+pub const SOURCES: &str = platform::SOURCES;
 
 /// Why the counters could not be read.
 #[derive(Debug, thiserror::Error)]

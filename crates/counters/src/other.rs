@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{BlockDevice, CountersError, Sample, SystemSample};
+use crate::{BlockDevice, CountersError, Sample, SystemSample, Unreported};
 
 /// The stand-in for the counter files of a supported system.
 #[derive(Debug)]
@@ -19,6 +19,14 @@ impl Source {
     pub(crate) fn sample(&mut self, _devices: &[String]) -> Result<Sample, CountersError> {
         Err(UNAVAILABLE)
     }
+}
+
+/// Where the system's counters are read, as a text names it.
+pub(crate) const SOURCES: &str = "none";
+
+/// Amounts of a device that this system does not count.
+pub(crate) fn unreported() -> Unreported {
+    Unreported::default()
 }
 
 /// The same for all counters of the system.

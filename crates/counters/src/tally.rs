@@ -7,6 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::platform;
 use crate::unreported::{Amount, Unreported};
 use crate::window::{advance, advance_ms};
 use crate::{CpuTicks, DiskCounters, PressureCounters, WRAP_32_BIT, WRAP_SECTORS};
@@ -127,6 +128,7 @@ impl DiskTally {
                 None => 0,
             },
             discard_ms: ms(before.discard_time_ms, after.discard_time_ms),
+            unreported: platform::unreported(),
             ..Self::default()
         })
     }

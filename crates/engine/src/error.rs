@@ -14,7 +14,7 @@ pub enum EngineError {
     #[error("{}", list(.0))]
     Invalid(Vec<Violation>),
     /// A backend does not work here.
-    #[error("the engine `{engine}` does not work here: {cause}; try `--engine auto`")]
+    #[error("the engine `{engine}` does not work here: {cause}{}", other_engine(engine))]
     Unavailable {
         /// The backend that was asked for.
         engine: &'static str,
@@ -102,6 +102,11 @@ pub enum EngineError {
     },
 }
 
+/// What to try instead of an engine that was asked for.
+fn other_engine(engine: &str) -> &'static str {
+    if engine == "auto" { "" } else { "; try `--engine auto`" }
+}
+
 fn list(violations: &[Violation]) -> String {
     let lines: Vec<String> = violations.iter().map(ToString::to_string).collect();
     lines.join("\n")
@@ -162,6 +167,17 @@ pub(crate) fn message_of(errno: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `validate` on Windows said of the engine `auto` that `--engine auto` would work.
+    #[test]
+    fn what_failed_is_not_the_remedy() {
+        let error = |engine| {
+            let cause = "it is not here".to_owned();
+            EngineError::Unavailable { engine, cause }.to_string()
+        };
+        assert!(error("aio").ends_with("it is not here; try `--engine auto`"));
+        assert!(error("auto").ends_with("it is not here"));
+    }
 
     /// Numbers of Linux were read on Windows: "access denied" passed for a broken device, a closed
     /// handle and a write-protected disk for one that had gone.

@@ -69,6 +69,9 @@ mod windows_names;
 #[cfg(any(windows, test))]
 #[path = "windows/outcome.rs"]
 mod windows_outcome;
+#[cfg(any(windows, test))]
+#[path = "windows/pieces.rs"]
+mod windows_pieces;
 
 #[cfg(test)]
 mod contract;
@@ -91,6 +94,15 @@ pub use queue::{Finished, Op, Queue, Request};
 pub use random::unrepeated_seed;
 pub use resizer::Resizer;
 pub use run::{Backend, run};
+
+/// Refuses names that mean something else than they say on this system, such as raw drives on
+/// Windows.
+///
+/// # Errors
+/// The name is such a one.
+pub fn check_name(path: &std::path::Path) -> Result<(), Refusal> {
+    platform::guard::check_name(path)
+}
 
 /// The CPUs that this process may run on, by number; empty where the system does not tell.
 #[must_use]

@@ -21,9 +21,16 @@ mod storage;
 #[cfg(target_os = "linux")]
 #[path = "linux/mod.rs"]
 mod platform;
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+#[path = "windows/mod.rs"]
+mod platform;
+#[cfg(not(any(target_os = "linux", windows)))]
 #[path = "other.rs"]
 mod platform;
+// Functions of bytes, which are tested on every system.
+#[cfg(any(windows, test))]
+#[path = "windows/structures.rs"]
+mod windows_structures;
 
 pub use finding::{Evidence, Finding, Severity};
 pub use host::{Host, Settings};

@@ -25,9 +25,10 @@ use thiserror::Error;
 use twox_hash::XxHash3_64;
 
 use crate::belonging::ForeignFile;
+use crate::mapped::{Mapped, Part};
 use crate::page::mixed;
 use crate::plan::Plan;
-use crate::platform::{Mapped, Part, boot, identity};
+use crate::platform::{boot, identity};
 use crate::run::{Phase, Place, Role};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"iosonled");
@@ -373,6 +374,14 @@ impl KeptLedger {
         self.flush()?;
         self.set(State::Closed, 1);
         self.flush()
+    }
+
+    /// Removes its file, when its last use ends at the latest.
+    ///
+    /// # Errors
+    /// The system does not remove it.
+    pub fn remove(&self) -> Result<(), KeptError> {
+        self.mapped.remove(&self.path).map_err(|source| failed(&self.path, "removed", source))
     }
 
     /// The parts of it for a run of this plan on these places; an error if it was not made for

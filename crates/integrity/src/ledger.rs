@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::mapped::Part;
 use crate::past_cache;
-use crate::platform::Part;
 
 /// Set while a thread reads or writes the page.
 const BUSY: u64 = 1 << 63;

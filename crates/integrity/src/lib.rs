@@ -24,6 +24,7 @@ mod kept;
 mod ledger;
 mod log;
 mod log_checks;
+mod mapped;
 mod pace;
 mod page;
 mod past_cache;
@@ -46,7 +47,11 @@ mod waiting;
 #[path = "linux/mod.rs"]
 mod platform;
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+#[path = "windows/mod.rs"]
+mod platform;
+
+#[cfg(not(any(target_os = "linux", windows)))]
 #[path = "other/mod.rs"]
 mod platform;
 

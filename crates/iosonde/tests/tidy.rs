@@ -50,7 +50,9 @@ fn platforms_and_unsafe_code_stay_in_their_rooms() {
         let platform = inside("linux") || inside("windows");
         if text.contains(concat!("unsafe", " {")) {
             assert!(
-                platform || ["clock.rs", "past_cache.rs"].contains(&name) || inside("bench"),
+                platform
+                    || ["clock.rs", "past_cache.rs", "mapped.rs"].contains(&name)
+                    || inside("bench"),
                 "unsafe in {shown}"
             );
         }

@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::{CoreTicks, CountersError, CpuCounters, CpuTicks, DiskCounters, Sample};
+use crate::{CoreTicks, CountersError, CpuCounters, CpuTicks, DiskCounters, Sample, Unreported};
 
 pub(crate) use devices::devices;
 pub(crate) use system::SystemSource;
@@ -21,6 +21,15 @@ const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Columns of a line of /proc/diskstats after the name, of the newest kernel.
 const COLUMNS: usize = 17;
+
+/// Where the system's counters are read, as a text names it.
+pub(crate) const SOURCES: &str =
+    "/proc/diskstats, /proc/stat, /proc/pressure, /proc/meminfo, /proc/vmstat";
+
+/// Amounts of a device that this system does not count.
+pub(crate) fn unreported() -> Unreported {
+    Unreported::default()
+}
 
 /// The counter files of the kernel, held open.
 #[derive(Debug)]

@@ -1,9 +1,10 @@
 //! Which backend a stream gets: the one that was asked for, or the better of those that work.
 
-use workload::{Buffers as Layout, EngineChoice, Mode, Stream, Workload};
+use workload::{EngineChoice, Mode, Stream, Workload};
 
 use crate::error::EngineError;
 use crate::prepared::PreparedTarget;
+use crate::windows_pieces::{is_in_pieces, layout};
 
 /// The backends that Windows has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,17 +50,20 @@ pub(crate) fn choose(
             "this version does not map files into memory on Windows; use direct or buffered I/O",
         );
     }
+    // A database's pages are scattered where that can be, also one I/O at a time.
     let in_pieces = |(stream, _): &(&Stream, &PreparedTarget)| {
-        matches!(stream.buffers, Layout::Scattered { .. } | Layout::Pages { .. })
+        let is_direct = workload.mode_of(stream) == Mode::Direct;
+        layout(stream, is_direct && workload.engine != EngineChoice::Sync)
     };
-    if !is_null && targets.iter().any(in_pieces) {
-        return unavailable(
-            workload.engine.name(),
-            "this version has no vectored I/O on Windows; use buffers in one piece",
-        );
+    let mut scatters = false;
+    for target in targets.iter().filter(|_| !is_null) {
+        match in_pieces(target) {
+            Ok(layout) => scatters |= is_in_pieces(layout),
+            Err(cause) => return unavailable(workload.engine.name(), cause),
+        }
     }
     match workload.engine {
-        EngineChoice::Auto if in_flight == 1 => {
+        EngineChoice::Auto if in_flight == 1 && !scatters => {
             chosen(Kind::Sync, "at depth 1 a plain ReadFile or WriteFile has the least overhead")
         }
         // `check` has refused those of Linux.

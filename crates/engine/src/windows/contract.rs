@@ -6,10 +6,11 @@ use windows_sys::Win32::Foundation::{ERROR_ACCESS_DENIED, GENERIC_READ, GENERIC_
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_FLAG_NO_BUFFERING, FILE_FLAG_OVERLAPPED, FILE_FLAG_WRITE_THROUGH,
 };
-use workload::{Completion, Mode};
+use workload::{Buffers as Layout, Bytes, Completion, Mode};
 
 use super::open::Pair;
 use super::{calls, iocp, sync};
+use crate::buffers::BufferPlan;
 use crate::contract::{BLOCK, DEPTH, Keeps, SIZE, keeps_the_contract, plan, tells_errors};
 use crate::copied::CopiedQueue;
 use crate::queue::{Finished, Op, Queue, Request};
@@ -62,6 +63,17 @@ fn a_copied_queue_keeps_the_contract_on_a_port() {
     let plan = plan(DEPTH);
     let queue = iocp::IocpQueue::new(vec![pair], plan, Completion::Block).unwrap();
     keeps_the_contract(&mut CopiedQueue::new(queue, plan, 4).unwrap(), DEPTH, Keeps::Data);
+}
+
+/// Buffers in pieces go to the system as pages of memory.
+#[test]
+fn a_scattered_queue_keeps_the_contract() {
+    for layout in [Layout::Scattered { pieces: 1 }, Layout::Pages { bytes: Bytes(4096) }] {
+        let (pair, _dir) = pair(Mode::Direct, true, true);
+        let plan = BufferPlan { layout, ..plan(DEPTH) };
+        let mut queue = iocp::IocpQueue::new(vec![pair], plan, Completion::Block).unwrap();
+        keeps_the_contract(&mut queue, DEPTH, Keeps::Data);
+    }
 }
 
 /// Durable writes take another handle than plain ones, and land in the same file; two files of one

@@ -10,7 +10,8 @@ use windows_sys::Win32::Foundation::{
 };
 use windows_sys::Win32::Media::timeBeginPeriod;
 use windows_sys::Win32::Storage::FileSystem::{
-    ReadFile, SetFileCompletionNotificationModes, WriteFile,
+    FILE_SEGMENT_ELEMENT, ReadFile, ReadFileScatter, SetFileCompletionNotificationModes, WriteFile,
+    WriteFileGather,
 };
 use windows_sys::Win32::System::IO::{
     CancelIoEx, CreateIoCompletionPort, GetQueuedCompletionStatusEx, OVERLAPPED, OVERLAPPED_ENTRY,
@@ -24,6 +25,7 @@ use crate::drive::sleep_until;
 use crate::error::DEVICE_FAILED;
 use crate::queue::{Finished, Op, Queue, Request};
 use crate::windows_outcome::{Started, finished, started, wait_ms};
+use crate::windows_pieces::{ELEMENT_BYTES, has_elements, is_in_pieces};
 
 /// Nothing is queued for a call that succeeds at once, and the handle is not signalled.
 const SKIP_ON_SUCCESS: u8 = 1;
@@ -50,6 +52,7 @@ pub(super) struct IocpQueue {
     /// What Windows knows an I/O by: one for each slot, at an address that does not change.
     slots: Vec<OVERLAPPED>,
     base: *mut OVERLAPPED,
+    segments: Segments,
     entries: Vec<OVERLAPPED_ENTRY>,
     /// Flushes are plain calls, made when the queue waits.
     flushes: Vec<Request>,
@@ -59,6 +62,38 @@ pub(super) struct IocpQueue {
     pending: u32,
     /// The last wait has asked the port already.
     asked: bool,
+}
+
+/// Buffers of all slots as pages of memory, for I/O that is scattered over them.
+struct Segments {
+    /// Those of one slot, with the one that ends the list; 0 if I/Os are in one piece.
+    per_slot: usize,
+    all: Vec<FILE_SEGMENT_ELEMENT>,
+}
+
+impl Segments {
+    fn new(plan: BufferPlan) -> Self {
+        let elements = plan.bytes.div_ceil(ELEMENT_BYTES) as usize + 1;
+        let per_slot = if is_in_pieces(plan.layout) { elements } else { 0 };
+        let none = FILE_SEGMENT_ELEMENT { Alignment: 0 };
+        Self { per_slot, all: vec![none; per_slot * plan.depth as usize] }
+    }
+
+    /// The pages of a request, in memory that begins at `buffer`. They stay where they are until
+    /// the slot is used again.
+    fn of(&mut self, request: &Request, buffer: *mut u8) -> *const FILE_SEGMENT_ELEMENT {
+        let first = request.slot as usize * self.per_slot;
+        let room = &mut self.all[first..first + self.per_slot];
+        let count = (request.bytes / ELEMENT_BYTES) as usize;
+        for (page, element) in room.iter_mut().enumerate() {
+            let at = page * ELEMENT_BYTES as usize;
+            *element = FILE_SEGMENT_ELEMENT { Alignment: 0 };
+            if page < count {
+                element.Buffer = buffer.wrapping_add(at).cast();
+            }
+        }
+        room.as_ptr()
+    }
 }
 
 /// Waits follow the system's tick, which is up to 15.6 ms, unless a program asks for a shorter one.
@@ -110,6 +145,7 @@ impl IocpQueue {
             write_base,
             slots,
             base,
+            segments: Segments::new(plan),
             entries: vec![OVERLAPPED_ENTRY::default(); depth.max(1)],
             flushes: Vec::with_capacity(depth),
             ready: Vec::with_capacity(depth),
@@ -195,19 +231,29 @@ impl Queue for IocpQueue {
             let slot = request.slot as usize;
             let buffer =
                 base.wrapping_add(slot * self.buffers.stride() + request.buffer_offset as usize);
+            let in_pieces =
+                self.segments.per_slot > 0 && has_elements(request.buffer_offset, request.bytes);
+            let pages = in_pieces.then(|| self.segments.of(request, buffer));
             // SAFETY: the slot has no I/O, so nobody else uses its structure and its buffer; both
-            // stay where they are until its I/O is reaped, or for ever.
+            // stay where they are until its I/O is reaped, or for ever. Pages are in that buffer.
             let (succeeded, error, bytes) = unsafe {
                 let overlapped = self.base.add(slot);
                 let mut place = OVERLAPPED::default();
                 place.Anonymous.Anonymous.Offset = low(request.offset);
                 place.Anonymous.Anonymous.OffsetHigh = low(request.offset >> 32);
                 overlapped.write(place);
-                let none = std::ptr::null_mut();
-                let result = if request.op == Op::Read {
-                    ReadFile(file.handle, buffer, request.bytes, none, overlapped)
+                let (handle, bytes, is_read) = (file.handle, request.bytes, request.op == Op::Read);
+                let result = if let Some(pages) = pages {
+                    let none = std::ptr::null();
+                    if is_read {
+                        ReadFileScatter(handle, pages, bytes, none, overlapped)
+                    } else {
+                        WriteFileGather(handle, pages, bytes, none, overlapped)
+                    }
+                } else if is_read {
+                    ReadFile(handle, buffer, bytes, std::ptr::null_mut(), overlapped)
                 } else {
-                    WriteFile(file.handle, buffer, request.bytes, none, overlapped)
+                    WriteFile(handle, buffer, bytes, std::ptr::null_mut(), overlapped)
                 };
                 // Of an I/O that is under way, Windows still writes the structure.
                 let at_once = result != 0 && file.skips;
@@ -292,6 +338,7 @@ impl Drop for IocpQueue {
         let one =
             BufferPlan { depth: 1, bytes: 1, reads: false, writes: false, layout: Layout::Single };
         std::mem::forget(std::mem::take(&mut self.slots));
+        std::mem::forget(std::mem::take(&mut self.segments.all));
         if let Ok(empty) = Buffers::new(one) {
             std::mem::forget(std::mem::replace(&mut self.buffers, empty));
         } else {

@@ -17,7 +17,7 @@ mod thread;
 use std::fs::File;
 use std::io;
 
-use workload::{Completion, Stream, Workload};
+use workload::{Buffers as Layout, Completion, Mode, Stream, Workload};
 
 use crate::buffers::BufferPlan;
 use crate::error::EngineError;
@@ -27,6 +27,7 @@ use crate::opened::{Boxed, Opened, start_thread};
 use crate::prepared::PreparedTarget;
 use crate::queue::Queue;
 use crate::run::{Backend, memory_error};
+use crate::windows_pieces::{is_in_pieces, layout};
 
 use choose::Kind;
 use open::Pair;
@@ -80,7 +81,7 @@ impl Start {
     fn new(
         workload: &Workload,
         targets: &[(&Stream, &PreparedTarget)],
-        plan: BufferPlan,
+        mut plan: BufferPlan,
         choice: Choice,
     ) -> Result<Self, EngineError> {
         let overlapped = choice.kind == Kind::Iocp;
@@ -88,6 +89,13 @@ impl Start {
             open::open_for_io(target, workload.mode_of(stream), stream, overlapped)
         };
         let real = if choice.kind == Kind::Null { &[] } else { targets };
+        let in_pieces = |(stream, _): &(&Stream, &PreparedTarget)| {
+            let layout = layout(stream, overlapped && workload.mode_of(stream) == Mode::Direct);
+            layout.is_ok_and(is_in_pieces)
+        };
+        if !real.is_empty() && !real.iter().all(in_pieces) && is_in_pieces(plan.layout) {
+            plan.layout = Layout::Single;
+        }
         let opened = real.iter().map(open).collect::<Result<Vec<_>, EngineError>>()?;
         Ok(Self { choice, opened, plan, completion: workload.completion })
     }

@@ -1,110 +1,39 @@
-//! A mapped file: memory that outlives a killed run.
-#![expect(unsafe_code, reason = "memory that is a file")]
+//! What the system says about the file of a ledger.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
-use std::ops::{Deref, Range};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
-use memmap2::{MmapOptions, MmapRaw};
 use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
 
-/// A file that is memory, and that nobody else uses meanwhile.
-#[derive(Debug)]
-pub(crate) struct Mapped {
-    map: MmapRaw,
-    /// The open file, which holds the lock.
-    _file: File,
+/// A mapped file can be removed, and is memory for as long as it is used.
+pub(crate) const REMOVES_FILES_IN_USE: bool = true;
+
+/// Makes a file that nobody else uses meanwhile; a file of that name must not exist.
+pub(crate) fn create(path: &Path) -> io::Result<File> {
+    options().create_new(true).open(path)
 }
 
-impl Mapped {
-    /// Makes a file of so many zeros; a file of that name must not exist. Its space is taken at
-    /// once: memory without a place to go to would end the program.
-    pub(crate) fn create(path: &Path, bytes: u64) -> io::Result<Self> {
-        let file = options().create_new(true).open(path)?;
-        let made = rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes);
-        let made = match made {
-            // Without such a call, the space is taken by writing.
-            Err(Errno::OPNOTSUPP | Errno::NOSYS) => write_zeros(&file, bytes),
-            made => made.map_err(io::Error::from),
-        };
-        made.and_then(|()| Self::of(file)).inspect_err(|_| {
-            // It was made a moment ago and holds nothing.
-            let _ = fs::remove_file(path);
-        })
-    }
+/// Opens such a file that is there.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    options().open(path)
+}
 
-    /// Takes a file that is there.
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        Self::of(options().open(path)?)
-    }
-
-    fn of(file: File) -> io::Result<Self> {
-        let locked = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
-        // Where the file system has no locks there is nobody to ask.
-        if locked == Err(Errno::WOULDBLOCK) {
-            return Err(io::ErrorKind::ResourceBusy.into());
-        }
-        if file.metadata()?.len() == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        let map = MmapOptions::new().map_raw(&file)?;
-        Ok(Self { map, _file: file })
-    }
-
-    /// Its length in bytes.
-    pub(crate) fn bytes(&self) -> usize {
-        self.map.len()
-    }
-
-    /// Has everything written to the file's media.
-    pub(crate) fn flush(&self) -> io::Result<()> {
-        self.map.flush()
-    }
-
-    /// The whole mapping as words.
-    #[expect(clippy::cast_ptr_alignment, reason = "a mapping begins at a page")]
-    pub(crate) fn words(&self) -> &[AtomicU64] {
-        let (start, count) = (self.map.as_ptr().cast::<AtomicU64>(), self.map.len() / 8);
-        // SAFETY: a mapping begins at a page, which is aligned; it lives as long as `self`; and
-        // every access to it uses these atomics.
-        unsafe { std::slice::from_raw_parts(start, count) }
+/// Takes the space of so many zeros.
+pub(crate) fn take_space(file: &File, bytes: u64) -> io::Result<()> {
+    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes) {
+        // Without such a call, the space is taken by writing.
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => write_zeros(file, bytes),
+        made => made.map_err(io::Error::from),
     }
 }
 
-/// A part of a file that is memory.
-#[derive(Debug)]
-pub(crate) struct Part {
-    words: *const AtomicU64,
-    count: usize,
-    _mapped: Arc<Mapped>,
-}
-
-// SAFETY: it is a slice of atomics that lives as long as the mapping, which is held.
-unsafe impl Send for Part {}
-// SAFETY: as above.
-unsafe impl Sync for Part {}
-
-impl Part {
-    /// These words of a mapping; `None` if it has not so many.
-    pub(crate) fn of(mapped: &Arc<Mapped>, words: Range<usize>) -> Option<Self> {
-        let part = mapped.words().get(words)?;
-        Some(Self { words: part.as_ptr(), count: part.len(), _mapped: Arc::clone(mapped) })
-    }
-}
-
-impl Deref for Part {
-    type Target = [AtomicU64];
-
-    #[inline]
-    fn deref(&self) -> &[AtomicU64] {
-        // SAFETY: both are of a slice of the mapping that is held here.
-        unsafe { std::slice::from_raw_parts(self.words, self.count) }
-    }
+/// Keeps others from using the file as long as it is open; whether nobody does.
+pub(crate) fn lock(file: &File) -> bool {
+    // Where the file system has no locks there is nobody to ask.
+    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) != Err(Errno::WOULDBLOCK)
 }
 
 fn options() -> OpenOptions {

@@ -155,7 +155,10 @@ fn check_places(planned: &[SpanPlan], precreated: &[Target], wrong: &mut Vec<Str
                     "`{shown}` is a directory; name a file in it, with `-c<size>` to have it made"
                 ),
                 Err(_) if made.contains(path.as_path()) => continue,
-                Err(error) => format!("cannot open `{shown}`: {error}; `-c<size>` makes a file"),
+                Err(error) => match engine::check_name(path) {
+                    Err(refusal) => refusal.to_string(),
+                    Ok(()) => format!("cannot open `{shown}`: {error}; `-c<size>` makes a file"),
+                },
                 Ok(_) => continue,
             };
             if said.insert(path) {

@@ -57,8 +57,16 @@ fn is_killed(status: ExitStatus) -> bool {
 }
 
 #[cfg(not(unix))]
-fn is_killed(_: ExitStatus) -> bool {
-    false
+fn is_killed(status: ExitStatus) -> bool {
+    status.code().is_some_and(is_crash)
+}
+
+/// Whether a process of Windows ended with this code because it crashed, as one does that aborts:
+/// then the code is an error of the system, of which the two highest bits are set. The task manager
+/// ends processes with 1, which cannot be distinguished from a failure.
+#[cfg(any(not(unix), test))]
+fn is_crash(code: i32) -> bool {
+    code.cast_unsigned() >> 30 == 0b11
 }
 
 /// Asks a process to end in order.
@@ -131,5 +139,18 @@ impl Processes {
             status if is_killed(status) => WriterEnd::Killed,
             _ => WriterEnd::Failed,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every crash test on Windows ended as a failure of the writer.
+    #[test]
+    fn a_writer_that_aborts_on_windows_was_killed() {
+        // Fail fast, as of `abort`; an access violation.
+        assert!([0xC000_0409_u32, 0xC000_0005].map(u32::cast_signed).into_iter().all(is_crash));
+        assert!(![0, 1, 2, 101].into_iter().any(is_crash));
     }
 }

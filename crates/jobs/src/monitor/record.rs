@@ -266,8 +266,8 @@ fn document(plan: &MonitorPlan, scope: &Scope, devices: &[BlockDevice]) -> Exper
 fn method(recording: &Recording, databases: &Databases) -> Vec<String> {
     let mut method = vec![
         format!(
-            "The counters of the operating system (/proc/diskstats, /proc/stat, /proc/pressure, \
-             /proc/meminfo, /proc/vmstat) were read every {}.",
+            "The counters of the operating system ({}) were read every {}.",
+            counters::SOURCES,
             show_ns(recording.interval_ns as f64)
         ),
         "Figures are sums over the whole time: latency is the sum of the times of all I/Os \

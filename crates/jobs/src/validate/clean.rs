@@ -67,7 +67,7 @@ impl CleanReport {
         }
         if self.failures.len() == before {
             if !self.dry_run {
-                fs::remove_file(path).map_err(cannot)?;
+                kept.remove()?;
             }
             self.tell(path, metadata.len());
         }

@@ -173,8 +173,7 @@ impl LedgerPlace {
         let (is_done, name) = (kept.phase().is_none(), file.display());
         if is_done && !keep {
             prepared.remove(true);
-            fs::remove_file(file)
-                .map_err(|e| JobError::CannotRun(format!("cannot remove `{name}`: {e}")))?;
+            kept.remove()?;
             return Ok(None);
         }
         prepared.remove(false);

@@ -210,12 +210,46 @@ fn next_step(a: &Assessment, is_unsure: bool) -> String {
     }
 }
 
-/// A word that a shell takes as it is.
+/// A word that a shell takes as it is; paths of Windows as both of its shells take them.
 fn shell_word(word: &str) -> String {
+    if word.starts_with("\\\\") || word.get(1..3) == Some(":\\") {
+        return windows_word(word);
+    }
     let plain = |c: char| c.is_alphanumeric() || "/._-+:@%=,".contains(c);
     if !word.is_empty() && !word.starts_with('-') && word.chars().all(plain) {
         return word.to_owned();
     }
     let path = if word.starts_with('-') { format!("./{word}") } else { word.to_owned() };
     format!("'{}'", path.replace('\'', "'\\''"))
+}
+
+/// A path there has no quotation marks, and a `\` before one would make it part of the word.
+fn windows_word(path: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "\\/._-+:".contains(c);
+    if path.chars().all(plain) {
+        return path.to_owned();
+    }
+    let doubled = if path.ends_with('\\') { "\\" } else { "" };
+    format!("\"{path}{doubled}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In single quotation marks, a path of Windows was part of the name for `cmd`.
+    #[test]
+    fn each_system_s_shell_takes_a_path_as_it_is() {
+        for (word, shown) in [
+            ("/data", "/data"),
+            ("/my data", "'/my data'"),
+            ("-x", "'./-x'"),
+            (r"C:\data", r"C:\data"),
+            (r"D:\my data", r#""D:\my data""#),
+            (r"D:\my data\", r#""D:\my data\\""#),
+            (r"\\nas\sql", r"\\nas\sql"),
+        ] {
+            assert_eq!(shell_word(word), shown);
+        }
+    }
 }
