@@ -189,7 +189,7 @@ fn recorded(
     seconds: f64,
 ) -> Result<(Segment, f64, f64, u64), Error> {
     let targets = [PathBuf::from(device)];
-    let (stop, (begun, began)) = (AtomicBool::new(false), channel());
+    let (stop, (begun, first)) = (AtomicBool::new(false), channel());
     let request = RecordRequest {
         targets: &targets,
         method,
@@ -206,14 +206,14 @@ fn recorded(
             recorded.map(|_| cpu_s() - before).map_err(|error| error.to_string())
         });
         // Without a message, the thread ended with an error, which is told below.
-        let has_begun = began.recv().is_ok();
+        let has_begun = first.recv().is_ok();
         let ios = if has_begun { load(device, seconds) } else { Ok(0) };
         stop.store(true, Ordering::Relaxed);
         let cpu_s = thread.join().map_err(|_| "the thread that records has died")??;
         Ok((ios?, cpu_s))
     })?;
     let mut reader = trace::Reader::new(BufReader::new(File::open(trace)?))?;
-    let kept = reader.by_ref().filter(Result::is_ok).count() as f64;
+    let kept = reader.by_ref().map_while(Result::ok).count() as f64;
     let bytes = fs::metadata(trace)?.len() as f64;
     let on = of(ios as f64, seconds, cpu_s);
     Ok((on, cpu_s / kept * 1e9, bytes / kept, reader.lost()))

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use analysis::claims::Claim;
 use jobs::files::{Journal, claim_report, read_text, write_whole};
 use jobs::{Event, Plan, Sink};
 use report::text::clean;
