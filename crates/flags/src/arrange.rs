@@ -40,14 +40,14 @@ pub const COMMON: [(&str, &str); 18] = [
     ("do", "dry-run destroy keep tag json"),
     ("baseline", "pace for size tag renew destroy dry-run json history"),
     ("again", "anyway dry-run destroy keep tag json"),
-    ("iometer", "config results drive size seconds destroy dry-run json"),
+    ("iometer", "config results manager drive size seconds destroy dry-run json"),
     ("sqlio", "drive size destroy dry-run json"),
     ("sqliosim", "drive destroy dry-run json"),
     ("diskspd", "drive also destroy dry-run json"),
 ];
 
 /// The flags that are not common, by their headings.
-pub const HEADINGS: [(&str, &str); 6] = [
+pub const HEADINGS: [(&str, &str); 7] = [
     (
         "Load",
         "workload spec preset plan block blocks page pattern patterns stride random distribution \
@@ -67,6 +67,7 @@ pub const HEADINGS: [(&str, &str); 6] = [
          continue rereads resize stamp timeout renew \
          as-timed closed dependent speed loop map device limit growth",
     ),
+    ("Hosts", "manager site ssh-command agent"),
     ("Target", "size log log-size sparse destroy keep overfill drive engine sim seed"),
     (
         "Output",

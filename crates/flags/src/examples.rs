@@ -32,7 +32,7 @@ pub const EXAMPLES: [(&str, &[&str]); 65] = [
     ),
     (
         "fleet monitor",
-        &["iosonde fleet monitor --ssh db1,db2 /mnt/vol -d 600 --alert 'cpu > 90% for 1min'"],
+        &["iosonde fleet monitor --ssh db1,db2 /mnt/vol -d 600 --alert \"cpu > 90% for 1min\""],
     ),
     ("fleet hosts", &["iosonde fleet hosts --ssh db1,db2,db3 /mnt/vol"]),
     ("fleet resume", &["iosonde fleet resume --ssh db1,db2"]),

@@ -14,7 +14,8 @@ pub(crate) fn layout(stream: &Stream, scatters: bool) -> Result<Layout, &'static
     let whole = |bytes: u64| bytes > 0 && bytes.is_multiple_of(ELEMENT_BYTES.into());
     match stream.buffers {
         Layout::Scattered { pieces } => {
-            let fits = |bytes: u64| whole(bytes / u64::from(pieces.max(1)));
+            let pieces = u64::from(pieces.max(1));
+            let fits = |bytes: u64| bytes.is_multiple_of(pieces) && whole(bytes / pieces);
             if !scatters {
                 Err("Windows scatters only direct I/O on a completion port; use `--engine iocp` \
                      and direct I/O, or buffers in one piece")
