@@ -144,7 +144,7 @@ impl<'a> Btf<'a> {
     /// The number of a typedef.
     ///
     /// # Errors
-    /// There is no typedef of this name.
+    /// The kernel has no typedef of this name.
     pub fn typedef(&self, name: &str) -> Result<u32, BtfError> {
         let found = self.typedefs.get(name.as_bytes());
         found.copied().ok_or_else(|| BtfError::Lacks(name.to_owned()))
@@ -184,7 +184,7 @@ impl<'a> Btf<'a> {
     /// The value of a name in any enumeration of 32 bits.
     ///
     /// # Errors
-    /// There is no such name.
+    /// No enumeration of the kernel has this name.
     pub fn value(&self, name: &str) -> Result<u32, BtfError> {
         let enumerations = self.types.iter().filter(|t| t.kind == ENUM);
         let found = enumerations.into_iter().find_map(|e| {

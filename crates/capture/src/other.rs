@@ -26,7 +26,7 @@ impl Recorder {
     /// Takes what was recorded.
     ///
     /// # Errors
-    /// None: there is no recorder.
+    /// Never: nothing can be recorded here.
     pub fn poll(&mut self) -> Result<Vec<Io>, CaptureError> {
         match *self {}
     }
@@ -34,7 +34,7 @@ impl Recorder {
     /// What was not recorded.
     ///
     /// # Errors
-    /// None: there is no recorder.
+    /// Never: nothing can be recorded here.
     pub fn counts(&self) -> Result<Counts, CaptureError> {
         match *self {}
     }
@@ -54,7 +54,7 @@ impl Recorder {
     /// What a program in the kernel cost.
     ///
     /// # Errors
-    /// None: there is no recorder.
+    /// Never: nothing can be recorded here.
     pub fn program_cost(&self) -> Result<Option<ProgramCost>, CaptureError> {
         match *self {}
     }
@@ -62,7 +62,7 @@ impl Recorder {
     /// Ends recording.
     ///
     /// # Errors
-    /// None: there is no recorder.
+    /// Never: nothing can be recorded here.
     pub fn finish(self, _: &mut dyn FnMut()) -> Result<(Vec<Io>, Counts), CaptureError> {
         match self {}
     }

@@ -4,9 +4,12 @@
 //! stores wait for one line of it after the other, to overwrite what they have waited for. Stores
 //! that pass the caches do not. Where the operating system copies the buffer itself, they would
 //! only move the wait there.
-#![expect(
-    unsafe_code,
-    reason = "stores that pass the caches, and what fetches into them, have no safe wrapper"
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(
+        unsafe_code,
+        reason = "stores that pass the caches, and what fetches into them, have no safe wrapper"
+    )
 )]
 
 /// Copies `from` to the beginning of `to`, as far as there is room.

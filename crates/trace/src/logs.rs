@@ -149,3 +149,72 @@ impl Logs {
         (self.regions.len() as u64).saturating_mul(1 << self.bits)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOG: u64 = 1 << 30;
+
+    fn io(kind: Kind, offset_bytes: u64) -> Io {
+        let length_bytes = if kind == Kind::Flush { 0 } else { 8192 };
+        let (issued_ns, latency_ns, device, stream) = (0, None, 0, 0);
+        Io { issued_ns, latency_ns, device, stream, offset_bytes, length_bytes, kind }
+    }
+
+    fn logs(ios: impl IntoIterator<Item = Io>) -> Logs {
+        let mut finder = LogFinder::new();
+        ios.into_iter().for_each(|io| finder.add(&io));
+        finder.finish()
+    }
+
+    /// A database that commits a hundred times and writes pages of data in between.
+    fn database(append: Kind, flushes: bool) -> Vec<Io> {
+        let commit = |n: u64| {
+            let data = io(Kind::Write, n * 7_919 % 1_000 * 8192);
+            let flush = flushes.then(|| io(Kind::Flush, 0));
+            [data, io(append, LOG + n * 8192)].into_iter().chain(flush)
+        };
+        (0..100).flat_map(commit).collect()
+    }
+
+    #[test]
+    fn appends_that_are_durable_at_once_are_a_log() {
+        for (append, flushes) in [(Kind::Write, true), (Kind::DurableWrite, false)] {
+            let found = logs(database(append, flushes));
+            assert!(found.is_log_write(&io(append, LOG + 5 * 8192)), "{append:?}");
+            assert!(!found.is_log_write(&io(Kind::Write, 8192)), "{append:?}");
+            assert!(!found.is_log_write(&io(Kind::Read, LOG)), "{append:?}");
+            assert_eq!(found.bytes(), 1 << REGION_BITS);
+        }
+    }
+
+    #[test]
+    fn appends_that_nothing_makes_durable_are_no_log() {
+        assert!(logs(database(Kind::Write, false)).is_empty());
+    }
+
+    /// A checkpoint, or a copy of a file: many writes in a row, and one flush.
+    #[test]
+    fn many_writes_that_share_a_flush_are_no_log() {
+        let part = |n: u64| (0..20).map(move |i| io(Kind::Write, LOG + (n * 20 + i) * 8192));
+        let parts = (0..20).flat_map(|n| part(n).chain([io(Kind::Flush, 0)]));
+        assert!(logs(parts).is_empty());
+    }
+
+    /// A log that writes its last page again until that is full.
+    #[test]
+    fn a_page_that_is_written_again_is_one_of_the_log() {
+        let commit = |n: u64| [io(Kind::Write, LOG + n / 4 * 8192), io(Kind::Flush, 0)];
+        assert!(!logs((0..100).flat_map(commit)).is_empty());
+    }
+
+    /// Pages of data all over a large disk: parts become larger, and the log is still found.
+    #[test]
+    fn a_log_among_very_many_parts_is_found() {
+        let data = (0..1 << 18).map(|n| io(Kind::Write, (1 << 40) + (n << REGION_BITS)));
+        let found = logs(database(Kind::Write, true).into_iter().chain(data));
+        assert!(found.is_log_write(&io(Kind::Write, LOG)));
+        assert!(!found.is_log_write(&io(Kind::Write, 1 << 40)));
+    }
+}

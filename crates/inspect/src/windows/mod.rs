@@ -209,7 +209,7 @@ pub(crate) fn inspection(root: &Path, request: &Request) -> Result<Inspection, I
         findings: Vec::new(),
         hidden: vec![
             "On Windows, this version lists what a program without rights may know, and judges \
-             nothing. That there are no findings does not say that all is well."
+             nothing. So a page without findings does not mean that all is well."
                 .to_owned(),
         ],
     })

@@ -114,7 +114,7 @@ fn every_host_assesses_its_own_storage() {
 fn managers_of_iometer_work_on_their_hosts() {
     let site = Site::new();
     let place = |name: &str| site.place.path(name).to_str().unwrap().to_owned();
-    fs::write(place("two.icf"), CONFIGURATION).unwrap();
+    fs::write(place("two.icf"), configuration()).unwrap();
     let script = place("enter");
     let mut args = vec!["iometer", "-c", "two.icf", "-r", "two.csv", "--seconds", "1"];
     args.extend(["--warmup", "0", "--engine", "null", "--drive", "E=/x", "--json"]);
@@ -142,7 +142,13 @@ fn managers_of_iometer_work_on_their_hosts() {
     assert_eq!(audit.matches("command=start").count(), 2, "{audit}");
 }
 
-const CONFIGURATION: &str = "Version 1.1.0 
+/// A configuration of two managers with the same load.
+fn configuration() -> String {
+    let manager = |number: u32, name: &str| MANAGER.replace("1,NAME", &format!("{number},{name}"));
+    [BEGINNING, &manager(1, "ALPHA"), &manager(2, "BETA"), END].concat()
+}
+
+const BEGINNING: &str = "Version 1.1.0 
 'TEST SETUP ====================================================================
 'Run Time
 '\thours      minutes    seconds
@@ -159,8 +165,11 @@ const CONFIGURATION: &str = "Version 1.1.0
 \t8192,100,100,100,0,1,8192,0
 'END access specifications
 'MANAGER LIST ==================================================================
+";
+
+const MANAGER: &str = "\
 'Manager ID, manager name
-\t1,ALPHA
+\t1,NAME
 'Manager network address
 \t
 'Worker
@@ -186,33 +195,9 @@ seed value
 'End target assignments
 'End worker
 'End manager
-'Manager ID, manager name
-\t2,BETA
-'Manager network address
-\t
-'Worker
-\tWorker 1
-'Worker type
-\tDISK
-'Default target settings for worker
-'Number of outstanding IOs,test connection rate,transactions per connection,use fixed seed,fixed \
-seed value
-\t3,DISABLED,1,DISABLED,0
-'Disk maximum size,starting sector,Data pattern
-\t20480,0,0
-'End default target settings for worker
-'Assigned access specs
-\tOLTP
-'End assigned access specs
-'Target assignments
-'Target
-\tE: \"data\"
-'Target type
-\tDISK
-'End target
-'End target assignments
-'End worker
-'End manager
+";
+
+const END: &str = "\
 'END manager list
 Version 1.1.0 
 ";

@@ -1,5 +1,7 @@
 //! What was recorded, compared with what the kernel counted on the same disks in the same time.
 
+use std::fmt::Display;
+
 use capture::{Counts, Tally};
 use counters::{CountersError, DiskCounters, Sampler};
 use workload::{Bytes, plural, show_number};
@@ -11,13 +13,20 @@ pub(super) struct CrossCheck {
 }
 
 /// How the figures agree.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Comparison {
     /// In words, a line each.
     pub(super) lines: Vec<String>,
     /// I/Os that the kernel counted at least and that were not recorded, without those that it
     /// reported as lost.
     pub(super) missing: u64,
+}
+
+impl Comparison {
+    /// Nothing was compared, for this reason.
+    pub(super) fn not_made(reason: impl Display) -> Self {
+        Self { lines: vec![format!("check: not made, because {reason}")], missing: 0 }
+    }
 }
 
 impl CrossCheck {
@@ -36,8 +45,7 @@ impl CrossCheck {
 
     pub(super) fn compare(&self, recorded: Tally, counts: &Counts) -> Comparison {
         let [before, begun, ending, after] = self.samples.as_slice() else {
-            let text = "check: not made, because /proc/diskstats could not be read";
-            return Comparison { lines: vec![text.to_owned()], missing: 0 };
+            return Comparison::not_made("/proc/diskstats could not be read");
         };
         let window = [minus(ending, begun), minus(after, before)];
         compare(recorded.plus(counts.early), counts, &window)
@@ -124,8 +132,7 @@ fn compare(seen: Tally, counts: &Counts, window: &[Tally; 2]) -> Comparison {
         amount("flushes", exact(seen.flushes), (least.flushes, most.flushes), false),
     ];
     if *most == Tally::default() && seen != Tally::default() {
-        let text = "check: not made, because /proc/diskstats does not count these disks";
-        return Comparison { lines: vec![text.to_owned()], missing: 0 };
+        return Comparison::not_made("/proc/diskstats does not count these disks");
     }
     let mut lines: Vec<String> = amounts
         .iter()

@@ -50,7 +50,7 @@ fn is_disk(device: &BlockDevice) -> bool {
     matches!(device.kind, BlockKind::Disk | BlockKind::NvmeNamespace | BlockKind::Loop)
 }
 
-/// The disks under a file that need not be there; none where it is in memory or elsewhere.
+/// The disks under a file, which may not exist yet; none if it is in memory or on another host.
 pub(super) fn disks_under(file: &Path) -> Result<Vec<String>, JobError> {
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
     let place = if file.exists() { file } else { parent.unwrap_or(Path::new(".")) };

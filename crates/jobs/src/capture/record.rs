@@ -127,15 +127,19 @@ fn is_own(request: &RecordRequest<'_>, disks: &[String]) -> Result<bool, JobErro
     Ok(is_own)
 }
 
-/// Starts, with the kernel's counters read before and after. A filter leaves nothing to compare.
+/// Starts, with the kernel's counters read before and after; or why these are not compared.
 fn started(
     request: &RecordRequest<'_>,
     disks: &[String],
-) -> Result<(Recorder, Option<CrossCheck>), JobError> {
+) -> Result<(Recorder, Result<CrossCheck, String>), JobError> {
     let RecordRequest { method, pids: processes, cgroup, .. } = *request;
     let options = RecorderOptions { devices: disks, method, processes, cgroup };
-    let mut check = CrossCheck::new(disks).ok().filter(|_| !request.is_filtered());
-    let recorder = Recorder::start(&options, &mut || look(check.as_mut()))
+    let mut check = if request.is_filtered() {
+        Err("/proc/diskstats counts the I/O of all, and only some is recorded".to_owned())
+    } else {
+        CrossCheck::new(disks).map_err(|error| error.to_string())
+    };
+    let recorder = Recorder::start(&options, &mut || look(check.as_mut().ok()))
         .map_err(|error| JobError::CannotRun(error.to_string()))?;
     Ok((recorder, check))
 }
@@ -167,7 +171,7 @@ fn method_name(source: &str) -> &str {
 /// A recorder and the trace that it fills.
 struct Recording {
     recorder: Recorder,
-    check: Option<CrossCheck>,
+    check: Result<CrossCheck, String>,
     log: Log,
 }
 
@@ -257,10 +261,10 @@ impl Recording {
 
     fn finish(self) -> Result<Summary, RecordingError> {
         let Self { recorder, mut check, mut log } = self;
-        let (rest, mut counts) = recorder.finish(&mut || look(check.as_mut()))?;
+        let (rest, mut counts) = recorder.finish(&mut || look(check.as_mut().ok()))?;
         log.write(&rest)?;
         let Comparison { lines: comparison, missing } =
-            check.map(|check| check.compare(log.tally, &counts)).unwrap_or_default();
+            check.map_or_else(Comparison::not_made, |check| check.compare(log.tally, &counts));
         counts.lost += missing;
         log.note_lost(counts.lost)?;
         let Log { writer, ios, unfinished, .. } = log;
