@@ -214,3 +214,16 @@ fn results_are_named_by_what_differs() {
     let same = names(&[&first, &first], &[]);
     assert_ne!(same[0], same[1], "{same:?}");
 }
+
+/// Two results a second apart were named by their seconds alone, and the tag that had chosen one of
+/// them was gone.
+#[test]
+fn a_tag_of_one_side_outlives_the_time() {
+    let first = documents::knee();
+    let tags = [Some("@before".to_owned()), None];
+    for second in [later(&first, 1.0), first.clone()] {
+        let found = names(&[&first, &second], &tags);
+        assert!(found[0].starts_with("@before"), "{found:?}");
+        assert_ne!(found[0], found[1]);
+    }
+}

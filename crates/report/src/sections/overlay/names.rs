@@ -22,7 +22,9 @@ pub fn names(documents: &[&Document], tags: &[Option<String>]) -> Vec<String> {
         of(&|d| words::clean(&d.title())),
     ];
     let times = [of(&day), of(&minute), of(&|d| words::moment(d.started()))];
-    let single = std::iter::once(&tags).chain(&places).chain(&times);
+    // A tag that was chosen for one side only must not give way to the time by which both differ.
+    let alone = times.iter().filter(|_| tags.iter().all(String::is_empty));
+    let single = std::iter::once(&tags).chain(&places).chain(alone);
     if let Some(found) = single.into_iter().find(|words| are_distinct(words)) {
         return found.clone();
     }
