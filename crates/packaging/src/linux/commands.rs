@@ -5,9 +5,9 @@ use std::process::{Command, ExitCode};
 
 use clap::{Args, Parser};
 
-use crate::linux::arch::Arch;
+use crate::linux::arch::{Arch, Platform, System};
 use crate::linux::compile::{Compiled, Compiler, DEBUG_FILE};
-use crate::linux::contents::{About, Named, Papers, Script, portable, system};
+use crate::linux::contents::{About, Named, Papers, Script, portable, system, windows};
 use crate::linux::dist::Dist;
 use crate::linux::failure::{Failure, at, because, output, read, text, write};
 use crate::linux::licences::{Runtime, collect};
@@ -37,9 +37,18 @@ struct BuildArgs {
     #[arg(short, long, default_value = "dist")]
     output: PathBuf,
 
-    /// Make packages for these processors
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "x86_64,aarch64")]
-    arch: Vec<Arch>,
+    /// Make packages for these systems and processors
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "x86_64-linux,aarch64-linux,x86_64-windows,aarch64-windows"
+    )]
+    platform: Vec<Platform>,
+
+    /// Compile for this platform with another toolchain of rustup
+    #[arg(long, value_name = "PLATFORM=NAME", value_parser = toolchain)]
+    toolchain: Vec<(Platform, String)>,
 
     /// Compile with this profile of Cargo.toml
     #[arg(long, default_value = "dist")]
@@ -86,14 +95,22 @@ pub(crate) fn main() -> ExitCode {
     })
 }
 
+/// Reads `aarch64-windows=1.95.0`.
+fn toolchain(text: &str) -> Result<(Platform, String), String> {
+    let (platform, name) = text.split_once('=').ok_or("write PLATFORM=NAME")?;
+    Ok((<Platform as clap::ValueEnum>::from_str(platform, false)?, name.to_owned()))
+}
+
 fn build(args: &BuildArgs) -> Result<(), Failure> {
     let absolute = |path: &Path| path.canonicalize().map_err(at("find", path));
     let root = absolute(&args.root)?;
-    let host =
-        Arch::of_this_machine().filter(|host| args.arch.contains(host)).ok_or_else(|| {
+    let host = Arch::of_this_machine()
+        .map(|arch| Platform::new(System::Linux, arch))
+        .filter(|host| args.platform.contains(host))
+        .ok_or_else(|| {
             because(
                 "the manual pages come from a program that runs on this machine. \
-             Name its processor in --arch",
+             Name its platform in --platform",
             )
         })?;
     let date = jiff::Timestamp::from_second(i64::from(args.date))
@@ -111,21 +128,25 @@ fn build(args: &BuildArgs) -> Result<(), Failure> {
         zig: absolute(&args.zig)?,
         profile: args.profile.clone(),
         features: args.features.clone(),
+        toolchains: args.toolchain.iter().cloned().collect(),
     };
     let runtime = runtime(&compiler)?;
-    let linked = packages::linked(&compiler, &args.arch)?;
+    let linked = packages::linked(&compiler, &args.platform)?;
     let mut programs = Vec::new();
-    for arch in &args.arch {
-        let built = compiler.compile(*arch)?;
-        is_small_enough(&compiler, *arch, &built)?;
-        programs.push((*arch, built));
+    for platform in &args.platform {
+        let built = compiler.compile(*platform)?;
+        is_small_enough(&compiler, *platform, &built)?;
+        programs.push((*platform, built));
     }
-    let native = programs.iter().find(|(arch, _)| *arch == host);
+    let native = programs.iter().find(|(platform, _)| *platform == host);
     let native = native.map(|(_, compiled)| compiled.program.as_slice()).unwrap_or_default();
     let papers = papers(&compiler.root, native, collect(&linked, &runtime)?)?;
     let mut dist = Dist::begin(&args.output)?;
-    for (arch, compiled) in &programs {
-        pack(&mut dist, &about, &date, *arch, compiled, &papers)?;
+    for (platform, compiled) in &programs {
+        match platform.system {
+            System::Linux => pack(&mut dist, &about, &date, *platform, compiled, &papers)?,
+            System::Windows => zip(&mut dist, &about, *platform, compiled, &papers)?,
+        }
     }
     let bom = sbom::document(&about.version, &date, &linked, &runtime);
     dist.add(&format!("iosonde-{}.cdx.json", about.version), format!("{bom:#}\n").as_bytes())?;
@@ -139,14 +160,18 @@ fn build(args: &BuildArgs) -> Result<(), Failure> {
 }
 
 /// Refuses a program that has become too large; smaller profiles are for tests.
-fn is_small_enough(compiler: &Compiler, arch: Arch, built: &Compiled) -> Result<(), Failure> {
+fn is_small_enough(
+    compiler: &Compiler,
+    platform: Platform,
+    built: &Compiled,
+) -> Result<(), Failure> {
     let bytes = built.program.len();
-    eprintln!("{bytes:>12}  the program for {}", arch.name());
+    eprintln!("{bytes:>12}  the program for {}", platform.name());
     if compiler.profile == "dist" && bytes > PROGRAM_BYTES_MAX {
         return Err(because(format!(
             "the program for {} has {bytes} bytes, more than {PROGRAM_BYTES_MAX}. \
              Find out what made it grow (cargo bloat), or raise the limit with a reason",
-            arch.name()
+            platform.name()
         )));
     }
     Ok(())
@@ -220,17 +245,17 @@ fn files(directory: &Path) -> Result<Vec<Named>, Failure> {
     Ok(found)
 }
 
-/// Makes all packages for one processor.
+/// Makes all packages for Linux on one processor.
 fn pack(
     dist: &mut Dist,
     about: &About,
     date: &str,
-    arch: Arch,
+    platform: Platform,
     compiled: &Compiled,
     papers: &Papers,
 ) -> Result<(), Failure> {
-    let (version, program) = (&about.version, &compiled.program);
-    let stem = format!("iosonde-{version}-{}-linux", arch.name());
+    let (version, program, arch) = (&about.version, &compiled.program, platform.arch);
+    let stem = format!("iosonde-{version}-{}", platform.name());
     let prefix = format!("{stem}/");
     let tarball = gzip(&portable(program, papers).tar(&prefix, about.date)?)?;
     dist.add(&format!("{stem}.tar.gz"), &tarball)?;
@@ -245,4 +270,24 @@ fn pack(
     dist.add(&format!("iosonde-{version}-1.{}.rpm", arch.name()), &package)?;
     let image = image::build(about, date, arch, program)?;
     dist.add(&format!("iosonde-{version}-oci-{}.tar", arch.debian()), &image)
+}
+
+/// Makes the archive for Windows on one processor.
+fn zip(
+    dist: &mut Dist,
+    about: &About,
+    platform: Platform,
+    compiled: &Compiled,
+    papers: &Papers,
+) -> Result<(), Failure> {
+    let stem = format!("iosonde-{}-{}", about.version, platform.name());
+    let prefix = format!("{stem}/");
+    let archive = windows(&compiled.program, papers).zip(&prefix, about.date)?;
+    dist.add(&format!("{stem}.zip"), &archive)?;
+    if let Some(debug) = &compiled.debug {
+        let mut tree = Tree::default();
+        tree.file(DEBUG_FILE, debug.clone());
+        dist.add(&format!("{stem}-debug.zip"), &tree.zip(&prefix, about.date)?)?;
+    }
+    Ok(())
 }

@@ -1,15 +1,17 @@
-//! Compiles a static program for a processor, whatever the processor of this machine.
+//! Compiles the program for a platform, whatever this machine is.
 //!
-//! Rust brings musl and a linker. The C code (SQLite, ring) is compiled by `zig cc`, which
-//! brings musl's headers for every processor. Paths of this machine are replaced, so that the same
-//! sources give the same bytes everywhere.
+//! For Linux, Rust brings musl and a linker; the C code (SQLite, ring) is compiled by `zig cc`,
+//! which brings musl's headers for every processor. For Windows on x86-64, Debian's mingw has the
+//! libraries and compiles the C code; for Windows on ARM, zig does both. Paths of this machine are
+//! replaced, so that the same sources give the same bytes everywhere.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::linux::arch::Arch;
+use crate::linux::arch::{Arch, Platform, System};
 use crate::linux::failure::{Failure, at, because, read, text, watch, write};
 
 /// The directories and tools of a build.
@@ -25,6 +27,8 @@ pub(crate) struct Compiler {
     pub profile: String,
     /// The parts of the program; all of them if not given
     pub features: Option<String>,
+    /// Toolchains of rustup, for platforms that the chosen one has no library for.
+    pub toolchains: BTreeMap<Platform, String>,
 }
 
 /// A program as the compiler made it.
@@ -39,6 +43,9 @@ pub(crate) struct Compiled {
 /// The name of the file with debug information, which the program carries.
 pub(crate) const DEBUG_FILE: &str = "iosonde.debug";
 
+/// What compiles C and links for Windows on x86-64.
+const MINGW: &str = "x86_64-w64-mingw32-gcc";
+
 /// Parts of SQLite that no history needs: searching texts and maps.
 const UNUSED_OF_SQLITE: [&str; 4] = [
     "-USQLITE_ENABLE_FTS3",
@@ -49,26 +56,37 @@ const UNUSED_OF_SQLITE: [&str; 4] = [
 
 impl Compiler {
     /// Compiles the program, and takes the debug information out of it.
-    pub(crate) fn compile(&self, arch: Arch) -> Result<Compiled, Failure> {
-        let target = arch.rust_target();
-        let mut cargo = Command::new("cargo");
-        cargo.current_dir(&self.root);
-        cargo.args(["build", "--locked", "-p", "iosonde", "--target", &target]);
+    pub(crate) fn compile(&self, platform: Platform) -> Result<Compiled, Failure> {
+        let target = platform.rust_target();
+        let tools = self.target.join("zig");
+        let mut cargo = self.rust(platform, "cargo");
+        cargo.args(["build", "--locked", "-p", "iosonde", "--target", target]);
         cargo.args(["--profile", &self.profile]);
         cargo.args(self.feature_flags());
         cargo.env("CARGO_TARGET_DIR", &self.target).env("CARGO_INCREMENTAL", "0");
-        cargo.env("CARGO_ENCODED_RUSTFLAGS", self.rust_flags()?.join("\u{1f}"));
-        let tools = self.target.join("zig");
+        cargo.env("CARGO_ENCODED_RUSTFLAGS", self.rust_flags(platform, &tools)?.join("\u{1f}"));
         let triple = target.replace('-', "_");
-        cargo.env(format!("CC_{triple}"), self.c_compiler(&tools, arch)?);
-        cargo.env(format!("AR_{triple}"), self.archiver(&tools)?);
+        cargo.env(format!("CC_{triple}"), self.c_compiler(&tools, platform)?);
+        if platform.zig_target().is_some() {
+            cargo.env(format!("AR_{triple}"), self.archiver(&tools)?);
+        }
         cargo.env("LIBSQLITE3_FLAGS", UNUSED_OF_SQLITE.join(" "));
         for kind in ["LOCAL", "GLOBAL"] {
             cargo.env(format!("ZIG_{kind}_CACHE_DIR"), tools.join("cache"));
         }
         watch(&mut cargo)?;
-        let place = self.target.join(&target).join(&self.profile);
-        self.take_apart(&place)
+        let place = self.target.join(target).join(&self.profile);
+        self.take_apart(&place, platform)
+    }
+
+    /// A program of the toolchain for this platform.
+    fn rust(&self, platform: Platform, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.root);
+        if let Some(toolchain) = self.toolchains.get(&platform) {
+            command.env("RUSTUP_TOOLCHAIN", toolchain);
+        }
+        command
     }
 
     /// The flags for cargo that choose the parts of the program.
@@ -79,18 +97,27 @@ impl Compiler {
         parts.collect()
     }
 
-    fn rust_flags(&self) -> Result<Vec<String>, Failure> {
-        let mut flags: Vec<String> = [
-            "-Clinker=rust-lld",
-            "-Clinker-flavor=ld.lld",
-            "-Clink-self-contained=yes",
-            "-Clink-arg=--build-id=sha1",
-            // Functions that are alike in every byte are one, and relocations take a bit each.
-            "-Clink-arg=--icf=all",
-            "-Clink-arg=--pack-dyn-relocs=relr",
-        ]
-        .map(str::to_owned)
-        .into();
+    fn rust_flags(&self, platform: Platform, tools: &Path) -> Result<Vec<String>, Failure> {
+        let own = |flags: &[&str]| flags.iter().map(|flag| (*flag).to_owned()).collect();
+        let mut flags: Vec<String> = match (platform.system, platform.arch) {
+            (System::Linux, _) => own(&[
+                "-Clinker=rust-lld",
+                "-Clinker-flavor=ld.lld",
+                "-Clink-self-contained=yes",
+                "-Clink-arg=--build-id=sha1",
+                // Functions that are alike in every byte are one, and relocations take a bit each.
+                "-Clink-arg=--icf=all",
+                "-Clink-arg=--pack-dyn-relocs=relr",
+            ]),
+            (System::Windows, Arch::X86) => own(&["-Clink-arg=-Wl,--no-insert-timestamp"]),
+            (System::Windows, Arch::Arm) => {
+                let linker = self.zig_linker(tools, platform)?;
+                // Without the libraries that name what a DLL has: the program names it itself.
+                let mut flags: Vec<String> = own(&["--cfg=windows_raw_dylib"]);
+                flags.push(format!("-Clinker={}", linker.display()));
+                flags
+            }
+        };
         for (from, to) in self.renamed()? {
             flags.push(format!("--remap-path-prefix={}={to}", from.display()));
         }
@@ -107,8 +134,8 @@ impl Compiler {
         ])
     }
 
-    /// Writes a script that compiles C for a processor.
-    fn c_compiler(&self, tools: &Path, arch: Arch) -> Result<PathBuf, Failure> {
+    /// Writes a script that compiles C for a platform.
+    fn c_compiler(&self, tools: &Path, platform: Platform) -> Result<PathBuf, Failure> {
         let mut prefixes = String::new();
         let library = self.zig.parent().unwrap_or(Path::new("/")).to_owned();
         for (from, to) in self.renamed()?.into_iter().chain([(library, "/zig")]) {
@@ -119,17 +146,36 @@ impl Compiler {
                 quoted(&format!("-ffile-prefix-map={}={to}", from.display()))
             );
         }
-        // Crates name the target as Rust does, which zig does not read; and zig's own default of
-        // checking for undefined behaviour needs a library.
-        let script = format!(
+        let script = match platform.zig_target() {
+            // Crates name the target as Rust does, which zig does not read; and zig's own default
+            // of checking for undefined behaviour needs a library.
+            Some(target) => {
+                let given = format!("\"$@\" -fno-sanitize=undefined{prefixes}");
+                self.zig_script(target, "--target=*", &given)
+            }
+            None => format!("#!/bin/sh\nexec {MINGW} \"$@\"{prefixes}\n"),
+        };
+        script_file(&tools.join(format!("cc-{}", platform.name())), &script)
+    }
+
+    /// Writes a script that links for Windows. zig brings its own C library, so what Rust names of
+    /// mingw's is left out.
+    fn zig_linker(&self, tools: &Path, platform: Platform) -> Result<PathBuf, Failure> {
+        let mingw = "-lmsvcrt|-lsynchronization|-lmingw32|-lmingwex|-nolibc|-nostartfiles\
+            |--unwindlib=none|*/self-contained/crt2.o";
+        let script = self.zig_script(platform.zig_target().unwrap_or_default(), mingw, "\"$@\"");
+        script_file(&tools.join(format!("link-{}", platform.name())), &script)
+    }
+
+    /// A script that calls `zig cc` without the arguments of a pattern of the shell.
+    fn zig_script(&self, target: &str, without: &str, given: &str) -> String {
+        format!(
             "#!/bin/sh\nn=$#\n\
              while [ \"$n\" -gt 0 ]; do\n    a=$1\n    shift\n    n=$((n - 1))\n    \
-             case $a in --target=*) ;; *) set -- \"$@\" \"$a\" ;; esac\ndone\n\
-             exec {} cc -target {}-linux-musl \"$@\" -fno-sanitize=undefined{prefixes}\n",
+             case $a in {without}) ;; *) set -- \"$@\" \"$a\" ;; esac\ndone\n\
+             exec {} cc -target {target} {given}\n",
             quoted(&self.zig.display().to_string()),
-            arch.name(),
-        );
-        script_file(&tools.join(format!("cc-{}", arch.name())), &script)
+        )
     }
 
     fn archiver(&self, tools: &Path) -> Result<PathBuf, Failure> {
@@ -139,14 +185,14 @@ impl Compiler {
     }
 
     /// Takes the debug information out of the program that is in this directory.
-    fn take_apart(&self, place: &Path) -> Result<Compiled, Failure> {
-        let whole = place.join("iosonde");
+    fn take_apart(&self, place: &Path, platform: Platform) -> Result<Compiled, Failure> {
+        let whole = place.join(platform.program());
         let bytes = read(&whole)?;
         if !contains(&bytes, b".debug_line\0") {
             return Ok(Compiled { program: bytes, debug: None });
         }
         let (debug, program) = (place.join(DEBUG_FILE), place.join("iosonde.stripped"));
-        let tool = self.rust_tool("rust-objcopy")?;
+        let tool = self.rust_tool(platform, "rust-objcopy")?;
         let run = |arguments: &[&str], from: &Path, to: &Path| {
             // The link to the debug information has no directory in it.
             watch(Command::new(&tool).current_dir(place).args(arguments).args([from, to]))
@@ -157,11 +203,9 @@ impl Compiler {
         Ok(Compiled { program: read(&program)?, debug: Some(read(&debug)?) })
     }
 
-    /// A program that comes with the Rust compiler.
-    fn rust_tool(&self, name: &str) -> Result<PathBuf, Failure> {
-        let rustc = |arguments: &[&str]| {
-            text(Command::new("rustc").current_dir(&self.root).args(arguments))
-        };
+    /// A program, or a directory of programs, that comes with the Rust compiler.
+    fn rust_tool(&self, platform: Platform, name: &str) -> Result<PathBuf, Failure> {
+        let rustc = |arguments: &[&str]| text(self.rust(platform, "rustc").args(arguments));
         let version = rustc(&["-vV"])?;
         let host = version.lines().find_map(|line| line.strip_prefix("host: "));
         let host = host.ok_or_else(|| because("rustc -vV does not name its host"))?;

@@ -116,13 +116,34 @@ pub(crate) fn portable(program: &[u8], papers: &Papers) -> Tree {
     for (name, unit) in &papers.units {
         tree.file(&format!("systemd/{name}"), unit.clone());
     }
+    texts(&mut tree, papers);
+    tree
+}
+
+/// The files as an archive for Windows has them. It holds no links, so the other names are batch
+/// files.
+pub(crate) fn windows(program: &[u8], papers: &Papers) -> Tree {
+    let mut tree = Tree::default();
+    tree.program("iosonde.exe", program);
+    for name in LINKS {
+        tree.file(&format!("{name}.cmd"), format!("@\"%~dp0iosonde.exe\" {name} %*\r\n"));
+    }
+    let powershell = papers.completions.iter().filter(|(shell, _)| shell == "powershell");
+    for (shell, script) in powershell {
+        tree.file(&format!("completions/{}", script_name(shell)), script.clone());
+    }
+    texts(&mut tree, papers);
+    tree
+}
+
+/// What people read, in an archive that is unpacked somewhere.
+fn texts(tree: &mut Tree, papers: &Papers) {
     for (name, text) in &papers.own_licences {
         tree.file(name, text.clone());
     }
     tree.file("README.md", papers.readme.clone());
     tree.file("CHANGELOG.md", papers.changelog.clone());
     tree.file("THIRD-PARTY-LICENSES.txt", papers.other_licences.clone());
-    tree
 }
 
 /// The name under which each shell looks for a script.

@@ -95,8 +95,9 @@ mod tests {
     #[test]
     fn every_template_is_made_when_all_files_are() {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging");
-        let names = ["x86_64-linux.tar.gz", "aarch64-linux.tar.gz", "x86_64-windows.zip"];
-        let sums = names.iter().map(|end| (format!("iosonde-9.8.7-{end}"), "f00d".to_owned()));
+        let names = ["x86_64-linux.tar.gz", "aarch64-linux.tar.gz"];
+        let names = names.into_iter().chain(["x86_64-windows.zip", "aarch64-windows.zip"]);
+        let sums = names.map(|end| (format!("iosonde-9.8.7-{end}"), "f00d".to_owned()));
         let made = all(&directory, "9.8.7", "ftp://here", &sums.collect()).unwrap();
         let names: Vec<&str> = made.iter().map(|(name, _)| name.as_str()).collect();
         let expected = [

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::linux::arch::Arch;
+use crate::linux::arch::Platform;
 use crate::linux::compile::Compiler;
 use crate::linux::failure::{Failure, because, output, text};
 
@@ -40,11 +40,11 @@ impl Package {
     }
 }
 
-/// The crates that are linked into the programs of these processors, in order.
-pub(crate) fn linked(compiler: &Compiler, archs: &[Arch]) -> Result<Vec<Package>, Failure> {
+/// The crates that are linked into the programs for these platforms, in order.
+pub(crate) fn linked(compiler: &Compiler, platforms: &[Platform]) -> Result<Vec<Package>, Failure> {
     let mut named = BTreeSet::new();
-    for arch in archs {
-        named.extend(tree(compiler, *arch)?);
+    for platform in platforms {
+        named.extend(tree(compiler, *platform)?);
     }
     let sums = checksums(&compiler.root)?;
     let metadata = output(Command::new("cargo").current_dir(&compiler.root).args([
@@ -79,10 +79,10 @@ pub(crate) fn version(root: &Path) -> Result<String, Failure> {
 
 /// Name and version of what `cargo tree` shows. Macros run in the compiler and are not in the
 /// program.
-fn tree(compiler: &Compiler, arch: Arch) -> Result<BTreeSet<(String, String)>, Failure> {
+fn tree(compiler: &Compiler, platform: Platform) -> Result<BTreeSet<(String, String)>, Failure> {
     let mut cargo = Command::new("cargo");
     cargo.current_dir(&compiler.root).args(["tree", "--locked", "-p", "iosonde", "-e", "normal"]);
-    cargo.args(["--prefix", "none", "--format", "{p}", "--target", &arch.rust_target()]);
+    cargo.args(["--prefix", "none", "--format", "{p}", "--target", platform.rust_target()]);
     cargo.args(compiler.feature_flags());
     Ok(text(&mut cargo)?.lines().filter_map(tree_line).collect())
 }

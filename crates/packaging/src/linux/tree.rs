@@ -2,12 +2,15 @@
 //! an order that is always the same, owned by root, with one date.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
+use std::io::{Cursor, Write as _};
 
 use flate2::{Compression, GzBuilder};
 use tar::{EntryType, Header};
+use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use crate::linux::failure::{Failure, packing};
+use crate::linux::failure::{Failure, because, packing};
 
 /// The thing at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,6 +107,50 @@ impl Tree {
         }
         archive.into_inner().map_err(packing)
     }
+
+    /// A zip archive. Each path begins with `prefix`, and each date is `date`, in seconds since
+    /// 1970. It has no links.
+    pub(crate) fn zip(&self, prefix: &str, date: u64) -> Result<Vec<u8>, Failure> {
+        let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Deflated)
+            .compression_level(Some(9))
+            .last_modified_time(dos_date(date)?);
+        for (path, node) in self.nodes() {
+            let path = format!("{prefix}{path}");
+            match node {
+                Node::Directory { mode, .. } => archive
+                    .add_directory(path, options.unix_permissions(u32::from(*mode)))
+                    .map_err(zipping)?,
+                Node::File { bytes, mode } => {
+                    archive
+                        .start_file(path, options.unix_permissions(u32::from(*mode)))
+                        .map_err(zipping)?;
+                    archive.write_all(bytes).map_err(packing)?;
+                }
+                Node::Link(_) => return Err(because(format!("{path} is a link; a zip has none"))),
+            }
+        }
+        Ok(archive.finish().map_err(zipping)?.into_inner())
+    }
+}
+
+/// A moment as a zip keeps it: UTC here, in steps of two seconds.
+fn dos_date(date: u64) -> Result<DateTime, Failure> {
+    let wrong = || because(format!("a zip cannot have the date {date}"));
+    let seconds = i64::try_from(date).map_err(|_| wrong())?;
+    let at = jiff::Timestamp::from_second(seconds).map_err(|_| wrong())?;
+    let at = at.to_zoned(jiff::tz::TimeZone::UTC).datetime();
+    let part = |number: i8| u8::try_from(number).map_err(|_| wrong());
+    let year = u16::try_from(at.year()).map_err(|_| wrong())?;
+    let (month, day) = (part(at.month())?, part(at.day())?);
+    let (hour, minute, second) = (part(at.hour())?, part(at.minute())?, part(at.second())?);
+    DateTime::from_date_and_time(year, month, day, hour, minute, second).map_err(|_| wrong())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes values")]
+fn zipping(error: ZipError) -> Failure {
+    because(format!("cannot write an archive: {error}"))
 }
 
 /// Compresses as gzip does, without a name and a date.
@@ -160,6 +207,37 @@ mod tests {
                 row("var/lib/iosonde/", 0o750, 65532, ""),
             ]
         );
+    }
+
+    #[test]
+    fn a_zip_holds_what_was_put_in_with_its_date_and_takes_no_link() {
+        let mut tree = Tree::default();
+        tree.program("iosonde.exe", "program");
+        tree.file("completions/iosonde.ps1", "words");
+        let bytes = tree.zip("iosonde-1/", 1_700_000_000).unwrap();
+        assert_eq!(bytes, tree.zip("iosonde-1/", 1_700_000_000).unwrap());
+        let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
+        let mut found = Vec::new();
+        for at in 0..archive.len() {
+            let mut entry = archive.by_index(at).unwrap();
+            assert_eq!(entry.last_modified().unwrap().to_string(), "2023-11-14 22:13:20");
+            let mut content = String::new();
+            entry.read_to_string(&mut content).unwrap();
+            found.push((entry.name().unwrap().into_owned(), content));
+        }
+        let row = |path: &str, text: &str| (path.to_owned(), text.to_owned());
+        assert_eq!(
+            found,
+            [
+                row("iosonde-1/completions/", ""),
+                row("iosonde-1/completions/iosonde.ps1", "words"),
+                row("iosonde-1/iosonde.exe", "program"),
+            ]
+        );
+        tree.link("sqlio.exe", "iosonde.exe");
+        tree.zip("", 1_700_000_000).unwrap_err();
+        // Its first year is 1980.
+        Tree::default().zip("", 1).unwrap_err();
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod image;
 mod parts;
 mod program;
 mod redhat;
+mod windows;
 
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -17,7 +18,7 @@ use std::process::{Command, ExitCode};
 
 use clap::Args;
 
-use crate::linux::arch::Arch;
+use crate::linux::arch::{Arch, Platform, System};
 use crate::linux::failure::{Failure, at, because, output, read};
 use crate::linux::sums::parse;
 
@@ -65,13 +66,14 @@ struct Bench {
 
 type Trial = (&'static str, fn(&Bench) -> Result<Outcome, Failure>);
 
-const TRIALS: [Trial; 9] = [
+const TRIALS: [Trial; 10] = [
     ("sums", sums),
     ("twin", twin),
     ("no-paths", program::names_no_path_of_this_machine),
     ("empty-root", program::runs_in_an_empty_root),
     ("parts", parts::are_named_where_they_are_missing),
     ("other-processor", program::runs_on_the_other_processor),
+    ("windows", windows::runs_under_wine),
     ("image", image::is_an_image_that_runs),
     ("rpm", redhat::is_a_package_that_leaves_nothing),
     ("deb", debian::installs_and_leaves_only_the_history),
@@ -117,11 +119,12 @@ impl Bench {
     }
 
     fn tarball(&self, arch: Arch) -> PathBuf {
-        self.dist.join(format!("{}.tar.gz", self.stem(arch)))
+        self.dist.join(format!("{}.tar.gz", self.stem(Platform::new(System::Linux, arch))))
     }
 
-    fn stem(&self, arch: Arch) -> String {
-        format!("iosonde-{}-{}-linux", self.version, arch.name())
+    /// The beginning of the names of files for a platform, and the directory in its archive.
+    fn stem(&self, platform: Platform) -> String {
+        format!("iosonde-{}-{}", self.version, platform.name())
     }
 
     /// Makes a new empty directory.
@@ -135,7 +138,7 @@ impl Bench {
     fn unpacked(&self, arch: Arch, name: &str) -> Result<PathBuf, Failure> {
         let place = self.directory(name)?;
         output(Command::new("tar").arg("-xzf").arg(self.tarball(arch)).arg("-C").arg(&place))?;
-        Ok(place.join(self.stem(arch)))
+        Ok(place.join(self.stem(Platform::new(System::Linux, arch))))
     }
 }
 

@@ -8,22 +8,25 @@ use crate::linux::arch::Arch;
 use crate::linux::compile::cargo_home;
 use crate::linux::failure::{Failure, at, because, output, read, text};
 
-/// Paths of the machine that builds concern nobody else, and make two builds differ.
+/// No program for Linux has a path of this machine.
 pub(super) fn names_no_path_of_this_machine(bench: &Bench) -> Result<Outcome, Failure> {
-    let mut secrets = bench.secrets.clone();
-    secrets.push(cargo_home()?.join("registry"));
     for arch in [Arch::X86, Arch::Arm].into_iter().filter(|arch| bench.tarball(*arch).exists()) {
         let program = bench.unpacked(arch, &format!("paths-{}", arch.name()))?.join("iosonde");
-        let bytes = read(&program)?;
-        for secret in &secrets {
-            let path = secret.as_os_str().as_encoded_bytes();
-            if bytes.windows(path.len()).any(|window| window == path) {
-                let name = arch.name();
-                return Err(because(format!("the program for {name} has {}", secret.display())));
-            }
-        }
+        has_no_path(bench, &read(&program)?, arch.name())?;
     }
     Ok(Outcome::Passed)
+}
+
+/// Paths of the machine that builds concern nobody else, and make two builds differ.
+pub(super) fn has_no_path(bench: &Bench, program: &[u8], name: &str) -> Result<(), Failure> {
+    let registry = cargo_home()?.join("registry");
+    for secret in bench.secrets.iter().chain([&registry]) {
+        let path = secret.as_os_str().as_encoded_bytes();
+        if program.windows(path.len()).any(|window| window == path) {
+            return Err(because(format!("the program for {name} has {}", secret.display())));
+        }
+    }
+    Ok(())
 }
 
 /// An empty root, and the program in it.
