@@ -1,4 +1,5 @@
 //! The published schemas are those of the code, and what the program prints keeps them.
+#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::{BTreeMap, BTreeSet};
