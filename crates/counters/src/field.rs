@@ -201,9 +201,9 @@ pub static SYSTEM_FIELDS: [Field<SystemTally>; 12] = [
         "100 x D busy ticks / D ticks of all processors; steal \
             counts", |t, _| t.cpu.percent(t.cpu.busy_ticks)),
     field!("iowait_percent", "iowait", "CPU waiting for I/O", None, Percent,
-        "100 x D iowait ticks / D ticks", |t, _| t.cpu.percent(t.cpu.iowait_ticks)),
+        "100 x D iowait ticks / D ticks", |t, _| t.cpu.percent(t.cpu.iowait_ticks?)),
     field!("steal_percent", "steal", "CPU given to other guests", None, Percent,
-        "100 x D steal ticks / D ticks", |t, _| t.cpu.percent(t.cpu.steal_ticks)),
+        "100 x D steal ticks / D ticks", |t, _| t.cpu.percent(t.cpu.steal_ticks?)),
     field!("io_some_percent", "io some", "Something waits for I/O", None, Percent,
         "100 x D stalled time / dt (PSI io some)", |t, s| held_up(t.pressure.io_some_us, s)),
     field!("io_full_percent", "io full", "Everything waits for I/O", None, Percent,

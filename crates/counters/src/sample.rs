@@ -96,27 +96,30 @@ pub struct CpuTicks {
     pub system: u64,
     /// Time without work.
     pub idle: u64,
-    /// Nothing to do but an I/O was waited for.
-    pub iowait: u64,
+    /// Nothing to do but an I/O was waited for. Windows does not count it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iowait: Option<u64>,
     /// Time in hardware interrupts.
     pub irq: u64,
     /// Time in soft interrupts.
     pub softirq: u64,
-    /// Ready to run, but the hypervisor ran something else.
-    pub steal: u64,
+    /// Ready to run, but the hypervisor ran something else. Windows does not count it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steal: Option<u64>,
 }
 
 impl CpuTicks {
     /// The sum of all kinds of time.
     #[must_use]
     pub fn total(&self) -> u64 {
-        [self.idle, self.iowait].iter().fold(self.busy(), |sum, ticks| sum.saturating_add(*ticks))
+        self.busy().saturating_add(self.idle).saturating_add(self.iowait.unwrap_or(0))
     }
 
     /// The ticks in which the processor was wanted: all but idle and iowait.
     #[must_use]
     pub fn busy(&self) -> u64 {
-        [self.user, self.nice, self.system, self.irq, self.softirq, self.steal]
+        let steal = self.steal.unwrap_or(0);
+        [self.user, self.nice, self.system, self.irq, self.softirq, steal]
             .iter()
             .fold(0, |sum: u64, ticks| sum.saturating_add(*ticks))
     }

@@ -237,10 +237,14 @@ fn known_sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
 pub struct CpuTally {
     /// Time in which a processor was wanted: all but idle and iowait.
     pub busy_ticks: u64,
-    /// Time in which it had nothing to do but an I/O was waited for.
-    pub iowait_ticks: u64,
-    /// Time that the hypervisor gave to others, of the busy time.
-    pub steal_ticks: u64,
+    /// Time in which it had nothing to do but an I/O was waited for; absent where the system does
+    /// not count it, as on Windows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iowait_ticks: Option<u64>,
+    /// Time that the hypervisor gave to others, of the busy time; absent where the system does not
+    /// count it, as on Windows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steal_ticks: Option<u64>,
     /// The sum of all kinds of time.
     pub ticks: u64,
 }
@@ -259,8 +263,8 @@ impl CpuTally {
     /// Adds the amounts of another window.
     pub fn add(&mut self, other: &Self) {
         self.busy_ticks = self.busy_ticks.saturating_add(other.busy_ticks);
-        self.iowait_ticks = self.iowait_ticks.saturating_add(other.iowait_ticks);
-        self.steal_ticks = self.steal_ticks.saturating_add(other.steal_ticks);
+        self.iowait_ticks = known_sum(self.iowait_ticks, other.iowait_ticks);
+        self.steal_ticks = known_sum(self.steal_ticks, other.steal_ticks);
         self.ticks = self.ticks.saturating_add(other.ticks);
     }
 

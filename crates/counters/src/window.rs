@@ -96,11 +96,14 @@ pub struct CpuWindow {
     /// The number of the busiest processor.
     pub busiest_core: Option<u32>,
     /// Percent of all processors' time that was idle while an I/O was waited for: 100 D iowait / D
-    /// total. No counter in Performance Monitor.
-    pub iowait_percent: f64,
-    /// Percent of all processors' time the hypervisor gave to others: 100 D steal / D total. No
-    /// counter in Performance Monitor.
-    pub steal_percent: f64,
+    /// total. Absent where the system does not count it, as on Windows. No counter in Performance
+    /// Monitor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iowait_percent: Option<f64>,
+    /// Percent of all processors' time the hypervisor gave to others: 100 D steal / D total. Absent
+    /// where the system does not count it, as on Windows. No counter in Performance Monitor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steal_percent: Option<f64>,
 }
 
 impl Window {
@@ -184,8 +187,8 @@ impl CpuWindow {
             host_percent,
             busiest_core_percent: busiest.map(|(_, percent)| percent),
             busiest_core: busiest.map(|(core, _)| core),
-            iowait_percent: ticks.percent(ticks.iowait)?,
-            steal_percent: ticks.percent(ticks.steal)?,
+            iowait_percent: ticks.iowait.and_then(|part| ticks.percent(part)),
+            steal_percent: ticks.steal.and_then(|part| ticks.percent(part)),
         })
     }
 }
@@ -193,15 +196,18 @@ impl CpuWindow {
 impl CpuTicks {
     /// The ticks from here to `later`. The kernel lets iowait and steal step back a little.
     pub(crate) fn until(&self, later: &Self) -> Self {
+        let passed = |before: Option<u64>, after: Option<u64>| {
+            after.map(|after| after.saturating_sub(before.unwrap_or(0)))
+        };
         Self {
             user: later.user.saturating_sub(self.user),
             nice: later.nice.saturating_sub(self.nice),
             system: later.system.saturating_sub(self.system),
             idle: later.idle.saturating_sub(self.idle),
-            iowait: later.iowait.saturating_sub(self.iowait),
+            iowait: passed(self.iowait, later.iowait),
             irq: later.irq.saturating_sub(self.irq),
             softirq: later.softirq.saturating_sub(self.softirq),
-            steal: later.steal.saturating_sub(self.steal),
+            steal: passed(self.steal, later.steal),
         }
     }
 

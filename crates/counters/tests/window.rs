@@ -156,19 +156,29 @@ fn processors() {
         nice: 5,
         system: 20,
         idle: 80,
-        iowait: 20,
+        iowait: Some(20),
         irq: 2,
         softirq: 3,
-        steal: 10,
+        steal: Some(10),
     };
     // Core 3 went offline and core 2 came online: neither has figures.
     later.cpus.cores = vec![core(0, 110, 190), core(1, 75, 25), core(2, 50, 0)];
     let cpu = Window::between(&earlier, &later).cpu.unwrap();
     assert!(near(cpu.host_percent, 50.0));
-    assert!(near(cpu.iowait_percent, 10.0));
-    assert!(near(cpu.steal_percent, 5.0));
+    assert!(near(cpu.iowait_percent.unwrap(), 10.0));
+    assert!(near(cpu.steal_percent.unwrap(), 5.0));
     assert_eq!(cpu.busiest_core, Some(1));
     assert_eq!(cpu.busiest_core_percent, Some(75.0));
+}
+
+/// Windows counts neither, and 0 % would be a figure.
+#[test]
+fn what_the_system_does_not_count_is_absent() {
+    let mut later = sample(SECOND_NS, &[]);
+    later.cpus.total = CpuTicks { user: 60, idle: 40, ..CpuTicks::default() };
+    let cpu = Window::between(&sample(0, &[]), &later).cpu.unwrap();
+    assert!(near(cpu.host_percent, 60.0));
+    assert_eq!((cpu.iowait_percent, cpu.steal_percent), (None, None));
 }
 
 fn any_disk() -> impl Strategy<Value = DiskCounters> {

@@ -54,11 +54,12 @@ fn window(o: &Observation) -> Value {
         (name.clone(), Value::Object(figures(&DISK_FIELDS, tally, span)))
     };
     let core = |core: &counters::CoreTally| {
+        let share = |ticks: Option<u64>| core.cpu.percent(ticks?);
         json!({
             "core": core.core,
-            "busy_percent": core.cpu.percent(core.cpu.busy_ticks),
-            "iowait_percent": core.cpu.percent(core.cpu.iowait_ticks),
-            "steal_percent": core.cpu.percent(core.cpu.steal_ticks),
+            "busy_percent": share(Some(core.cpu.busy_ticks)),
+            "iowait_percent": share(core.cpu.iowait_ticks),
+            "steal_percent": share(core.cpu.steal_ticks),
         })
     };
     let mut line = json!({

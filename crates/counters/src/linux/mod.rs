@@ -182,15 +182,15 @@ fn parse_stat(text: &[u8]) -> CpuCounters {
         let Some(name) = fields.next().and_then(|name| name.strip_prefix(b"cpu")) else {
             continue;
         };
-        let mut next = || fields.next().and_then(number).unwrap_or(0);
+        let mut next = || fields.next().and_then(number);
         let ticks = CpuTicks {
-            user: next(),
-            nice: next(),
-            system: next(),
-            idle: next(),
+            user: next().unwrap_or(0),
+            nice: next().unwrap_or(0),
+            system: next().unwrap_or(0),
+            idle: next().unwrap_or(0),
             iowait: next(),
-            irq: next(),
-            softirq: next(),
+            irq: next().unwrap_or(0),
+            softirq: next().unwrap_or(0),
             steal: next(),
         };
         if name.is_empty() {
@@ -264,7 +264,7 @@ mod tests {
         let text =
             b"cpu  30 1 2 3 4 5 6 7 8 9\ncpu0 1 2 3 4 5 6 7 8 0 0\ncpu2 9 9\nintr 1 2\nctxt 3\n";
         let cpus = parse_stat(text);
-        assert_eq!((cpus.total.user, cpus.total.steal), (30, 7));
+        assert_eq!((cpus.total.user, cpus.total.steal), (30, Some(7)));
         assert_eq!((cpus.total.total(), cpus.total.busy()), (58, 51));
         let cores: Vec<_> = cpus.cores.iter().map(|core| core.core).collect();
         assert_eq!(cores, [0, 2]);

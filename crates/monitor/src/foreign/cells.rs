@@ -161,8 +161,8 @@ pub(super) fn sysstat_cpu(
     let ticks = |percent: f64| whole(all * percent / 100.0);
     Some(CpuTally {
         busy_ticks: ticks((100.0 - idle - iowait).max(0.0)),
-        iowait_ticks: ticks(iowait),
-        steal_ticks: ticks(steal),
+        iowait_ticks: Some(ticks(iowait)),
+        steal_ticks: Some(ticks(steal)),
         ticks: whole(all),
     })
 }

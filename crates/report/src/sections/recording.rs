@@ -1,6 +1,8 @@
 //! What the operating system counted over time.
 
-use counters::{BlockKind, DISK_FIELDS, DiskTally, Field, SYSTEM_FIELDS, Span, SystemTally};
+use counters::{
+    BlockKind, CpuTally, DISK_FIELDS, DiskTally, Field, SYSTEM_FIELDS, Span, SystemTally,
+};
 use results::{AlertTime, Experiment, FoundBy, Measurement, RecordedPoint, Recording, show_figure};
 use workload::{show_duration, show_number};
 
@@ -436,19 +438,28 @@ fn host(r: &Recording, shown: &[RecordedPoint]) -> Vec<Block> {
 }
 
 fn cores(r: &Recording) -> Option<Table> {
-    let columns = vec![
-        column("core", say!("label-processor"), Unit::Count),
-        column("busy_percent", say!("label-busy"), Unit::Percent),
-        column("iowait_percent", say!("label-waiting-for-i-o"), Unit::Percent),
-        column("steal_percent", say!("label-given-to-others"), Unit::Percent),
+    type Part = fn(&CpuTally) -> Option<u64>;
+    let cores = &r.totals.cores;
+    let parts: [(_, _, Part); 3] = [
+        ("busy_percent", say!("label-busy"), |cpu| Some(cpu.busy_ticks)),
+        ("iowait_percent", say!("label-waiting-for-i-o"), |cpu| cpu.iowait_ticks),
+        ("steal_percent", say!("label-given-to-others"), |cpu| cpu.steal_ticks),
     ];
+    let mut columns = vec![column("core", say!("label-processor"), Unit::Count)];
+    let mut known: Vec<Part> = Vec::new();
+    // Windows knows only the first of them.
+    for (name, title, part) in parts {
+        if cores.iter().any(|core| part(&core.cpu).is_some()) {
+            columns.push(column(name, title, Unit::Percent));
+            known.push(part);
+        }
+    }
     let line = |core: &counters::CoreTally| {
-        let share = |part| number(core.cpu.percent(part));
-        let cpu = &core.cpu;
-        let number_of = Cell::Number(f64::from(core.core));
-        vec![number_of, share(cpu.busy_ticks), share(cpu.iowait_ticks), share(cpu.steal_ticks)]
+        let share = |part: &Part| number(part(&core.cpu).and_then(|ticks| core.cpu.percent(ticks)));
+        let shares = known.iter().map(|part| share(part));
+        [Cell::Number(f64::from(core.core))].into_iter().chain(shares).collect()
     };
-    let lines = r.totals.cores.iter().map(line).collect();
+    let lines = cores.iter().map(line).collect();
     let caption = say!("recording-whole-time");
     table("cores", say!("heading-processors"), &caption, columns, lines)
 }
