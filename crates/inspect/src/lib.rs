@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 mod finding;
 mod host;
 mod inspection;
+mod judged;
 mod layer;
 mod link;
 mod lossy_path;
@@ -27,7 +28,19 @@ mod platform;
 #[cfg(not(any(target_os = "linux", windows)))]
 #[path = "other.rs"]
 mod platform;
-// Functions of bytes, which are tested on every system.
+// What needs only the answers of Windows, which is tested on every system.
+#[cfg(any(windows, test))]
+#[path = "windows/answers.rs"]
+mod windows_answers;
+#[cfg(any(windows, test))]
+#[path = "windows/examine.rs"]
+mod windows_examine;
+#[cfg(any(windows, test))]
+#[path = "windows/findings.rs"]
+mod windows_findings;
+#[cfg(test)]
+#[path = "windows/replay.rs"]
+mod windows_replay;
 #[cfg(any(windows, test))]
 #[path = "windows/structures.rs"]
 mod windows_structures;
@@ -44,6 +57,9 @@ pub use platform::{Extent, Writeback, extent_map};
 pub use processors::{Processor, Processors};
 pub use rules::{Rule, rule, rules};
 pub use storage::{Device, FileSystem, Partition, Storage, TargetKind};
+
+/// The first line of a recording of the answers of a system.
+pub const ANSWERS: &str = "iosonde.answers/1";
 
 /// Why a target could not be examined.
 #[derive(Debug, thiserror::Error)]
@@ -74,6 +90,18 @@ pub enum InspectError {
     Unavailable {
         /// The name of the operating system.
         system: &'static str,
+    },
+    /// The answers of this operating system are not recorded.
+    #[error("answers of the system can only be recorded on Windows, and this is {system}")]
+    Unrecordable {
+        /// The name of the operating system.
+        system: &'static str,
+    },
+    /// The recording of answers could not be written.
+    #[error("cannot write the recording of answers: {source}")]
+    Unwritable {
+        /// Why not.
+        source: io::Error,
     },
 }
 
@@ -121,6 +149,19 @@ impl Inspector {
     /// Findings carry their reasons. A target that cannot be examined is an error.
     pub fn inspection(&self, request: &Request) -> Result<Inspection, InspectError> {
         platform::inspection(&self.root, request)
+    }
+
+    /// The same, and hands over a text with every answer of the system as bytes, from which tests
+    /// make a machine like this one. Paths, names of volumes, serial numbers and identities of
+    /// disks are left out. Only Windows can be recorded.
+    pub fn record(
+        &self,
+        request: &Request,
+        write: impl FnOnce(&str) -> io::Result<()>,
+    ) -> Result<Inspection, InspectError> {
+        let (inspection, recording) = platform::recorded_inspection(&self.root, request)?;
+        write(&recording).map_err(|source| InspectError::Unwritable { source })?;
+        Ok(inspection)
     }
 }
 

@@ -34,3 +34,10 @@ pub(crate) fn processors(_root: &Path) -> Processors {
 pub(crate) fn inspection(_root: &Path, _request: &Request) -> Result<Inspection, InspectError> {
     Err(InspectError::Unavailable { system: env::consts::OS })
 }
+
+pub(crate) fn recorded_inspection(
+    _root: &Path,
+    _request: &Request,
+) -> Result<(Inspection, String), InspectError> {
+    Err(InspectError::Unrecordable { system: env::consts::OS })
+}

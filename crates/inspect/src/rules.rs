@@ -1,8 +1,8 @@
 //! The rules by which a set-up is judged: why each matters for a database, and where that is
 //! documented.
 //!
-//! The code that knows the facts decides when a rule applies (`linux/findings`); docs/inspect.md
-//! lists all rules.
+//! The code that knows the facts decides when a rule applies (`judged`, `linux/findings`,
+//! `windows/findings`); docs/inspect.md lists all rules.
 
 /// A rule by which a set-up is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -60,6 +60,13 @@ pub(crate) fn inspection(root: &Path, request: &Request) -> Result<Inspection, I
     Ok(inspection)
 }
 
+pub(crate) fn recorded_inspection(
+    _root: &Path,
+    _request: &Request,
+) -> Result<(Inspection, String), InspectError> {
+    Err(InspectError::Unrecordable { system: std::env::consts::OS })
+}
+
 /// Puts the most serious first, and adds to each why it matters.
 fn explain(inspection: &mut Inspection) {
     let of_targets = inspection.targets.iter_mut().map(|target| &mut target.storage.findings);

@@ -23,6 +23,6 @@ mod tree;
 
 pub use extents::{Extent, Writeback, extent_map};
 pub(crate) use host::host;
-pub(crate) use inspection::inspection;
+pub(crate) use inspection::{inspection, recorded_inspection};
 pub(crate) use processors::processors;
 pub(crate) use storage::storage;

@@ -23,7 +23,8 @@ use windows_sys::Win32::System::SystemInformation::{
 
 /// Characters of a path or a text that is asked for.
 const ROOM: usize = 33_000;
-const FILE_READ_ONLY_VOLUME: u32 = 0x0008_0000;
+/// Room for the answer of a device: some hundred extents, or the texts of a disk.
+const ANSWER_BYTES: usize = 32 << 10;
 
 /// A text as Windows takes it.
 fn wide(text: impl AsRef<std::ffi::OsStr>) -> Vec<u16> {
@@ -41,7 +42,7 @@ fn done(result: i32) -> io::Result<()> {
 }
 
 /// A text of the registry under `HKEY_LOCAL_MACHINE`.
-pub(super) fn registry(key: &str, name: &str) -> Option<String> {
+pub(super) fn registry(key: &str, name: &str) -> io::Result<String> {
     let (key, name) = (wide(key), wide(name));
     let mut room = vec![0_u16; 512];
     let mut bytes = 1024;
@@ -52,39 +53,41 @@ pub(super) fn registry(key: &str, name: &str) -> Option<String> {
         let root = HKEY_LOCAL_MACHINE;
         RegGetValueW(root, names.0, names.1, RRF_RT_REG_SZ, none, to, &raw mut bytes)
     };
-    let found = (status == 0).then(|| text(&room).trim().to_owned());
-    found.filter(|text| !text.is_empty())
+    if status == 0 {
+        Ok(text(&room))
+    } else {
+        Err(io::Error::from_raw_os_error(status.cast_signed()))
+    }
 }
 
 /// The version of the system: major, minor, build.
-pub(super) fn version() -> (u32, u32, u32) {
+pub(super) fn version() -> [u32; 3] {
     let length = u32::try_from(size_of::<OSVERSIONINFOW>()).unwrap_or(0);
     let mut version = OSVERSIONINFOW { dwOSVersionInfoSize: length, ..OSVERSIONINFOW::default() };
     // SAFETY: the structure is as long as it says. The call does not fail.
     unsafe { RtlGetVersion(&raw mut version) };
-    (version.dwMajorVersion, version.dwMinorVersion, version.dwBuildNumber)
+    [version.dwMajorVersion, version.dwMinorVersion, version.dwBuildNumber]
 }
 
 /// Bytes of memory, and of that what programs can still have.
-pub(super) fn memory() -> Option<(u64, u64)> {
+pub(super) fn memory() -> io::Result<[u64; 2]> {
     let length = u32::try_from(size_of::<MEMORYSTATUSEX>()).unwrap_or(0);
     let mut status = MEMORYSTATUSEX { dwLength: length, ..MEMORYSTATUSEX::default() };
     // SAFETY: the structure is as long as it says.
-    let known = unsafe { GlobalMemoryStatusEx(&raw mut status) != 0 };
-    known.then_some((status.ullTotalPhys, status.ullAvailPhys))
+    done(unsafe { GlobalMemoryStatusEx(&raw mut status) })?;
+    Ok([status.ullTotalPhys, status.ullAvailPhys])
 }
 
 /// The records of all processors.
-pub(super) fn processors() -> Vec<u8> {
+pub(super) fn processors() -> io::Result<Vec<u8>> {
     let mut bytes = 1 << 20;
     // Of 64 bits each, since the records are aligned to that.
     let mut room = vec![0_u64; 1 << 17];
     // SAFETY: Windows writes at most `bytes`, and then how many it wrote.
-    let known = unsafe {
-        GetLogicalProcessorInformationEx(RelationAll, room.as_mut_ptr().cast(), &raw mut bytes) != 0
-    };
-    let used = if known { bytes as usize } else { 0 };
-    room.iter().flat_map(|word| word.to_le_bytes()).take(used).collect()
+    done(unsafe {
+        GetLogicalProcessorInformationEx(RelationAll, room.as_mut_ptr().cast(), &raw mut bytes)
+    })?;
+    Ok(room.iter().flat_map(|word| word.to_le_bytes()).take(bytes as usize).collect())
 }
 
 /// Where a path leads, with every link followed.
@@ -114,17 +117,16 @@ pub(super) fn mount_point(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// The name of the volume that is mounted there, such as `\\?\Volume{…}\`.
-pub(super) fn volume(mount_point: &Path) -> Option<String> {
+pub(super) fn volume(mount_point: &Path) -> io::Result<String> {
     let path = wide(mount_point);
     let mut room = [0_u16; 64];
     // SAFETY: the name ends in 0, and Windows writes at most 64 characters.
-    done(unsafe { GetVolumeNameForVolumeMountPointW(path.as_ptr(), room.as_mut_ptr(), 64) })
-        .ok()?;
-    Some(text(&room))
+    done(unsafe { GetVolumeNameForVolumeMountPointW(path.as_ptr(), room.as_mut_ptr(), 64) })?;
+    Ok(text(&room))
 }
 
-/// The kind of the file system that is mounted there, and whether it can only be read.
-pub(super) fn file_system(mount_point: &Path) -> io::Result<(String, bool)> {
+/// The kind of the file system that is mounted there, and its flags.
+pub(super) fn file_system(mount_point: &Path) -> io::Result<(String, u32)> {
     let path = wide(mount_point);
     let (mut flags, mut name) = (0, [0_u16; 64]);
     let none = std::ptr::null_mut::<u32>();
@@ -134,20 +136,19 @@ pub(super) fn file_system(mount_point: &Path) -> io::Result<(String, bool)> {
         let nothing = (none.cast(), none);
         GetVolumeInformationW(path.as_ptr(), nothing.0, 0, nothing.1, nothing.1, number, room, 64)
     })?;
-    Ok((text(&name), flags & FILE_READ_ONLY_VOLUME != 0))
+    Ok((text(&name), flags))
 }
 
 /// Bytes of a cluster of the file system that is mounted there.
-pub(super) fn cluster_bytes(mount_point: &Path) -> Option<u64> {
+pub(super) fn cluster_bytes(mount_point: &Path) -> io::Result<u64> {
     let path = wide(mount_point);
     let (mut sectors, mut bytes, mut free, mut all) = (0, 0, 0, 0);
     // SAFETY: the name ends in 0, and each of the four numbers is written once.
     done(unsafe {
         let numbers = (&raw mut sectors, &raw mut bytes, &raw mut free, &raw mut all);
         GetDiskFreeSpaceW(path.as_ptr(), numbers.0, numbers.1, numbers.2, numbers.3)
-    })
-    .ok()?;
-    Some(u64::from(sectors) * u64::from(bytes))
+    })?;
+    Ok(u64::from(sectors) * u64::from(bytes))
 }
 
 /// Bytes that this user may take, all bytes, and all that are free.
@@ -167,18 +168,19 @@ pub(super) fn ask(path: &str) -> io::Result<File> {
     OpenOptions::new().access_mode(0).open(path)
 }
 
-/// What a device answers; nothing where it does not.
-pub(super) fn control(device: &File, code: u32, input: &[u8], room: usize) -> Vec<u8> {
-    let mut answer = vec![0_u8; room];
-    let lengths = (u32::try_from(input.len()).unwrap_or(0), u32::try_from(room).unwrap_or(0));
+/// What a device answers.
+pub(super) fn control(device: &File, code: u32, input: &[u8]) -> io::Result<Vec<u8>> {
+    let mut answer = vec![0_u8; ANSWER_BYTES];
+    let lengths =
+        (u32::try_from(input.len()).unwrap_or(0), u32::try_from(ANSWER_BYTES).unwrap_or(0));
     let mut returned = 0;
     // SAFETY: takes a handle that is open; Windows reads and writes at most these lengths, and one
     // number.
-    let result = unsafe {
+    done(unsafe {
         let (from, to) = (input.as_ptr().cast::<c_void>(), answer.as_mut_ptr().cast::<c_void>());
         let (handle, none) = (device.as_raw_handle(), std::ptr::null_mut());
         DeviceIoControl(handle, code, from, lengths.0, to, lengths.1, &raw mut returned, none)
-    };
-    answer.truncate(if result == 0 { 0 } else { returned as usize });
-    answer
+    })?;
+    answer.truncate(returned as usize);
+    Ok(answer)
 }

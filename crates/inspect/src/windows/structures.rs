@@ -1,6 +1,6 @@
 //! What Windows answers about processors, volumes and disks: bytes in, values out.
 
-use crate::{Device, Processor};
+use crate::{Device, Partition, Processor};
 
 fn int(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
@@ -12,6 +12,24 @@ fn short(bytes: &[u8], at: usize) -> Option<u16> {
 
 fn long(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+/// All whole numbers of 32 bits in an answer.
+pub(crate) fn ints(answer: &[u8]) -> Vec<u32> {
+    answer.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
+}
+
+/// All whole numbers of 64 bits in an answer.
+pub(crate) fn longs(answer: &[u8]) -> Vec<u64> {
+    answer.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect()
+}
+
+/// The kind of a file system and whether it can only be read, from its flags and its name.
+pub(crate) fn file_system(answer: &[u8]) -> (String, bool) {
+    const FILE_READ_ONLY_VOLUME: u32 = 0x0008_0000;
+    let name = answer.get(4..).unwrap_or_default();
+    let flags = int(answer, 0).unwrap_or(0);
+    (String::from_utf8_lossy(name).into_owned(), flags & FILE_READ_ONLY_VOLUME != 0)
 }
 
 /// What a record of `GetLogicalProcessorInformationEx` is of.
@@ -108,6 +126,31 @@ pub(crate) fn extents(answer: &[u8]) -> Vec<Extent> {
     (0..count).map_while(extent).collect()
 }
 
+/// Bytes of `DRIVE_LAYOUT_INFORMATION_EX` before its partitions.
+pub(crate) const LAYOUT_BYTES: usize = 48;
+/// Bytes of `PARTITION_INFORMATION_EX`.
+pub(crate) const PARTITION_BYTES: usize = 144;
+
+/// The partitions of a disk, from the answer to `IOCTL_DISK_GET_DRIVE_LAYOUT_EX`, in the order of
+/// the disk. Entries that are not used, and those that only hold others, are left out.
+pub(crate) fn partitions(answer: &[u8]) -> Vec<Partition> {
+    const MBR: u32 = 0;
+    const UNUSED_OR_EXTENDED: [u8; 3] = [0, 5, 15];
+    let count = int(answer, 4).unwrap_or(0) as usize;
+    let entries = answer.get(LAYOUT_BYTES..).unwrap_or_default().as_chunks::<PARTITION_BYTES>().0;
+    let partition = |entry: &[u8; PARTITION_BYTES]| {
+        let holds_none = int(entry, 0)? == MBR && UNUSED_OR_EXTENDED.contains(&entry[32]);
+        let (start_bytes, size_bytes) = (long(entry, 8)?, long(entry, 16)?);
+        let number = int(entry, 24)?;
+        let name = format!("Partition {number}");
+        let found = Partition { name, number: Some(number), start_bytes, size_bytes };
+        (!holds_none && size_bytes > 0).then_some(found)
+    };
+    let mut found: Vec<Partition> = entries.iter().take(count).filter_map(partition).collect();
+    found.sort_by_key(|partition| partition.start_bytes);
+    found
+}
+
 /// The answers of a disk to `IOCTL_STORAGE_QUERY_PROPERTY` and for its geometry; empty where it
 /// gave none.
 #[derive(Debug, Default)]
@@ -124,6 +167,8 @@ pub(crate) struct Answers {
     pub(crate) seek_penalty: Vec<u8>,
     /// `DISK_GEOMETRY_EX`.
     pub(crate) geometry: Vec<u8>,
+    /// Whether it cannot be written to.
+    pub(crate) read_only: Option<bool>,
 }
 
 /// What these answers say of a disk.
@@ -132,6 +177,9 @@ pub(crate) fn disk(name: String, answers: &Answers) -> Device {
     let positive = |value: Option<u32>| value.filter(|v| *v > 0).map(u64::from);
     let alignment = |at| positive(int(&answers.alignment, at));
     let cache = |at| int(&answers.write_cache, at);
+    let has_cache = cache(12) == Some(2);
+    // Somebody told Windows that a battery protects the cache, so it does not flush it.
+    let is_left = has_cache && answers.write_cache.get(25).is_some_and(|told| *told != 0);
     Device {
         name,
         size_bytes: long(&answers.geometry, 24).unwrap_or(0),
@@ -146,9 +194,12 @@ pub(crate) fn disk(name: String, answers: &Answers) -> Device {
         max_io_bytes: positive(int(&answers.adapter, 8)),
         write_cache: match cache(12) {
             Some(1) => Some("write through".to_owned()),
+            Some(2) if is_left => Some("write through".to_owned()),
             Some(2) => Some("write back".to_owned()),
             _ => None,
         },
+        cache_type: is_left.then(|| "write back".to_owned()),
+        read_only: answers.read_only,
         fua: match cache(20) {
             Some(1) => Some(false),
             Some(2) => Some(true),

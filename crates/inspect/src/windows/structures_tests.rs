@@ -53,21 +53,23 @@ fn a_volume_is_on_parts_of_disks() {
     assert_eq!(extents(&u32::MAX.to_le_bytes()), []);
 }
 
-fn ints(numbers: &[u32]) -> Vec<u8> {
+fn bytes_of(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
 #[test]
 fn a_disk_says_what_it_is() {
-    let mut device = ints(&[40, 80, 0, 0, 40, 52, 60, 17, 0, 0]);
+    let mut device = bytes_of(&[40, 80, 0, 0, 40, 52, 60, 17, 0, 0]);
     device.extend(b"  FAST 2 TB\0\x31.0\0\0\0\0\0  S123\0");
     let answers = Answers {
         device,
-        adapter: ints(&[32, 32, 131_072]),
-        write_cache: ints(&[28, 28, 2, 2, 1, 2, 0]),
-        alignment: ints(&[28, 28, 64, 0, 512, 4096, 0]),
+        adapter: bytes_of(&[32, 32, 131_072]),
+        write_cache: bytes_of(&[28, 28, 2, 2, 1, 2, 0]),
+        alignment: bytes_of(&[28, 28, 64, 0, 512, 4096, 0]),
         seek_penalty: vec![12, 0, 0, 0, 12, 0, 0, 0, 0],
-        geometry: [ints(&[0; 5]), ints(&[512]), (2_u64 << 40).to_le_bytes().to_vec()].concat(),
+        geometry: [bytes_of(&[0; 5]), bytes_of(&[512]), (2_u64 << 40).to_le_bytes().to_vec()]
+            .concat(),
+        read_only: None,
     };
     let disk = disk("PhysicalDrive1".to_owned(), &answers);
     assert_eq!((disk.name.as_str(), disk.size_bytes), ("PhysicalDrive1", 2 << 40));
@@ -105,10 +107,12 @@ proptest! {
     fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         processors(&bytes);
         extents(&bytes);
+        partitions(&bytes);
+        file_system(&bytes);
         let copy = || bytes.clone();
         let answers = Answers {
             device: copy(), adapter: copy(), write_cache: copy(), alignment: copy(),
-            seek_penalty: copy(), geometry: copy(),
+            seek_penalty: copy(), geometry: copy(), read_only: None,
         };
         disk("d".to_owned(), &answers);
     }

@@ -1,7 +1,10 @@
 //! What the system counts and how storage is set up; and the browser.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+
+use testing::program::fails;
 
 use super::{Running, place};
 
@@ -32,8 +35,15 @@ fn a_directory_is_inspected() {
     let file_system = &inspection["targets"][0]["storage"]["file_system"];
     assert!(file_system["total_bytes"].as_u64().unwrap() > 0, "{inspection:#}");
     assert!(inspection["host"]["memory_bytes"].as_u64().unwrap() > 0);
-    let text = place.says(&["inspect", &data]);
-    assert!(text.contains("judges nothing"), "it does not claim that all is well: {text}");
+    let text = place.says(&["inspect", &data, "--record", "answers.txt"]);
+    assert!(text.contains("allocation-unit"), "Wine has 4 KiB: {text}");
+    assert!(text.contains("does not ask"), "it does not claim that all is well: {text}");
+    let answers = place.text("answers.txt");
+    assert!(answers.starts_with("iosonde.answers/1\n"), "{answers}");
+    assert!(answers.contains("C:\\\tfile-system\t") && !answers.contains(&data), "{answers}");
+    fs::write(place.path("notes.txt"), "somebody's").unwrap();
+    let output = place.run(&["inspect", &data, "--record", "notes.txt"]);
+    fails(&output, 1, "cannot write the recording of answers: it is there and no recording");
 }
 
 #[test]

@@ -1,14 +1,11 @@
 //! Whole disks: queues, caches, links, state.
 
 use super::{INFO, SERIOUS, WARNING, in_block, size};
+use crate::judged::{self, OWN_WORD};
 use crate::{Device, Finding, LayerKind, Storage, giga_per_s};
 
 /// What a host bus adapter comes with at best; SATA cannot do more than 32, one of which is kept.
 const DEPTH_LEAST: u64 = 31;
-/// Read-ahead of databases is 512 KiB at once.
-const IO_BYTES_LEAST: u64 = 512 << 10;
-/// Ways to a device on which the device itself says whether it turns.
-const OWN_WORD: [&str; 3] = ["sata", "sas", "usb"];
 
 pub(super) fn of(storage: &Storage, device: &Device) -> Vec<Finding> {
     let is = |transport: &str| device.transport.as_deref() == Some(transport);
@@ -16,8 +13,7 @@ pub(super) fn of(storage: &Storage, device: &Device) -> Vec<Finding> {
     findings.extend([write_cache(device), flush_disabled(device), depth(device)]);
     findings.extend([link(device), lowered(device), state(storage, device)]);
     findings.extend([read_only(storage, device), thin(device), zoned(device)]);
-    findings.extend([split(device), sectors(device)]);
-    findings.push(is("usb").then(|| usb(device)));
+    findings.extend([split(device), sectors(device), usb(device)]);
     findings.push(is("zram").then(|| zram(device)));
     findings.into_iter().flatten().collect()
 }
@@ -74,31 +70,19 @@ fn rotating(device: &Device) -> Option<Finding> {
 }
 
 fn write_cache(device: &Device) -> Option<Finding> {
-    let volatile = device.write_cache.as_deref() == Some("write back") && device.fua == Some(false);
-    volatile.then(|| {
-        let message = format!(
-            "{} has a volatile write cache and no forced unit access: each durable write costs a \
-             flush of the whole cache.",
-            device.name
-        );
-        Finding::new(INFO, "volatile-write-cache", message)
+    judged::write_cache(device).map(|finding| {
+        finding
             .evidence(queue(device, "write_cache"), "write back")
             .evidence(queue(device, "fua"), 0)
     })
 }
 
 fn flush_disabled(device: &Device) -> Option<Finding> {
-    let own = device.cache_type.as_deref().filter(|cache| cache.starts_with("write back"))?;
-    (device.write_cache.as_deref() == Some("write through")).then(|| {
-        let message = format!(
-            "{} says that it has a volatile write cache, but the kernel was told that it has none \
-             and never flushes it: a power failure loses what was acknowledged.",
-            device.name
-        );
-        Finding::new(SERIOUS, "flush-disabled", message)
+    let own = device.cache_type.as_deref()?;
+    judged::flush_disabled(device).map(|finding| {
+        finding
             .evidence(in_block(&device.name, "device/scsi_disk/*/cache_type"), own)
             .evidence(queue(device, "write_cache"), "write through")
-            .remedy("Let the kernel flush, unless a battery protects the cache.")
             .command(format!("echo 'write back' > /sys/block/{}/queue/write_cache", device.name))
     })
 }
@@ -185,14 +169,9 @@ fn state(storage: &Storage, device: &Device) -> Option<Finding> {
 fn read_only(storage: &Storage, device: &Device) -> Option<Finding> {
     // A file system that is read-only says so itself.
     let told = storage.file_system.as_ref().is_some_and(|fs| fs.read_only);
-    (device.read_only == Some(true) && !told).then(|| {
-        let message = format!("{} cannot be written to.", device.name);
-        Finding::new(SERIOUS, "device-read-only", message)
+    judged::device_read_only(device).filter(|_| !told).map(|finding| {
+        finding
             .evidence(in_block(&device.name, "ro"), 1)
-            .remedy(
-                "Find out who made it so: a switch, the array, the kernel after errors, or an \
-                 administrator.",
-            )
             .command(format!("blockdev --setrw /dev/{}", device.name))
     })
 }
@@ -220,14 +199,8 @@ fn zoned(device: &Device) -> Option<Finding> {
 }
 
 fn split(device: &Device) -> Option<Finding> {
-    let most = device.max_io_bytes.filter(|bytes| *bytes < IO_BYTES_LEAST)?;
-    let message = format!(
-        "The kernel issues at most {} at once to {}; larger I/Os are split.",
-        size(most),
-        device.name
-    );
-    let finding = Finding::new(INFO, "io-split", message)
-        .evidence(queue(device, "max_sectors_kb"), most >> 10);
+    let most = device.max_io_bytes?;
+    let finding = judged::split(device)?.evidence(queue(device, "max_sectors_kb"), most >> 10);
     let can = device.max_hardware_io_bytes.filter(|can| *can > most);
     Some(match can {
         None => finding.remedy("The device takes no more at once."),
@@ -244,25 +217,16 @@ fn split(device: &Device) -> Option<Finding> {
 
 fn sectors(device: &Device) -> Option<Finding> {
     let (logical, physical) = (device.logical_block_bytes?, device.physical_block_bytes?);
-    let own_word = device.transport.as_deref().is_some_and(|t| OWN_WORD.contains(&t));
-    (logical < physical && own_word && device.rotational == Some(true)).then(|| {
-        let message = format!(
-            "{} takes writes of {logical} bytes but has blocks of {physical}: a smaller write \
-             waits for a read.",
-            device.name
-        );
-        Finding::new(INFO, "emulated-sectors", message)
+    judged::sectors(device).map(|finding| {
+        finding
             .evidence(queue(device, "logical_block_size"), logical)
             .evidence(queue(device, "physical_block_size"), physical)
-            .remedy("Let the database write its log in blocks of 4 KiB.")
     })
 }
 
-fn usb(device: &Device) -> Finding {
-    let message = format!("{} is attached by USB.", device.name);
-    Finding::new(WARNING, "usb-attached", message)
-        .evidence(in_block(&device.name, ""), "below a USB controller")
-        .remedy("Do not keep a database on it.")
+fn usb(device: &Device) -> Option<Finding> {
+    let place = in_block(&device.name, "");
+    judged::usb(device).map(|finding| finding.evidence(place, "below a USB controller"))
 }
 
 fn zram(device: &Device) -> Finding {

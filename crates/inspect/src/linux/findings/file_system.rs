@@ -3,16 +3,11 @@
 use std::path::Path;
 
 use super::{INFO, SERIOUS, WARNING, quoted, size};
+use crate::judged;
 use crate::{FileSystem, Finding, Storage};
-
-/// Beyond this, file systems scatter new files over what room is left.
-const FULL_PERCENT: f64 = 85.0;
 
 /// The page of most file systems, and half of a database's.
 const BLOCK_BYTES: u64 = 4096;
-
-/// The cluster size that is recommended for NTFS under SQL Server.
-const NTFS_BYTES: u64 = 64 << 10;
 
 const MOUNTS: &str = "/proc/self/mountinfo";
 
@@ -98,10 +93,9 @@ pub(super) fn no_block_device(place: &str, what: &str) -> Finding {
 
 fn room(file_system: &FileSystem) -> Option<Finding> {
     let place = file_system.mount_point.display();
-    if file_system.read_only {
-        let message = format!("{place} cannot be written to: it is mounted read-only.");
+    if let Some(finding) = judged::read_only(file_system) {
         return Some(
-            Finding::new(SERIOUS, "read-only", message)
+            finding
                 .evidence(MOUNTS, "ro")
                 .remedy(
                     "Mount it for writing; if it was so once, look in the kernel's log for the \
@@ -110,19 +104,9 @@ fn room(file_system: &FileSystem) -> Option<Finding> {
                 .command(remount(file_system, "rw")),
         );
     }
-    if file_system.used_percent < FULL_PERCENT {
-        return None;
-    }
-    let message = format!(
-        "{place} is {:.1} % full with {} of {} left: new files become fragmented, and solid-state \
-         disks slower.",
-        file_system.used_percent,
-        size(file_system.available_bytes),
-        size(file_system.total_bytes),
-    );
-    let finding = Finding::new(WARNING, "file-system-full", message)
-        .evidence(format!("statvfs of {place}"), format!("{:.1} %", file_system.used_percent));
-    Some(finding.remedy("Make room, or judge the figures as those of a full file system."))
+    let percent = format!("{:.1} %", file_system.used_percent);
+    judged::full(file_system)
+        .map(|finding| finding.evidence(format!("statvfs of {place}"), percent))
 }
 
 fn remount(file_system: &FileSystem, option: &str) -> String {
@@ -284,15 +268,10 @@ fn unit(file_system: &FileSystem) -> Option<Finding> {
     let place = file_system.mount_point.display();
     let seen = |finding: Finding| finding.evidence(format!("statvfs of {place}"), bytes);
     if ["ntfs", "ntfs3", "fuseblk"].contains(&kind) {
-        let message = format!(
-            "{place} ({kind}) gives out space in units of {}; for SQL Server 64 KiB are \
-             recommended.",
-            size(bytes)
-        );
-        let finding = Finding::new(INFO, "allocation-unit", message)
-            .remedy("Format it anew with units of 64 KiB; what is on it is lost by that.")
-            .command(format!("mkfs.ntfs --cluster-size 65536 {}", source(file_system)));
-        return (bytes != NTFS_BYTES).then(|| seen(finding));
+        return judged::allocation_unit(file_system).map(|finding| {
+            let to = source(file_system);
+            seen(finding).command(format!("mkfs.ntfs --cluster-size 65536 {to}"))
+        });
     }
     let known = ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs"].contains(&kind);
     if !known || bytes == 0 || bytes >= BLOCK_BYTES {

@@ -10,15 +10,13 @@ mod probed;
 use std::path::Path;
 
 use super::chain::PlacedPartition;
-use crate::{Finding, Host, Severity, Storage, TargetKind};
+pub(super) use crate::judged::sort;
+use crate::judged::{INFO, SERIOUS, WARNING, size};
+use crate::{Finding, Host, Storage, TargetKind};
 
 pub(super) use alignment::of_partitions;
 pub(super) use machine::{shared, unsynchronised};
 pub(super) use probed::{of_asked, of_disks, of_extents, of_paths, of_swap};
-
-const INFO: Severity = Severity::Info;
-const WARNING: Severity = Severity::Warning;
-const SERIOUS: Severity = Severity::Serious;
 
 /// All findings about how the storage of a target is set up, the most serious first.
 pub(super) fn of_storage(storage: &Storage, partitions: &[PlacedPartition]) -> Vec<Finding> {
@@ -47,11 +45,6 @@ pub(super) fn of_host(host: &Host) -> Vec<Finding> {
     findings
 }
 
-/// The most serious first; equal ones keep their order.
-pub(super) fn sort(findings: &mut [Finding]) {
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-}
-
 /// The place of a file in the directory of a block device.
 fn in_block(name: &str, file: &str) -> String {
     format!("/sys/class/block/{}/{file}", name.replace('/', "!"))
@@ -67,19 +60,6 @@ fn quoted(path: &Path) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// A size with its unit.
-fn size(bytes: u64) -> String {
-    const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
-    for (unit, bits) in UNITS {
-        if bytes >= 1 << bits {
-            let value = bytes as f64 / (1_u64 << bits) as f64;
-            let whole = bytes.is_multiple_of(1 << bits) || value >= 100.0;
-            return if whole { format!("{value:.0} {unit}") } else { format!("{value:.1} {unit}") };
-        }
-    }
-    format!("{bytes} B")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,12 +70,5 @@ mod tests {
         assert_eq!(quoted(Path::new("/a b;rm")), "'/a b;rm'");
         assert_eq!(quoted(Path::new("/it's")), r"'/it'\''s'");
         assert_eq!(quoted(Path::new("")), "''");
-    }
-
-    #[test]
-    fn sizes() {
-        assert_eq!(size(512), "512 B");
-        assert_eq!(size(64 << 10), "64 KiB");
-        assert_eq!(size(3 << 29), "1.5 GiB");
     }
 }

@@ -7,6 +7,7 @@ use inspect::{Inspector, PlannedLoad, Request, Severity};
 
 use crate::commands::run::json;
 use crate::exit::{Failure, Outcome, print};
+use crate::files::{begins_with, claim, write_whole};
 
 /// `iosonde inspect`
 #[derive(Debug, Args)]
@@ -32,6 +33,10 @@ pub(crate) struct InspectArgs {
     /// Exit with code 4 if a finding has this severity or a higher one
     #[arg(long, value_name = "SEVERITY", value_enum)]
     fail_on: Option<SeverityArg>,
+
+    /// On Windows, also write every answer of the system to this file, as docs/windows.md says
+    #[arg(long, value_name = "FILE", hide = true)]
+    record: Option<PathBuf>,
 }
 
 /// How grave a finding is.
@@ -62,8 +67,14 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<Outcome, Failure> {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         made: jiff::Timestamp::now().to_string(),
     };
-    let mut inspection =
-        Inspector::new().inspection(&request).map_err(|e| Failure::CannotRun(e.to_string()))?;
+    let mut inspection = match &args.record {
+        None => Inspector::new().inspection(&request),
+        Some(file) => Inspector::new().record(&request, |recording| {
+            claim(file, "recording of answers", |file| begins_with(file, inspect::ANSWERS))?;
+            write_whole(file, recording)
+        }),
+    }
+    .map_err(|e| Failure::CannotRun(e.to_string()))?;
     let met = args.fail_on.is_none_or(|limit| inspection.worst() < Some(limit.into()));
     if args.redact {
         inspection = report::redact::redact_inspection(&inspection)

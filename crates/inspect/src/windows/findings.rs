@@ -1,0 +1,117 @@
+//! Decides when the rules for a set-up on Windows apply; [`crate::rules`] says why they matter.
+
+use crate::judged::{self, WARNING};
+use crate::windows_examine::POWER;
+use crate::{Device, FileSystem, Finding, Host, Storage};
+
+/// The plans of Windows under which processors slow down.
+const SLOW_PLANS: [&str; 2] = ["balanced", "power saver"];
+
+/// All findings about the machine.
+pub(crate) fn of_host(host: &Host) -> Vec<Finding> {
+    power_plan(host).into_iter().collect()
+}
+
+fn power_plan(host: &Host) -> Option<Finding> {
+    let plan = host.settings.as_ref()?.governor.as_deref()?;
+    SLOW_PLANS.contains(&plan).then(|| {
+        let message =
+            format!("The power plan is `{plan}`: processors may be slow when an I/O completes.");
+        Finding::new(WARNING, "cpu-governor", message)
+            .evidence(format!(r"HKLM\{POWER}\ActivePowerScheme"), plan)
+            .remedy("Choose the plan High performance, at least while measuring.")
+            .command("powercfg /setactive SCHEME_MIN")
+    })
+}
+
+/// All findings about the storage of a target, the most serious first.
+pub(crate) fn of_storage(storage: &Storage) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    findings.extend(storage.file_system.iter().flat_map(of_file_system));
+    findings.extend(alignment(storage));
+    findings.extend(storage.devices.iter().flat_map(of_device));
+    judged::sort(&mut findings);
+    findings
+}
+
+fn of_file_system(file_system: &FileSystem) -> Vec<Finding> {
+    let place = file_system.mount_point.display();
+    let units = ["NTFS", "ReFS"].contains(&file_system.kind.as_str());
+    let unit = judged::allocation_unit(file_system).filter(|_| units).map(|finding| {
+        // The drive's letter, or the name of the volume.
+        let volume = place.to_string();
+        let volume = volume.trim_end_matches('\\');
+        finding
+            .evidence(format!("GetDiskFreeSpace of {place}"), file_system.block_bytes)
+            .command(format!("format {volume} /FS:{} /A:64K /Q", file_system.kind))
+    });
+    let read_only = judged::read_only(file_system).map(|finding| {
+        finding
+            .evidence(format!("GetVolumeInformation of {place}"), "FILE_READ_ONLY_VOLUME")
+            .remedy("Find out who made the volume read-only: an administrator, or a snapshot.")
+    });
+    let full = judged::full(file_system).map(|finding| {
+        let percent = format!("{:.1} %", file_system.used_percent);
+        finding.evidence(format!("GetDiskFreeSpaceEx of {place}"), percent)
+    });
+    [unit, read_only, full].into_iter().flatten().collect()
+}
+
+/// Where the volume begins on its disk.
+fn alignment(storage: &Storage) -> Option<Finding> {
+    let partition = storage.partition.as_ref()?;
+    let disk = storage.devices.first()?;
+    let (name, start) = (&partition.name, partition.start_bytes);
+    let finding = judged::alignment(
+        name,
+        start,
+        disk.physical_block_bytes,
+        judged::stripe(disk.optimal_io_bytes),
+    )?;
+    let place = format!("{} KiB on {}", kib(start), disk.name);
+    Some(
+        finding
+            .evidence("IOCTL_VOLUME_GET_VOLUME_DISK_EXTENTS", place)
+            .command("diskpart: create partition primary align=1024"),
+    )
+}
+
+/// KiB of a number of bytes, with a fraction where there is one.
+fn kib(bytes: u64) -> String {
+    if bytes.is_multiple_of(1024) {
+        (bytes / 1024).to_string()
+    } else {
+        format!("{:.1}", bytes as f64 / 1024.0)
+    }
+}
+
+fn of_device(device: &Device) -> Vec<Finding> {
+    let property = |name: &str| format!("{name} of {}", device.name);
+    let cache = property("STORAGE_WRITE_CACHE_PROPERTY");
+    let alignment = property("STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR");
+    let most = device.max_io_bytes.unwrap_or(0);
+    let blocks =
+        [device.logical_block_bytes, device.physical_block_bytes].map(|bytes| bytes.unwrap_or(0));
+    let all = [
+        judged::write_cache(device).map(|finding| {
+            finding.evidence(cache.clone(), "write back, WriteThroughSupported: no").remedy(
+                "Expect commits to be slow, unless a battery protects the cache; do not switch \
+                 the flushing off without one.",
+            )
+        }),
+        judged::flush_disabled(device)
+            .map(|finding| finding.evidence(cache.clone(), "UserDefinedPowerProtection")),
+        judged::device_read_only(device)
+            .map(|finding| finding.evidence(property("IOCTL_DISK_IS_WRITABLE"), "write-protected")),
+        judged::split(device).map(|finding| {
+            let adapter = property("STORAGE_ADAPTER_DESCRIPTOR");
+            finding.evidence(adapter, format!("MaximumTransferLength {most}"))
+        }),
+        judged::sectors(device).map(|finding| {
+            finding.evidence(alignment, format!("logical {}, physical {}", blocks[0], blocks[1]))
+        }),
+        judged::usb(device)
+            .map(|finding| finding.evidence(property("STORAGE_DEVICE_DESCRIPTOR"), "BusTypeUsb")),
+    ];
+    all.into_iter().flatten().collect()
+}
