@@ -58,6 +58,9 @@ pub enum Failing {
     },
     /// I/Os are not issued in time any more, or the copies take too long: throughput gives out.
     Throughput,
+    /// The host that replays: without what it added, everything would have held, or its processors
+    /// were busy all the time. It says nothing about the storage.
+    Host,
 }
 
 /// One replay of a search.
@@ -109,46 +112,78 @@ impl Attempt {
         figures: &Figures,
         (limits, contents): (&[Limit], &Contents),
     ) -> Self {
-        let span_ns = contents.span_ns;
         let is_whole = figures.errors == 0 && figures.unfinished == 0 && !figures.ended_early;
         let times = figures.ios() as f64 / contents.ios.max(1) as f64;
         let users = if is_whole && times > 0.0 { times } else { asked };
-        let throughput = match mode {
-            Mode::AsTimed => figures.backlog_ns as f64 > BACKLOG_MAX * span_ns as f64,
-            _ => figures.elapsed_ns as f64 > ELAPSED_MAX * span_ns as f64,
+        let as_is = (&figures.parts, figures.backlog_ns, figures.elapsed_ns);
+        let (held, throughput) = held(mode, as_is, (limits, contents));
+        let is_broken = figures.errors > 0 || figures.unfinished > 0;
+        let host = &figures.host;
+        let without = (&host.parts, host.backlog_ns, host.elapsed_ns);
+        let would_hold =
+            || host.is_its_work() && is_most(self::held(mode, without, (limits, contents)).0);
+        let failing = if is_broken {
+            Some(Failing::Throughput)
+        } else if !is_most(held) && (host.is_saturated() || would_hold()) {
+            Some(Failing::Host)
+        } else if throughput {
+            Some(Failing::Throughput)
+        } else {
+            worst(figures, limits).filter(|_| held < PARTS)
         };
-        if throughput || figures.errors > 0 || figures.unfinished > 0 {
-            return Self { users, mode, held: 0, failing: Some(Failing::Throughput) };
-        }
-        let held = figures.parts.iter().filter(|part| {
-            limits.iter().all(|limit| {
-                let histogram = &part[limit.class % SETS];
-                let by_chance = mode == Mode::AsTimed && limit.is_late_by_chance(histogram);
-                let quantile = histogram.quantile(limit.quantile);
-                histogram.count() < SUPPORT_MIN
-                    || by_chance
-                    || quantile.is_none_or(|ns| ns <= limit.at_most_ns)
-            })
-        });
-        let held = held.count();
-        let mut worst: Option<(f64, Failing)> = None;
-        for (index, limit) in limits.iter().enumerate() {
-            let class = &figures.classes[limit.class % SETS];
-            let Some(was_ns) = class.from_due.quantile(limit.quantile) else { continue };
-            let ratio = was_ns as f64 / limit.at_most_ns.max(1) as f64;
-            if worst.is_none_or(|(most, _)| ratio > most) {
-                worst = Some((ratio, Failing::Latency { limit: index, was_ns }));
-            }
-        }
-        let failing = worst.map(|(_, failing)| failing).filter(|_| held < PARTS);
-        Self { users, mode, held, failing }
+        Self { users, mode, held: if is_broken { 0 } else { held }, failing }
     }
 
     /// Whether everything held in most thirds: one rare event does not decide.
     #[must_use]
     pub fn holds(&self) -> bool {
-        2 * self.held > PARTS
+        is_most(self.held)
     }
+}
+
+fn is_most(held: usize) -> bool {
+    2 * held > PARTS
+}
+
+/// In how many thirds everything held, and whether throughput gave out, in which case it is none.
+fn held(
+    mode: Mode,
+    (parts, backlog_ns, elapsed_ns): (&[[Histogram; SETS]; PARTS], u64, u64),
+    (limits, contents): (&[Limit], &Contents),
+) -> (usize, bool) {
+    let span_ns = contents.span_ns as f64;
+    let throughput = match mode {
+        Mode::AsTimed => backlog_ns as f64 > BACKLOG_MAX * span_ns,
+        _ => elapsed_ns as f64 > ELAPSED_MAX * span_ns,
+    };
+    if throughput {
+        return (0, true);
+    }
+    let held = parts.iter().filter(|part| {
+        limits.iter().all(|limit| {
+            let histogram = &part[limit.class % SETS];
+            let by_chance = mode == Mode::AsTimed && limit.is_late_by_chance(histogram);
+            let quantile = histogram.quantile(limit.quantile);
+            histogram.count() < SUPPORT_MIN
+                || by_chance
+                || quantile.is_none_or(|ns| ns <= limit.at_most_ns)
+        })
+    });
+    (held.count(), false)
+}
+
+/// The latency that is farthest above its limit, or nearest to it.
+fn worst(figures: &Figures, limits: &[Limit]) -> Option<Failing> {
+    let mut worst: Option<(f64, Failing)> = None;
+    for (index, limit) in limits.iter().enumerate() {
+        let class = &figures.classes[limit.class % SETS];
+        let Some(was_ns) = class.from_due.quantile(limit.quantile) else { continue };
+        let ratio = was_ns as f64 / limit.at_most_ns.max(1) as f64;
+        if worst.is_none_or(|(most, _)| ratio > most) {
+            worst = Some((ratio, Failing::Latency { limit: index, was_ns }));
+        }
+    }
+    worst.map(|(_, failing)| failing)
 }
 
 /// Finds both edges. `replay` makes a replay of so many users and judges it; without latencies in
@@ -161,21 +196,23 @@ pub fn bracket<E>(
     mut replay: impl FnMut(f64, Mode) -> Result<Attempt, E>,
 ) -> Result<Bracket, E> {
     let mut attempts = Vec::new();
-    let lower = edge(1.0, &mut attempts, |users| replay(users, Mode::AsTimed))?;
-    let lower = match lower {
+    let open = edge(1.0, &mut attempts, |users| replay(users, Mode::AsTimed))?;
+    let lower = match open {
         Found::Between(holds, _) => Edge::At(holds),
         Found::Above(users) => Edge::Above(users),
-        Found::Below(users) => Edge::Below(users),
+        Found::Below(users, _) => Edge::Below(users),
     };
     let (Edge::At(from) | Edge::Above(from) | Edge::Below(from)) = lower;
     let (lower, upper) = if waits {
         match edge(from, &mut attempts, |users| replay(users, Mode::Dependent))? {
             // On storage that is slower for each I/O, copies that wait may take too long where an
             // open loop still holds: then they are the lower edge.
-            Found::Between(holds, fails) if fails < from => (Edge::At(holds), Edge::At(from)),
-            Found::Between(_, fails) => (lower, Edge::At(fails)),
+            Found::Between(holds, Some(fails)) if fails < from => (Edge::At(holds), Edge::At(from)),
+            Found::Between(_, Some(fails)) => (lower, Edge::At(fails)),
+            Found::Between(holds, None) => (lower, Edge::Above(holds.max(from))),
             Found::Above(users) => (lower, Edge::Above(users)),
-            Found::Below(users) => (Edge::Below(users), Edge::At(from)),
+            Found::Below(users, true) => (Edge::Below(users), Edge::At(from)),
+            Found::Below(_, false) => (lower, Edge::Above(from)),
         }
     } else {
         (lower, Edge::Above(from))
@@ -190,10 +227,12 @@ pub fn bracket<E>(
 
 /// Where a search ended.
 enum Found {
-    /// Between a factor that holds and one that does not.
-    Between(f64, f64),
+    /// Between a factor that holds and the least at which the storage does not. Without the latter,
+    /// the host gave out first.
+    Between(f64, Option<f64>),
     Above(f64),
-    Below(f64),
+    /// Nothing that was tried holds; whether that is ever the storage's doing.
+    Below(f64, bool),
 }
 
 /// A factor that was tried: what was asked for, and what the replay made of it.
@@ -210,9 +249,18 @@ fn edge<E>(
     attempts: &mut Vec<Attempt>,
     mut replay: impl FnMut(f64) -> Result<Attempt, E>,
 ) -> Result<Found, E> {
+    let mut fails: Option<f64> = None;
     let mut attempt = |users: f64| {
-        let attempt = replay(users)?;
+        let mut attempt = replay(users)?;
         attempts.push(attempt);
+        if attempt.failing == Some(Failing::Host) {
+            // Once more: another program may have had the processors for a moment.
+            attempt = replay(users)?;
+            attempts.push(attempt);
+        }
+        if !attempt.holds() && attempt.failing != Some(Failing::Host) {
+            fails = Some(fails.map_or(attempt.users, |least| least.min(attempt.users)));
+        }
         Ok((attempt.holds(), Tried { asked: users, made: attempt.users }))
     };
     let (holds, first) = attempt(start)?;
@@ -232,7 +280,7 @@ fn edge<E>(
     } else {
         loop {
             if bad.asked / 2.0 < FACTORS.0 {
-                return Ok(Found::Below(bad.made));
+                return Ok(Found::Below(bad.made, fails.is_some()));
             }
             let (holds, next) = attempt(bad.asked / 2.0)?;
             if holds {
@@ -246,5 +294,5 @@ fn edge<E>(
         let (holds, middle) = attempt((good.asked * bad.asked).sqrt())?;
         *(if holds { &mut good } else { &mut bad }) = middle;
     }
-    Ok(Found::Between(good.made, bad.made))
+    Ok(Found::Between(good.made, fails))
 }

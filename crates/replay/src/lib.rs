@@ -8,6 +8,7 @@
 mod contents;
 mod copies;
 mod fit;
+mod host;
 mod map;
 mod outcome;
 mod player;
@@ -17,6 +18,7 @@ mod window;
 
 pub use contents::Contents;
 pub use fit::{Attempt, Bracket, Edge, Failing, Limit, bracket};
+pub use host::HostFigures;
 pub use map::{AddressMap, MapKind};
 pub use outcome::{CLASSES, ClassFigures, Figures, Interval, LOG_WRITES, PARTS, SETS};
 pub use player::{PlayError, PlayOptions, Supply, play};

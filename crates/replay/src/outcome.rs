@@ -1,5 +1,6 @@
 //! What came of a replay: counts, latencies, and how faithful the times were.
 
+use crate::host::HostFigures;
 use results::Histogram;
 use trace::Kind;
 
@@ -75,6 +76,8 @@ pub struct Figures {
     pub intervals: Vec<Interval>,
     /// The length of an interval.
     pub interval_ns: u64,
+    /// What of all that is the work of this host, and not of the target.
+    pub host: HostFigures,
 }
 
 impl Figures {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use engine::{Finished, Queue, Request, WriteContent};
 use trace::TraceError;
 
+use crate::host::Share;
 use crate::outcome::{Figures, Interval, LOG_WRITES, PARTS};
 use crate::steps::{Mode, Step};
 use crate::window::Window;
@@ -65,6 +66,8 @@ struct Slot {
     due_ns: u64,
     issued_ns: u64,
     done_bytes: u32,
+    /// The moment from which the target was no reason any more not to issue it.
+    free_ns: u64,
 }
 
 struct Player<'a> {
@@ -83,6 +86,7 @@ struct Player<'a> {
     /// When an I/O last was due and found no free slot.
     blocked_ns: u64,
     last_done_ns: u64,
+    share: Share,
     figures: Figures,
 }
 
@@ -104,10 +108,12 @@ pub fn play<Q: Queue + ?Sized>(
     player.admit(supply, 0)?;
     player.start_ns = queue.now();
     player.last_done_ns = player.start_ns;
+    player.share.begin(player.start_ns);
     let mut drain_until = u64::MAX;
     loop {
         queue.reap(&mut finished);
         let now = queue.now();
+        player.share.looked(now);
         for one in finished.drain(..) {
             player.take(one, now);
         }
@@ -121,12 +127,15 @@ pub fn play<Q: Queue + ?Sized>(
         } else {
             player.admit(supply, now)?;
             until = player.fill(now);
+            player.share.behind(player.blocked_ns == now);
             if player.is_through() {
                 break;
             }
         }
         player.send(queue)?;
+        let asleep = queue.now();
         queue.wait(until.min(drain_until).min(now + LOOK_UP_NS))?;
+        player.share.waited(queue.now().saturating_sub(asleep));
     }
     Ok(player.finish())
 }
@@ -152,6 +161,7 @@ impl<'a> Player<'a> {
             start_ns: 0,
             blocked_ns: 0,
             last_done_ns: 0,
+            share: Share::default(),
             figures,
         }
     }
@@ -227,13 +237,14 @@ impl<'a> Player<'a> {
                 _ => self.cursor += 1,
             }
             self.figures.waited += u64::from(due_ns < self.blocked_ns);
-            self.prepare(slot, number, due_ns);
+            let free_ns = if self.share.is_for_slots() { now } else { due_ns };
+            self.prepare(slot, number, (due_ns, free_ns));
         }
     }
 
-    fn prepare(&mut self, slot: u32, number: u64, due_ns: u64) {
+    fn prepare(&mut self, slot: u32, number: u64, (due_ns, free_ns): (u64, u64)) {
         let Step { op, offset, bytes, .. } = *self.window.step(number);
-        self.slots[slot as usize] = Slot { number, due_ns, ..Slot::default() };
+        self.slots[slot as usize] = Slot { number, due_ns, free_ns, ..Slot::default() };
         self.requests.push(Request { slot, op, target: 0, offset, bytes, buffer_offset: 0 });
     }
 
@@ -260,6 +271,7 @@ impl<'a> Player<'a> {
                 let late = now.saturating_sub(slot.due_ns);
                 self.figures.lag.record(late);
                 self.figures.backlog_ns = late;
+                self.figures.host.backlog_ns = slot.free_ns.saturating_sub(slot.due_ns);
                 self.figures.last_due_ns = slot.due_ns.saturating_sub(self.start_ns);
             }
             queue.issue(batch)?;
@@ -269,7 +281,8 @@ impl<'a> Player<'a> {
             requests = rest;
         }
         self.requests.clear();
-        Ok(())
+        // Here and not in `wait`, where it would count as time in which nothing was to do.
+        queue.start()
     }
 
     fn take(&mut self, finished: Finished, now: u64) {
@@ -291,8 +304,11 @@ impl<'a> Player<'a> {
         }
         let slot = *slot;
         self.free.push(finished.slot);
-        self.window.complete(slot.number, now);
+        let noticing_ns = self.share.noticing_ns().min(now.saturating_sub(slot.issued_ns));
+        let host_ns = slot.issued_ns.saturating_sub(slot.free_ns).saturating_add(noticing_ns);
+        let before_ns = self.window.complete(slot.number, now, host_ns);
         self.last_done_ns = self.last_done_ns.max(now);
+        self.share.completed(now.saturating_sub(before_ns));
         if finished.result < 0 || slot.done_bytes < step.bytes {
             self.fail(finished.result, &step);
             return;
@@ -309,6 +325,7 @@ impl<'a> Player<'a> {
             class.from_due.record(latency);
             class.from_issue.record(now.saturating_sub(slot.issued_ns));
             self.figures.parts[part][set].record(latency);
+            self.figures.host.parts[part][set].record(latency.saturating_sub(host_ns));
         }
         self.count(now, latency);
     }
@@ -358,6 +375,7 @@ impl<'a> Player<'a> {
     fn finish(mut self) -> Figures {
         self.figures.unfinished = u64::from(self.in_flight());
         self.figures.elapsed_ns = self.last_done_ns.saturating_sub(self.start_ns).max(1);
+        self.share.finish(self.start_ns, &mut self.figures.host);
         self.figures
     }
 }

@@ -24,6 +24,7 @@ const EMPTY: Entry = Entry {
         bytes: 0,
     },
     done_ns: 0,
+    host_ns: 0,
     is_done: false,
     first_child: NONE,
     next_sibling: NONE,
@@ -33,6 +34,8 @@ const EMPTY: Entry = Entry {
 struct Entry {
     step: Step,
     done_ns: u64,
+    /// By how much this I/O, and those it waited for, came later for the host's sake.
+    host_ns: u64,
     is_done: bool,
     /// The I/Os that wait for this one, as a list through `next_sibling`.
     first_child: u64,
@@ -97,7 +100,9 @@ impl Window {
                     self.entries[at(number)].next_sibling = sibling;
                     return;
                 }
-                parent.done_ns.saturating_add(think_ns)
+                let (done_ns, host_ns) = (parent.done_ns, parent.host_ns);
+                self.entries[at(number)].host_ns = host_ns;
+                done_ns.saturating_add(think_ns)
             }
         };
         self.ready.push(Reverse((ready_ns, number)));
@@ -112,13 +117,17 @@ impl Window {
         self.ready.pop();
     }
 
-    /// Notes that an I/O is complete: those that wait for it become ready.
-    pub(crate) fn complete(&mut self, number: u64, now: u64) {
+    /// Notes that an I/O is complete, and what the host added to it: those that wait for it become
+    /// ready. Gives what the host added to it and to those that it waited for.
+    pub(crate) fn complete(&mut self, number: u64, now: u64, host_ns: u64) -> u64 {
         let entry = &mut self.entries[at(number)];
         (entry.is_done, entry.done_ns) = (true, now);
+        let host_ns = entry.host_ns.saturating_add(host_ns);
+        entry.host_ns = host_ns;
         let mut child = std::mem::replace(&mut entry.first_child, NONE);
         while child != NONE {
-            let entry = &self.entries[at(child)];
+            let entry = &mut self.entries[at(child)];
+            entry.host_ns = host_ns;
             let think_ns = entry.step.parent.map_or(0, |parent| parent.think_ns);
             let next = entry.next_sibling;
             self.ready.push(Reverse((now.saturating_add(think_ns), child)));
@@ -127,5 +136,6 @@ impl Window {
         while self.oldest < self.next && self.entries[at(self.oldest)].is_done {
             self.oldest += 1;
         }
+        host_ns
     }
 }

@@ -9,6 +9,7 @@
 
 mod database;
 mod fit;
+mod host;
 mod hostile;
 mod player;
 
@@ -62,6 +63,16 @@ pub(crate) fn replayed(
     model: &SimDevice,
     seed: u64,
 ) -> Figures {
+    replayed_on(ios, selection, mode, |size| queue(model, size, seed))
+}
+
+/// Replays I/Os on a queue to a target of a size.
+pub(crate) fn replayed_on(
+    ios: &Arc<Vec<Io>>,
+    selection: &Selection,
+    mode: Mode,
+    queue: impl FnOnce(u64) -> Box<dyn Queue>,
+) -> Figures {
     let open = source(ios);
     let contents = Contents::read(&open, selection).unwrap();
     let size = contents.touched_bytes().max(1 << 20);
@@ -76,5 +87,5 @@ pub(crate) fn replayed(
         stop: &AtomicBool::new(false),
         content: None,
     };
-    play(queue(model, size, seed).as_mut(), &mut steps, options).unwrap()
+    play(queue(size).as_mut(), &mut steps, options).unwrap()
 }
