@@ -109,3 +109,10 @@ pub fn check_name(path: &std::path::Path) -> Result<(), Refusal> {
 pub fn allowed_cpus() -> Vec<u32> {
     platform::allowed_cpus()
 }
+
+/// For how long the calling thread has run or waited for a processor, in nanoseconds; none where
+/// the system does not tell.
+#[must_use]
+pub fn thread_wanted_ns() -> Option<u64> {
+    platform::thread_wanted_ns()
+}

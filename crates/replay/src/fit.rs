@@ -75,6 +75,10 @@ pub struct Attempt {
     pub held: usize,
     /// The first thing that did not hold: that which is farthest above its limit.
     pub failing: Option<Failing>,
+    /// For which share of the time the replay worked instead of waiting.
+    pub working: f64,
+    /// For which share of it the processors were idle, where that is known.
+    pub idle: Option<f64>,
 }
 
 /// An edge of a bracket.
@@ -131,7 +135,9 @@ impl Attempt {
         } else {
             worst(figures, limits).filter(|_| held < PARTS)
         };
-        Self { users, mode, held: if is_broken { 0 } else { held }, failing }
+        let held = if is_broken { 0 } else { held };
+        let working = host.working_ns as f64 / figures.elapsed_ns.max(1) as f64;
+        Self { users, mode, held, failing, working: working.min(1.0), idle: host.idle }
     }
 
     /// Whether everything held in most thirds: one rare event does not decide.

@@ -97,6 +97,8 @@ pub enum FitCause {
     },
     /// I/Os could not be issued as fast as they were due.
     Throughput,
+    /// The host that replayed was too slow. This says nothing about the storage.
+    Host,
 }
 
 /// One replay.
@@ -110,6 +112,11 @@ pub struct FitAttempt {
     pub held_thirds: u32,
     /// What did not hold, and most clearly.
     pub cause: Option<FitCause>,
+    /// For how many percent of the time the replay worked instead of waiting for the storage or for
+    /// the time of an I/O.
+    pub working_percent: f64,
+    /// For how many percent of the time the processors were idle, where that is known.
+    pub idle_percent: Option<f64>,
 }
 
 impl Conclusion for Fit {

@@ -43,7 +43,7 @@ pub(crate) use memory::{available_memory, has_large_pages};
 pub(crate) use open::{direct_alignment, open_for_io, open_for_io as open_to_fill};
 pub(crate) use purge::purge;
 pub use thread::Prompt;
-pub(crate) use thread::{allowed_cpus, process_cpu, thread_cpu_ns};
+pub(crate) use thread::{allowed_cpus, process_cpu, thread_cpu_ns, thread_wanted_ns};
 
 /// Starts one thread, the one of this number in its stream, on these targets.
 pub(crate) fn spawn(

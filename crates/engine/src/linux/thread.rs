@@ -139,6 +139,19 @@ pub(crate) fn thread_cpu_ns() -> Option<u64> {
     Some(s * 1_000_000_000 + ns)
 }
 
+/// For how long the calling thread has run or waited for a processor.
+pub(crate) fn thread_wanted_ns() -> Option<u64> {
+    wanted_ns(&std::fs::read_to_string("/proc/thread-self/schedstat").ok()?)
+}
+
+/// The first two numbers are nanoseconds on a processor and in its queue. Kernels that do not count
+/// them say 0.
+fn wanted_ns(schedstat: &str) -> Option<u64> {
+    let mut numbers = schedstat.split_ascii_whitespace().map(|word| word.parse::<u64>().ok());
+    let (ran, queued) = (numbers.next()??, numbers.next()??);
+    Some(ran.saturating_add(queued)).filter(|ns| *ns > 0)
+}
+
 /// User and system CPU seconds of this process, with the kernel's threads that work for it.
 pub(crate) fn process_cpu() -> Option<(f64, f64)> {
     // SAFETY: the structure is plain numbers, for which zero is a value, and the kernel fills it.
@@ -165,6 +178,14 @@ mod tests {
         assert_eq!(during == libc::SCHED_FIFO, prompt.is_raised);
         drop(prompt);
         assert_eq!(policy(), before);
+    }
+
+    #[test]
+    fn the_time_of_a_thread_is_that_on_a_processor_and_in_its_queue() {
+        assert_eq!(wanted_ns("1500 300 7\n"), Some(1800));
+        for text in ["0 0 0", "", "1500", "1500 x 7"] {
+            assert_eq!(wanted_ns(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(crate) use fill::fill;
 pub(crate) use memory::{Pages, available_memory, has_large_pages};
 pub(crate) use open::{direct_alignment, open_to_fill};
 pub use thread::Prompt;
-pub(crate) use thread::{allowed_cpus, process_cpu, thread_cpu_ns};
+pub(crate) use thread::{allowed_cpus, process_cpu, thread_cpu_ns, thread_wanted_ns};
 
 /// Starts one thread, the one of this number in its stream, on these targets.
 pub(crate) fn spawn(

@@ -102,6 +102,11 @@ pub(crate) fn thread_cpu_ns() -> Option<u64> {
     Some(kernel + user)
 }
 
+/// For how long the calling thread has run or waited for a processor: Windows counts only the first.
+pub(crate) fn thread_wanted_ns() -> Option<u64> {
+    None
+}
+
 /// User and system CPU seconds of this process.
 pub(crate) fn process_cpu() -> Option<(f64, f64)> {
     // SAFETY: four times are written; begin and end may be in the same place.

@@ -192,6 +192,7 @@ impl Search<'_> {
     fn cause(&self, failing: Option<Failing>) -> Option<FitCause> {
         Some(match failing? {
             Failing::Throughput => FitCause::Throughput,
+            Failing::Host => FitCause::Host,
             Failing::Latency { limit, was_ns } => {
                 let (_, published) = self.limits.get(limit)?;
                 let (kind, limit_ns) = (published.kind, published.at_most_ns);
@@ -210,6 +211,8 @@ impl Search<'_> {
             },
             held_thirds: u32::try_from(a.held).unwrap_or(0),
             cause: self.cause(a.failing),
+            working_percent: 100.0 * a.working,
+            idle_percent: a.idle.map(|share| 100.0 * share),
         };
         let (lower, upper) = (published(found.lower), published(found.upper));
         let cause = self.cause(found.failing);
@@ -257,6 +260,9 @@ fn sentence(target: &str, (lower, upper): (FitEdge, FitEdge), cause: Option<FitC
     let (from, to) = (number(lower), number(upper));
     let carries = match (lower.side, upper.side) {
         (FitSide::Below, FitSide::Above) => "an unknown part of the load".to_owned(),
+        (FitSide::At, FitSide::Above) if cause == Some(FitCause::Host) => {
+            format!("at least {from} times the load")
+        }
         (FitSide::Below, _) => format!("less than {to} times the load"),
         (FitSide::Above, _) | (_, FitSide::Above) => format!("more than {from} times the load"),
         _ => format!("between {from} and {to} times the load"),
@@ -264,6 +270,7 @@ fn sentence(target: &str, (lower, upper): (FitEdge, FitEdge), cause: Option<FitC
     let why = match cause {
         None => String::new(),
         Some(FitCause::Throughput) => "; what gives out first is throughput".to_owned(),
+        Some(FitCause::Host) => "; this host gives out before the storage".to_owned(),
         Some(FitCause::Latency { kind, limit_ns, .. }) => {
             let limit = show_ns(limit_ns as f64);
             let kind = plural_of(kind);
@@ -401,6 +408,18 @@ fn warnings(part: &Part, fit: &Fit) -> Vec<String> {
              known, and there is no upper edge."
                 .to_owned(),
         );
+    }
+    let is_host = |a: &&FitAttempt| a.cause == Some(FitCause::Host);
+    for result in &fit.results {
+        let count = result.attempts.iter().filter(is_host).count() as u64;
+        if count > 0 {
+            let replays = workload::plural(count, "replay", "replays");
+            warnings.push(format!(
+                "This host was too slow for {replays} on `{}`, which say nothing about the storage. \
+                 Stop other programs, or fit from a host with more processors.",
+                result.target.display()
+            ));
+        }
     }
     let is_log = |kind: results::CapturedOp| {
         use results::CapturedOp::{DurableWrite, Flush, LogWrite};

@@ -2,6 +2,7 @@
 
 mod convert;
 mod fit;
+mod host;
 mod limits;
 mod moment;
 mod part;

@@ -14,6 +14,7 @@ use survey::Progress;
 use trace::TraceError;
 use workload::{Block, Bytes, EngineChoice, SimDevice, Stream, Target, Workload};
 
+use super::host::Watch;
 use super::part::open;
 use crate::conduct::{JobError, Relay};
 
@@ -172,7 +173,12 @@ pub(crate) fn perform(
             feed(steps, &blocks, &used);
         });
         let mut supply = Fed { blocks: from_reader, used: give_back };
-        replay::play(queue.as_mut(), &mut supply, options)
+        let watch = is_real.then(Watch::begin);
+        let mut played = replay::play(queue.as_mut(), &mut supply, options);
+        if let (Some(watch), Ok(figures)) = (watch, &mut played) {
+            watch.end(&mut figures.host);
+        }
+        played
     });
     let figures = played.map_err(|error| {
         JobError::CannotRun(format!("replay of `{}`: {error}", trace.display()))

@@ -42,6 +42,7 @@ fn cause(cause: Option<FitCause>) -> String {
     match cause {
         None => String::new(),
         Some(FitCause::Throughput) => say!("fit-throughput"),
+        Some(FitCause::Host) => say!("fit-host"),
         Some(FitCause::Latency { kind, was_ns, limit_ns }) => {
             let (was, limit) = (show_ns(was_ns as f64), show_ns(limit_ns as f64));
             say!("fit-latency", kind = word(kind), was = was, limit = limit)
@@ -97,6 +98,8 @@ fn attempts(c: &Fit) -> Option<Table> {
         column("timing", say!("label-timing"), Unit::Text),
         column("held_thirds", say!("label-held"), Unit::Count),
         column("cause", say!("label-did-not-hold"), Unit::Text),
+        column("working_percent", say!("label-replay-at-work"), Unit::Percent),
+        column("idle_percent", say!("label-processors-idle"), Unit::Percent),
     ];
     let row = |result: &FitResult, attempt: &FitAttempt| -> Vec<Cell> {
         let timing = match attempt.timing {
@@ -109,6 +112,8 @@ fn attempts(c: &Fit) -> Option<Table> {
             text(timing),
             whole(u64::from(attempt.held_thirds)),
             text(cause(attempt.cause)),
+            number(Some(attempt.working_percent)),
+            number(attempt.idle_percent),
         ]
     };
     let all = c.results.iter().flat_map(|r| r.attempts.iter().map(move |a| (r, a)));
