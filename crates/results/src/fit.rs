@@ -113,8 +113,8 @@ pub struct FitAttempt {
     /// What did not hold, and most clearly.
     pub cause: Option<FitCause>,
     /// For how many percent of the time the replay worked instead of waiting for the storage or for
-    /// the time of an I/O.
-    pub working_percent: f64,
+    /// the time of an I/O; absent in documents of before that was counted.
+    pub working_percent: Option<f64>,
     /// For how many percent of the time the processors were idle, where that is known.
     pub idle_percent: Option<f64>,
 }

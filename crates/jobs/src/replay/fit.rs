@@ -211,7 +211,7 @@ impl Search<'_> {
             },
             held_thirds: u32::try_from(a.held).unwrap_or(0),
             cause: self.cause(a.failing),
-            working_percent: 100.0 * a.working,
+            working_percent: Some(100.0 * a.working),
             idle_percent: a.idle.map(|share| 100.0 * share),
         };
         let (lower, upper) = (published(found.lower), published(found.upper));

@@ -80,8 +80,7 @@ fn fitted(each_ns: u64, servers: u32) -> Bracket {
     let ios = load();
     let contents = Contents::read(&source(&ios), &Selection::default()).unwrap();
     let limit = Limit { class: 0, quantile: 0.99, at_most_ns: 2_000_000 };
-    let model =
-        SimDevice { servers, read_ns: Nanoseconds(100_000), ..SimDevice::default() };
+    let model = SimDevice { servers, read_ns: Nanoseconds(100_000), ..SimDevice::default() };
     let replay = |users: f64, mode: Mode| -> Result<Attempt, ()> {
         let selection = Selection { users, ..Selection::default() };
         let slow = |size| -> Box<dyn Queue> {

@@ -112,7 +112,7 @@ fn attempts(c: &Fit) -> Option<Table> {
             text(timing),
             whole(u64::from(attempt.held_thirds)),
             text(cause(attempt.cause)),
-            number(Some(attempt.working_percent)),
+            number(attempt.working_percent),
             number(attempt.idle_percent),
         ]
     };
