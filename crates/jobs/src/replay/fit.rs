@@ -415,8 +415,8 @@ fn warnings(part: &Part, fit: &Fit) -> Vec<String> {
         if count > 0 {
             let replays = workload::plural(count, "replay", "replays");
             warnings.push(format!(
-                "This host was too slow for {replays} on `{}`, which say nothing about the storage. \
-                 Stop other programs, or fit from a host with more processors.",
+                "This host was too slow for {replays} on `{}`, which say nothing about the \
+                 storage. Stop other programs, or fit from a host with more processors.",
                 result.target.display()
             ));
         }
