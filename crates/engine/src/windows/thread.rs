@@ -102,7 +102,8 @@ pub(crate) fn thread_cpu_ns() -> Option<u64> {
     Some(kernel + user)
 }
 
-/// For how long the calling thread has run or waited for a processor: Windows counts only the first.
+/// For how long the calling thread has run or waited for a processor: Windows counts only the
+/// first.
 pub(crate) fn thread_wanted_ns() -> Option<u64> {
     None
 }
