@@ -61,7 +61,7 @@ impl Queue for SlowHost {
     }
 }
 
-/// 5,000 reads per second for 2 s, four at a time: one chain of I/Os each 800 us apart.
+/// 5,000 reads per second for 2 s: one after the other, with 100 us of think time.
 fn load() -> Arc<Vec<Io>> {
     let io = |number: u64| Io {
         issued_ns: number * 200_000,
