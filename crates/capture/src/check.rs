@@ -50,6 +50,17 @@ impl Tally {
     }
 }
 
+/// What is left when a recording ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rest {
+    /// The last I/Os.
+    pub ios: Vec<Io>,
+    /// What was not recorded.
+    pub counts: Counts,
+    /// When recording ended, on the clock of the I/Os: it began at 0.
+    pub until_ns: u64,
+}
+
 /// What a recording did not turn into I/Os of the trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {

@@ -104,6 +104,12 @@ impl Records {
         Some(io)
     }
 
+    /// When the recording began, by the monotonic clock.
+    #[must_use]
+    pub fn begin_ns(&self) -> u64 {
+        self.begin_ns
+    }
+
     /// Completions of I/Os that began before the recording.
     #[must_use]
     pub fn early(&self) -> Tally {

@@ -47,9 +47,10 @@ fn write(place: &Path, mut recorder: Recorder) -> (Vec<Io>, Counts) {
         file.sync_data().unwrap();
         ios.extend(recorder.poll().unwrap());
     }
-    let (rest, counts) = recorder.finish(&mut || {}).unwrap();
-    ios.extend(rest);
-    (ios, counts)
+    let rest = recorder.finish(&mut || {}).unwrap();
+    ios.extend(rest.ios);
+    assert!(ios.iter().all(|io| io.issued_ns <= rest.until_ns), "{}", rest.until_ns);
+    (ios, rest.counts)
 }
 
 fn written_bytes(ios: &[Io]) -> u64 {

@@ -15,7 +15,7 @@ use super::bpf::{self, RunCounts};
 use super::now_ns;
 use super::ring::{Counters, Ring};
 use crate::btf::Btf;
-use crate::check::Counts;
+use crate::check::{Counts, Rest};
 use crate::program::{self, Choice, Maps};
 use crate::record::{Flags, Records};
 use crate::{CaptureError, RecorderOptions};
@@ -129,12 +129,10 @@ impl EbpfRecorder {
     }
 
     /// Ends recording.
-    pub(super) fn finish(
-        mut self,
-        look: &mut dyn FnMut(),
-    ) -> Result<(Vec<Io>, Counts), CaptureError> {
+    pub(super) fn finish(mut self, look: &mut dyn FnMut()) -> Result<Rest, CaptureError> {
         look();
         self.links.clear();
+        let until_ns = now_ns().saturating_sub(self.records.begin_ns());
         look();
         let (begin, mut ios) = (Instant::now(), Vec::new());
         let records = &mut self.records;
@@ -146,7 +144,7 @@ impl EbpfRecorder {
             sleep(Duration::from_millis(1));
         }
         let counts = self.counts()?;
-        Ok((ios, counts))
+        Ok(Rest { ios, counts, until_ns })
     }
 }
 

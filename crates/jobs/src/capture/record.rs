@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use capture::{CaptureError, Counts, Method, Recorder, RecorderOptions, Tally};
+use capture::{CaptureError, Counts, Method, Recorder, RecorderOptions, Rest, Tally};
 use jiff::Timestamp;
 use trace::{Header, Io, TraceError, Writer};
 use workload::{Bytes, plural, show_duration};
@@ -88,6 +88,7 @@ pub fn record_trace(
         source: recorder.source().to_owned(),
         devices: recorder.devices().to_vec(),
         began_unix_ms: u64::try_from(Timestamp::now().as_millisecond()).ok(),
+        recorded_from_ns: Some(0),
     };
     let file = File::create(output).map_err(|error| refused(&error))?;
     let writer = Writer::new(file, &header).map_err(|error| refused(&error))?;
@@ -255,14 +256,18 @@ impl Recording {
         if asks_for_lost {
             let lost = self.recorder.counts()?.lost;
             self.log.note_lost(lost)?;
+            // What is in memory would be lost by a kill, however long nothing else happens.
+            self.log.writer.flush()?;
         }
         Ok(())
     }
 
     fn finish(self) -> Result<Summary, RecordingError> {
         let Self { recorder, mut check, mut log } = self;
-        let (rest, mut counts) = recorder.finish(&mut || look(check.as_mut().ok()))?;
+        let Rest { ios: rest, mut counts, until_ns } =
+            recorder.finish(&mut || look(check.as_mut().ok()))?;
         log.write(&rest)?;
+        log.writer.recorded_until(until_ns);
         let Comparison { lines: comparison, missing } =
             check.map_or_else(Comparison::not_made, |check| check.compare(log.tally, &counts));
         counts.lost += missing;
