@@ -203,7 +203,7 @@ fn rates_are_over_the_time_that_was_recorded() {
         ios.iter().for_each(|io| profile.add(io));
         let found = profile.finish_at(end);
         let points = &found.timeline;
-        let last = points.last().map_or(0, |point| point.from_ns + point.width_ns);
+        let last = points.last().map_or(0, |point| point.from_ns.saturating_add(point.width_ns));
         let reads: u64 = points.iter().map(|point| point.reads).sum();
         (found.seconds, last / 1_000_000, reads, found.busiest_second.map(|peak| peak.from_ns))
     };

@@ -11,7 +11,7 @@ use trace::Io;
 
 use super::instance::{self, Instance};
 use super::now_ns;
-use crate::check::{Counts, Rest};
+use crate::check::{Counts, Lost, Rest};
 use crate::event::Events;
 use crate::format::EventFormat;
 use crate::{CaptureError, FormatError};
@@ -71,13 +71,13 @@ impl TracefsRecorder {
 
     /// What was not recorded so far.
     pub(super) fn counts(&self) -> Result<Counts, CaptureError> {
-        let lost = self.instance.lost()?;
+        let lost = Lost { full: self.instance.lost()?, ..Lost::default() };
         Ok(Counts {
             lost,
             early: self.events.early(),
             empty: self.events.empty(),
             twice: None,
-            undated: 0,
+            ..Counts::default()
         })
     }
 
