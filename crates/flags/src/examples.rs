@@ -60,6 +60,7 @@ pub const EXAMPLES: [(&str, &[&str]); 65] = [
             "iosonde capture --cgroup /sys/fs/cgroup/system.slice/mariadb.service -o db.iotrace",
         ],
     ),
+    ("capture anonymise", &["iosonde capture anonymise shop.iotrace -o public.iotrace"]),
     ("capture import", &["iosonde capture import sda.blktrace.0 sda.blktrace.1 -o shop.iotrace"]),
     ("capture model", &["iosonde capture model shop.iotrace -o shop.toml"]),
     ("capture show", &["iosonde capture show shop.iotrace"]),

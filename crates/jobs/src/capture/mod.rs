@@ -1,11 +1,13 @@
 //! Traces of what a live system asks of its storage: recorded, brought in from other tools, shown.
 
+mod anonymise;
 mod check;
 mod convert;
 mod disks;
 mod import;
 mod record;
 
+pub use anonymise::anonymise_trace;
 pub use capture::Method as CaptureMethod;
 pub(crate) use convert::{kind, op};
 pub use disks::device_path;
