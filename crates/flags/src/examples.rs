@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Each command with what people type. A test reads every line with the program's own grammar.
-pub const EXAMPLES: [(&str, &[&str]); 65] = [
+pub const EXAMPLES: [(&str, &[&str]); 66] = [
     ("", &["iosonde assess /data --for postgres", "iosonde run /data -b 8K --depth 32 -d 30s"]),
     ("assess", &["iosonde assess /data --for postgres --pace quick"]),
     ("inspect", &["iosonde inspect /data"]),
