@@ -21,7 +21,9 @@ fn key(secret: u64) -> impl Fn(u32, u64) -> u64 {
 
 fn permutation(ios: &[Io], secret: u64) -> Permutation {
     let mut regions = Regions::default();
-    ios.iter().for_each(|io| regions.add(io));
+    for io in ios {
+        regions.add(io);
+    }
     regions.permuted(key(secret))
 }
 
@@ -51,7 +53,9 @@ fn any_io() -> impl Strategy<Value = Io> {
 
 fn profile(ios: &[Io]) -> Summary {
     let mut profile = Profile::new();
-    ios.iter().for_each(|io| profile.add(io));
+    for io in ios {
+        profile.add(io);
+    }
     profile.finish()
 }
 

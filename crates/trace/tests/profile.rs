@@ -200,7 +200,9 @@ fn rates_are_over_the_time_that_was_recorded() {
     let ios = [5_000_000_000, 5_001_000_000].map(|ns| io(ns, Kind::Read, 0, PAGE));
     let found = |begin: Option<u64>, end: Option<u64>| {
         let mut profile = Profile::recorded_from(begin);
-        ios.iter().for_each(|io| profile.add(io));
+        for io in &ios {
+            profile.add(io);
+        }
         let found = profile.finish_at(end);
         let points = &found.timeline;
         let last = points.last().map_or(0, |point| point.from_ns.saturating_add(point.width_ns));
