@@ -86,7 +86,8 @@ proptest! {
         for (before, after) in ios.iter().filter(placed).zip(after.iter().filter(placed)) {
             // Beyond the last address, there is no page to compare.
             let fits = before.offset_bytes.checked_add(before.length_bytes).is_some();
-            for (old, new) in edges(before).into_iter().zip(edges(after)).take(1 + usize::from(fits)) {
+            let edges = edges(before).into_iter().zip(edges(after));
+            for (old, new) in edges.take(1 + usize::from(fits)) {
                 prop_assert_eq!(*there.entry(old).or_insert(new), new);
                 prop_assert_eq!(*back.entry(new).or_insert(old), old);
             }

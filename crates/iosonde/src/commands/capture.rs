@@ -63,7 +63,7 @@ pub(crate) struct CaptureArgs {
 /// What to do with traces.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CaptureCommand {
-    /// Copy a trace to give it away: its regions change places, and it has no date
+    /// Copy a trace with other offsets and no date, to give it away
     Anonymise(AnonymiseArgs),
     /// Convert a trace of blktrace, fio, MSR Cambridge or Alibaba into an .iotrace file
     Import(ImportArgs),
