@@ -9,6 +9,7 @@ pub(crate) const R1: Register = Register(1);
 pub(crate) const R2: Register = Register(2);
 pub(crate) const R3: Register = Register(3);
 pub(crate) const R4: Register = Register(4);
+pub(crate) const R5: Register = Register(5);
 pub(crate) const R6: Register = Register(6);
 pub(crate) const R7: Register = Register(7);
 pub(crate) const R8: Register = Register(8);
@@ -30,9 +31,8 @@ pub(crate) enum Helper {
     MapUpdate = 2,
     MapDelete = 3,
     Time = 5,
+    Processor = 8,
     CurrentProcess = 14,
-    RingReserve = 131,
-    RingSubmit = 132,
 }
 
 /// A place in the program that jumps lead to.
@@ -92,6 +92,18 @@ impl Assembler {
         self.add(0x07, to, R0, (0, value));
     }
 
+    pub(crate) fn add_register(&mut self, to: Register, from: Register) {
+        self.add(0x0f, to, from, (0, 0));
+    }
+
+    pub(crate) fn subtract(&mut self, to: Register, from: Register) {
+        self.add(0x1f, to, from, (0, 0));
+    }
+
+    pub(crate) fn multiply_by(&mut self, to: Register, value: i32) {
+        self.add(0x27, to, R0, (0, value));
+    }
+
     pub(crate) fn and_value(&mut self, to: Register, value: i32) {
         self.add(0x57, to, R0, (0, value));
     }
@@ -127,6 +139,20 @@ impl Assembler {
     /// Adds 8 bytes to memory; other processors may do so at the same time.
     pub(crate) fn add_to_memory(&mut self, to: Register, offset: i16, from: Register) {
         self.add(0xdb, to, from, (offset, 0));
+    }
+
+    /// Counts up by one what only this processor writes. What it stored before is seen before, by
+    /// whoever sees the new count. The second register is lost, and holds the count.
+    pub(crate) fn publish_next(&mut self, to: Register, offset: i16, count: Register) {
+        if cfg!(any(target_arch = "x86_64", target_arch = "s390x")) {
+            // These machines keep stores in order.
+            self.add_value(count, 1);
+            self.store(Width::Eight, to, offset, count);
+        } else {
+            // An addition that gives back what was there is a full barrier.
+            self.set(count, 1);
+            self.add(0xdb, to, count, (offset, 1));
+        }
     }
 
     /// A number of 64 bits.
@@ -169,6 +195,11 @@ impl Assembler {
 
     pub(crate) fn jump_unless_zero(&mut self, register: Register, label: Label) {
         self.jump_by(0x55, (register, R0), 0, label);
+    }
+
+    /// Jumps if all 64 bits, without a sign, are at least this value.
+    pub(crate) fn jump_if_at_least(&mut self, register: Register, value: i32, label: Label) {
+        self.jump_by(0x35, (register, R0), value, label);
     }
 
     /// Jumps if the lower 32 bits are this value.

@@ -22,17 +22,22 @@ pub struct Tally {
 impl Tally {
     /// Counts an I/O.
     pub fn add(&mut self, io: &Io) {
-        match io.kind {
+        self.add_all(io.kind, 1, io.length_bytes);
+    }
+
+    /// Counts I/Os of a kind, which have these bytes together.
+    pub fn add_all(&mut self, kind: Kind, ios: u64, bytes: u64) {
+        match kind {
             Kind::Read => {
-                self.reads += 1;
-                self.read_bytes = self.read_bytes.saturating_add(io.length_bytes);
+                self.reads += ios;
+                self.read_bytes = self.read_bytes.saturating_add(bytes);
             }
             Kind::Write | Kind::DurableWrite => {
-                self.writes += 1;
-                self.write_bytes = self.write_bytes.saturating_add(io.length_bytes);
+                self.writes += ios;
+                self.write_bytes = self.write_bytes.saturating_add(bytes);
             }
-            Kind::Flush => self.flushes += 1,
-            Kind::Discard => self.discards += 1,
+            Kind::Flush => self.flushes += ios,
+            Kind::Discard => self.discards += ios,
         }
     }
 
@@ -50,16 +55,50 @@ impl Tally {
     }
 }
 
+/// What is left when a recording ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rest {
+    /// The last I/Os.
+    pub ios: Vec<Io>,
+    /// What was not recorded.
+    pub counts: Counts,
+    /// When recording ended, on the clock of the I/Os: it began at 0.
+    pub until_ns: u64,
+}
+
+/// Lost events by their reason. Each is an I/O (eBPF), or the issue or the completion of one
+/// (tracefs).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// The buffer had no room.
+    pub full: u64,
+    /// The program would have interrupted itself, so the kernel did not run it.
+    pub interrupted: u64,
+    /// The table of the chosen processes' I/Os had no room.
+    pub unnoted: u64,
+}
+
+impl Lost {
+    /// All of them.
+    #[must_use]
+    pub fn total(self) -> u64 {
+        self.full + self.interrupted + self.unnoted
+    }
+}
+
 /// What a recording did not turn into I/Os of the trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Events that there was no room for. Each is an I/O (eBPF), or the issue or the completion of
-    /// one (tracefs).
-    pub lost: u64,
+    /// Events that the source knows it lost.
+    pub lost: Lost,
     /// Completions of I/Os that began before the recording.
     pub early: Tally,
+    /// I/Os of other processes or cgroups than those that are recorded.
+    pub others: Tally,
     /// Completions without bytes: callers that waited for a flush, and `twice`.
     pub empty: u64,
+    /// Those of them that were recorded as flushes.
+    pub waits: u64,
     /// Writes that the kernel completed once more without bytes, after their flushes; absent if
     /// unknown.
     pub twice: Option<u64>,

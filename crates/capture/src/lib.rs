@@ -28,7 +28,7 @@ mod linux;
 mod linux;
 
 pub use btf::{Btf, BtfError};
-pub use check::{Counts, Tally};
+pub use check::{Counts, Lost, Rest, Tally};
 pub use event::{BlockEvent, EventKind, Events};
 pub use format::{EventFormat, FormatError};
 pub use linux::Recorder;

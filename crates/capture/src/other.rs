@@ -2,7 +2,7 @@
 
 use trace::{DeviceFacts, Io};
 
-use crate::{CaptureError, Counts, ProgramCost, RecorderOptions};
+use crate::{CaptureError, Counts, ProgramCost, RecorderOptions, Rest};
 
 /// Never made here.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl Recorder {
     ///
     /// # Errors
     /// Never: nothing can be recorded here.
-    pub fn finish(self, _: &mut dyn FnMut()) -> Result<(Vec<Io>, Counts), CaptureError> {
+    pub fn finish(self, _: &mut dyn FnMut()) -> Result<Rest, CaptureError> {
         match self {}
     }
 }

@@ -5,22 +5,36 @@
 //! from there to its completion.
 
 use crate::assembler::{
-    Assembler, Helper, Label, R0, R1, R2, R3, R4, R6, R7, R8, R9, Register, STACK, Width,
+    Assembler, Helper, Label, R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, Register, STACK, Width,
 };
 use crate::btf::{Btf, BtfError};
 use crate::record::RECORD;
 
-/// Where the counters of the programs are in their map, in bytes.
-pub(crate) const LOST_AT: i16 = 0;
+/// Where the counters of the programs are in their map, in bytes: I/Os whose process could not be
+/// noted, completions without bytes, and writes without a process or cgroup of ours that are
+/// completed twice.
+pub(crate) const UNNOTED_AT: i16 = 0;
 pub(crate) const EMPTY_AT: i16 = 8;
+pub(crate) const TWICE_AT: i16 = 16;
+/// I/Os of other processes or cgroups: a number and bytes for each operation.
+pub(crate) const OTHERS_AT: i16 = 24;
+/// Operations that are told apart.
+pub(crate) const OPERATIONS: u8 = 16;
 /// The bytes of the counters.
-pub(crate) const COUNTERS: u32 = 16;
+pub(crate) const COUNTERS: u32 = 24 + 16 * OPERATIONS as u32;
+
+/// Each processor has a ring of its own, so that none waits for another. Its value in the map
+/// begins with how many records were written, how many were not because there was no room, and, in
+/// another cache line, how many were read.
+pub(crate) const WRITTEN_AT: i16 = 0;
+pub(crate) const FULL_AT: i16 = 8;
+pub(crate) const READ_AT: i16 = 64;
+/// Where its records begin.
+pub(crate) const RECORDS_AT: i16 = 128;
 /// Levels of cgroups above that of an I/O that are looked at.
 const CGROUP_LEVELS: usize = 16;
 /// The operation in the flags of a request.
 const OPERATION: i32 = 0xff;
-/// A record is read by polling: nobody is woken.
-const NO_WAKEUP: i32 = 1;
 
 const COMPLETE: &str = "btf_trace_block_rq_complete";
 const BEGIN: [&str; 2] = ["btf_trace_block_getrq", "btf_trace_block_bio_frontmerge"];
@@ -28,7 +42,9 @@ const BEGIN: [&str; 2] = ["btf_trace_block_getrq", "btf_trace_block_bio_frontmer
 /// The maps of the programs, by the files that stand for them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Maps {
-    pub(crate) ring: i32,
+    pub(crate) rings: i32,
+    /// Records in each ring: a power of two.
+    pub(crate) slots: u32,
     pub(crate) counters: i32,
     /// What belongs to the processes, by the address of the I/O; without, everybody's I/O counts.
     pub(crate) chosen: Option<i32>,
@@ -104,51 +120,80 @@ fn follow(
 fn complete(btf: &Btf<'_>, maps: Maps, choice: Choice<'_>) -> Result<Assembler, BtfError> {
     let mut code = Assembler::default();
     let request = btf.argument(COMPLETE, "request")?;
-    let (known, leave, full) = (code.label(), code.label(), code.label());
-    let (six, seven, eight, nine) = (R6, R7, R8, R9);
-    code.load(Width::Eight, seven, R1, slot(request));
+    let (known, leave, other) = (code.label(), code.label(), code.label());
+    code.load(Width::Eight, R7, R1, slot(request));
     // The request, its error, its bytes.
-    code.load(Width::Eight, nine, R1, slot(request + 2));
-    code.copy_half(nine, nine);
+    code.load(Width::Eight, R9, R1, slot(request + 2));
+    code.copy_half(R9, R9);
     find_device(&mut code, btf, choice.devices, (known, leave))?;
     code.place(known);
+    let is_filtered = choice.cgroup.is_some() || maps.chosen.is_some();
+    count_if_empty(&mut code, btf, (maps, is_filtered), leave)?;
     if let Some(cgroup) = choice.cgroup {
-        leave_unless_in(&mut code, btf, cgroup, leave)?;
+        leave_unless_in(&mut code, btf, cgroup, other)?;
     }
     if let Some(chosen) = maps.chosen {
-        follow(&mut code, btf, (six, seven), &[("request", "bio")])?;
-        leave_unless_chosen(&mut code, chosen, leave);
+        follow(&mut code, btf, (R6, R7), &[("request", "bio")])?;
+        leave_unless_chosen(&mut code, chosen, other);
     }
-    let is_filtered = choice.cgroup.is_some() || maps.chosen.is_some();
-    leave_if_empty(&mut code, btf, (maps, is_filtered), leave)?;
+    write_record(&mut code, btf, maps, leave)?;
+    code.place(leave);
+    code.exit();
+    // The kernel refuses a program with a part that nothing leads to.
+    if is_filtered {
+        code.place(other);
+        count_other(&mut code, btf, maps.counters)?;
+        code.exit();
+    }
+    Ok(code)
+}
+
+/// Writes the record of the request in register 7 into the ring of this processor. The kernel lets
+/// no program interrupt itself, so nobody else writes there.
+fn write_record(
+    code: &mut Assembler,
+    btf: &Btf<'_>,
+    maps: Maps,
+    leave: Label,
+) -> Result<(), BtfError> {
+    let full = code.label();
     code.call(Helper::Time);
-    code.copy(six, R0);
-    code.set_map(R1, maps.ring);
-    code.set(R2, i32::try_from(RECORD).unwrap_or(0));
-    code.set(R3, 0);
-    code.call(Helper::RingReserve);
-    code.jump_if_zero(R0, full);
-    code.store(Width::Eight, R0, 8, six);
+    code.copy(R6, R0);
+    code.call(Helper::Processor);
+    code.store(Width::Four, STACK, -4, R0);
+    code.set_map(R1, maps.rings);
+    code.copy(R2, STACK);
+    code.add_value(R2, -4);
+    code.call(Helper::MapLookup);
+    code.jump_if_zero(R0, leave);
+    code.load(Width::Eight, R1, R0, WRITTEN_AT);
+    code.load(Width::Eight, R2, R0, READ_AT);
+    code.copy(R3, R1);
+    code.subtract(R3, R2);
+    let slots = i32::try_from(maps.slots).unwrap_or(1);
+    code.jump_if_at_least(R3, slots, full);
+    code.copy(R5, R1);
+    code.and_value(R5, slots - 1);
+    code.multiply_by(R5, i32::try_from(RECORD).unwrap_or(0));
+    code.add_register(R5, R0);
+    code.store(Width::Eight, R5, RECORDS_AT + 8, R6);
     for (width, field, at) in [
         (Width::Eight, "start_time_ns", 0),
         (Width::Eight, "__sector", 16),
         (Width::Four, "cmd_flags", 24),
         (Width::Four, "rq_flags", 36),
     ] {
-        code.load(width, R1, seven, btf.offset("request", field)?);
-        code.store(width, R0, at, R1);
+        code.load(width, R4, R7, btf.offset("request", field)?);
+        code.store(width, R5, RECORDS_AT + at, R4);
     }
-    code.store(Width::Four, R0, 28, nine);
-    code.store(Width::Four, R0, 32, eight);
-    code.copy(R1, R0);
-    code.set(R2, NO_WAKEUP);
-    code.call(Helper::RingSubmit);
-    code.place(leave);
+    code.store(Width::Four, R5, RECORDS_AT + 28, R9);
+    code.store(Width::Four, R5, RECORDS_AT + 32, R8);
+    code.publish_next(R0, WRITTEN_AT, R1);
     code.exit();
     code.place(full);
-    count(&mut code, maps.counters, LOST_AT);
-    code.exit();
-    Ok(code)
+    code.set(R2, 1);
+    code.add_to_memory(R0, FULL_AT, R2);
+    Ok(())
 }
 
 /// Puts the place of the request's device in the list into register 8.
@@ -176,7 +221,7 @@ fn find_device(
     Ok(())
 }
 
-/// Leaves if the I/O is charged to another cgroup than this one and those below it.
+/// Leaves to there if the I/O is charged to another cgroup than this one and those below it.
 fn leave_unless_in(
     code: &mut Assembler,
     btf: &Btf<'_>,
@@ -204,7 +249,7 @@ fn leave_unless_in(
     Ok(())
 }
 
-/// Leaves unless the I/O, whose address is in register 6, was chosen when it began.
+/// Leaves to there unless the I/O, whose address is in register 6, was chosen when it began.
 fn leave_unless_chosen(code: &mut Assembler, chosen: i32, leave: Label) {
     code.store(Width::Eight, STACK, -8, R6);
     for helper in [Helper::MapLookup, Helper::MapDelete] {
@@ -220,23 +265,49 @@ fn leave_unless_chosen(code: &mut Assembler, chosen: i32, leave: Label) {
 
 /// A completion without bytes that is not a flush is a caller who waited for one: it is counted. If
 /// only some I/O is recorded, it is recorded as the flush, which itself belongs to no one.
-fn leave_if_empty(
+fn count_if_empty(
     code: &mut Assembler,
     btf: &Btf<'_>,
     (maps, is_filtered): (Maps, bool),
     leave: Label,
 ) -> Result<(), BtfError> {
-    if is_filtered {
-        return Ok(());
-    }
-    let goes_on = code.label();
-    code.jump_unless_zero(R9, goes_on);
+    let continues = code.label();
+    code.jump_unless_zero(R9, continues);
     code.load(Width::Four, R1, R7, btf.offset("request", "cmd_flags")?);
     code.and_value(R1, OPERATION);
-    code.jump_if(R1, btf.value("REQ_OP_FLUSH")?, goes_on);
+    code.jump_if(R1, btf.value("REQ_OP_FLUSH")?, continues);
     count(code, maps.counters, EMPTY_AT);
-    code.jump(leave);
-    code.place(goes_on);
+    if !is_filtered {
+        code.jump(leave);
+    }
+    code.place(continues);
+    Ok(())
+}
+
+/// Counts an I/O of another process or cgroup by its operation, so that all that the kernel counts
+/// can be compared with all that the program saw. What has no bytes is counted already.
+fn count_other(code: &mut Assembler, btf: &Btf<'_>, counters: i32) -> Result<(), BtfError> {
+    let (once, done) = (code.label(), code.label());
+    let flush = btf.value("REQ_OP_FLUSH")?;
+    code.load(Width::Four, R4, R7, btf.offset("request", "cmd_flags")?);
+    code.and_value(R4, OPERATION);
+    code.jump_if(R4, flush, once);
+    code.jump_if_zero(R9, done);
+    if let Ok(bit) = btf.value("__RQF_FLUSH_SEQ") {
+        code.load(Width::Four, R5, R7, btf.offset("request", "rq_flags")?);
+        code.and_value(R5, 1_i32.checked_shl(bit).unwrap_or(0));
+        code.jump_if_zero(R5, once);
+        count(code, counters, TWICE_AT);
+    }
+    code.place(once);
+    code.jump_if_at_least(R4, i32::from(OPERATIONS), done);
+    code.multiply_by(R4, 16);
+    code.set_map_value(R1, counters);
+    code.add_register(R1, R4);
+    code.set(R2, 1);
+    code.add_to_memory(R1, OTHERS_AT, R2);
+    code.add_to_memory(R1, OTHERS_AT + 8, R9);
+    code.place(done);
     Ok(())
 }
 
@@ -278,7 +349,7 @@ fn begin(slot: i16, (chosen, counters): (i32, i32), processes: &[u32]) -> Assemb
     code.jump_unless_zero(R0, full);
     code.exit();
     code.place(full);
-    count(&mut code, counters, LOST_AT);
+    count(&mut code, counters, UNNOTED_AT);
     code.exit();
     code
 }

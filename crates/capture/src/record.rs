@@ -60,6 +60,8 @@ pub struct Records {
     early: Tally,
     /// Writes that the kernel completes a second time, without bytes, after their flushes.
     twice: u64,
+    /// Completions without bytes that are recorded as flushes.
+    waits: u64,
     /// I/Os whose arrival the kernel did not note.
     undated: u64,
 }
@@ -68,7 +70,7 @@ impl Records {
     /// For a kernel whose flags are these; times count from `begin_ns` of the monotonic clock.
     #[must_use]
     pub fn new(flags: Flags, begin_ns: u64) -> Self {
-        Self { flags, begin_ns, early: Tally::default(), twice: 0, undated: 0 }
+        Self { flags, begin_ns, early: Tally::default(), twice: 0, waits: 0, undated: 0 }
     }
 
     /// The I/O of a record; none of one that began before the recording, that carries no data, or
@@ -79,7 +81,8 @@ impl Records {
         let word = |at: usize| record.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes);
         let (arrived_ns, done_ns, sector) = (long(0)?, long(8)?, long(16)?);
         let (flags, bytes, device, notes) = (word(24)?, word(28)?, word(32)?, word(36)?);
-        let kind = self.kind(flags, bytes)?;
+        let kind = self.kind_of(flags, u64::from(bytes))?;
+        self.waits += u64::from(kind == Kind::Flush && flags & OPERATION != self.flags.flush);
         let has_place = kind != Kind::Flush && sector != NO_SECTOR;
         let io = Io {
             issued_ns: arrived_ns.saturating_sub(self.begin_ns),
@@ -104,6 +107,12 @@ impl Records {
         Some(io)
     }
 
+    /// When the recording began, by the monotonic clock.
+    #[must_use]
+    pub fn begin_ns(&self) -> u64 {
+        self.begin_ns
+    }
+
     /// Completions of I/Os that began before the recording.
     #[must_use]
     pub fn early(&self) -> Tally {
@@ -117,13 +126,20 @@ impl Records {
         self.flags.flush_sequence.map(|_| self.twice)
     }
 
+    /// Callers' waits for a flush, which are recorded as flushes.
+    #[must_use]
+    pub fn waits(&self) -> u64 {
+        self.waits
+    }
+
     /// I/Os whose arrival the kernel did not note: they have no latency.
     #[must_use]
     pub fn undated(&self) -> u64 {
         self.undated
     }
 
-    fn kind(&self, flags: u32, bytes: u32) -> Option<Kind> {
+    /// What a request with these flags is; none of one that carries no data.
+    pub(crate) fn kind_of(&self, flags: u32, bytes: u64) -> Option<Kind> {
         let is = self.flags;
         match flags & OPERATION {
             0 if bytes > 0 => Some(Kind::Read),

@@ -159,7 +159,7 @@ fn records_become_ios() {
         assert_eq!(records.io(&bytes), known, "{bytes:?}");
     }
     assert_eq!(records.early(), Tally { reads: 1, read_bytes: 4096, ..Tally::default() });
-    assert_eq!((records.twice(), records.undated()), (Some(1), 1));
+    assert_eq!((records.twice(), records.waits(), records.undated()), (Some(1), 1, 1));
 }
 
 proptest! {

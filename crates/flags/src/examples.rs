@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Each command with what people type. A test reads every line with the program's own grammar.
-pub const EXAMPLES: [(&str, &[&str]); 65] = [
+pub const EXAMPLES: [(&str, &[&str]); 66] = [
     ("", &["iosonde assess /data --for postgres", "iosonde run /data -b 8K --depth 32 -d 30s"]),
     ("assess", &["iosonde assess /data --for postgres --pace quick"]),
     ("inspect", &["iosonde inspect /data"]),
@@ -60,6 +60,7 @@ pub const EXAMPLES: [(&str, &[&str]); 65] = [
             "iosonde capture --cgroup /sys/fs/cgroup/system.slice/mariadb.service -o db.iotrace",
         ],
     ),
+    ("capture anonymise", &["iosonde capture anonymise shop.iotrace -o public.iotrace"]),
     ("capture import", &["iosonde capture import sda.blktrace.0 sda.blktrace.1 -o shop.iotrace"]),
     ("capture model", &["iosonde capture model shop.iotrace -o shop.toml"]),
     ("capture show", &["iosonde capture show shop.iotrace"]),

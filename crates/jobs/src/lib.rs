@@ -44,8 +44,8 @@ mod tool;
 mod validate;
 
 pub use self::capture::{
-    CaptureMethod, ImportRequest, RecordRequest, Recorded, TraceFormat, device_path, import_trace,
-    record_trace, show_trace,
+    CaptureMethod, ImportRequest, RecordRequest, Recorded, TraceFormat, anonymise_trace,
+    device_path, import_trace, record_trace, show_trace,
 };
 pub use self::replay::{
     FitPlan, FitTarget, Growth, LatencyLimit, PartPlan, ReplayPlan, ReplayTarget, TraceMoment,

@@ -7,9 +7,11 @@ use std::sync::atomic::AtomicBool;
 use engine::Permissions;
 use history::{History, Place};
 use jobs::{
-    Event, ImportRequest, JobError, Recording, Session, Sink, TraceFormat, import_trace, show_trace,
+    Event, ImportRequest, JobError, Recording, Session, Sink, TraceFormat, anonymise_trace,
+    import_trace, show_trace,
 };
-use results::{Capture, CaptureEnding, CapturedOp, Document, Experiment};
+use results::{Capture, CaptureEnding, CapturedOp, CapturedSpan, Document, Experiment};
+use trace::{DeviceFacts, Header, Io, Kind, TraceError, Writer};
 
 /// Takes the document and the event that it is kept.
 #[derive(Default)]
@@ -100,6 +102,71 @@ fn a_cut_trace_is_shown_up_to_the_cut() {
     let c = &document.conclusion;
     assert!(c.ending == CaptureEnding::Cut && c.ios > 1000 && c.ios < 6000, "{}", c.ios);
     assert!(document.warnings[0].contains("stops before its end"), "{:?}", document.warnings);
+}
+
+/// Two reads within 2 ms of ten seconds that were recorded, on a disk of 1 TiB.
+fn recorded(path: &Path, until_ns: Option<u64>) -> Result<(), TraceError> {
+    let device = DeviceFacts { size_bytes: Some(1 << 40), write_back: Some(true) };
+    let header = Header {
+        source: "ebpf".to_owned(),
+        devices: vec![device],
+        began_unix_ms: Some(1_795_262_400_123),
+        recorded_from_ns: Some(0),
+    };
+    let mut writer = Writer::new(fs::File::create(path)?, &header)?;
+    for i in 0..2 {
+        let (issued_ns, latency_ns) = (5_000_000_000 + i * 1_000_000, Some(1_000_000));
+        let (offset_bytes, length_bytes) = ((1 << 39) + i * 8192, 8192);
+        let (device, stream, kind) = (0, 0, Kind::Read);
+        let io = Io { issued_ns, latency_ns, device, stream, offset_bytes, length_bytes, kind };
+        writer.write(io)?;
+    }
+    writer.lost(3)?;
+    match until_ns {
+        Some(ns) => {
+            writer.recorded_until(ns);
+            writer.finish().map(drop)
+        }
+        None => writer.flush(),
+    }
+}
+
+#[test]
+fn the_length_of_a_recording_is_shown_as_far_as_it_is_known() {
+    let place = tempfile::tempdir().unwrap();
+    let trace = place.path().join("t.iotrace");
+    for (until_ns, span, seconds) in [
+        (Some(10_000_000_000), CapturedSpan::Recorded, 10.0),
+        (None, CapturedSpan::BeginToLast, 5.002),
+    ] {
+        recorded(&trace, until_ns).unwrap();
+        let (document, _) = show(&trace, None).unwrap();
+        let c = &document.conclusion;
+        assert_eq!((c.span, c.seconds, c.ios), (span, seconds, 2));
+    }
+}
+
+#[test]
+fn an_anonymous_copy_keeps_what_matters() {
+    let place = tempfile::tempdir().unwrap();
+    let (trace, copy) = (place.path().join("t.iotrace"), place.path().join("c.iotrace"));
+    recorded(&trace, Some(10_000_000_000)).unwrap();
+    let said = anonymise_trace(&trace, &copy).unwrap().join("\n");
+    assert!(said.contains("2 I/Os, in 1 group of regions of 1 MiB"), "{said}");
+    let (before, after) = (show(&trace, None).unwrap().0, show(&copy, None).unwrap().0);
+    assert_ne!(before.started, after.started, "the date is in the copy");
+    let (before, after) = (before.conclusion, after.conclusion);
+    // Only the part that is used is left of the disk.
+    assert_eq!((after.devices[0].size_bytes, after.devices[0].end_bytes), (Some(1 << 20), 16_384));
+    assert_eq!(after, Capture { devices: after.devices.clone(), ..before });
+    assert_eq!(after.lost_ios, 3);
+    // One that is cut off stays so, and what is not a trace is refused.
+    recorded(&trace, None).unwrap();
+    assert!(anonymise_trace(&trace, &copy).unwrap().join("\n").contains("stops before its end"));
+    assert_eq!(show(&copy, None).unwrap().0.conclusion.ending, CaptureEnding::Cut);
+    fs::write(&trace, "something else").unwrap();
+    let refused = anonymise_trace(&trace, &copy).unwrap_err().to_string();
+    assert!(refused.contains("not an .iotrace file"), "{refused}");
 }
 
 #[test]

@@ -19,7 +19,10 @@ pub struct Capture {
     pub lost_ios: u64,
     /// I/Os so far from their place in time that they count where they were read.
     pub late_ios: u64,
-    /// From the first issue to the last issue or completion.
+    /// What `seconds` is.
+    #[serde(default)]
+    pub span: CapturedSpan,
+    /// The length of the trace; all rates are over it.
     pub seconds: f64,
     /// All I/Os, whatever their kind.
     pub ios: u64,
@@ -43,7 +46,7 @@ pub struct Capture {
     pub bursts: Vec<CapturedBursts>,
     /// How many I/Os are in flight.
     pub depth: Option<CapturedDepth>,
-    /// The second with the most I/Os.
+    /// The second with the most I/Os, of traces that are as long.
     pub busiest_second: Option<CapturedPeak>,
     /// The busiest minute, of traces that are longer.
     pub busiest_minute: Option<CapturedPeak>,
@@ -59,6 +62,19 @@ pub enum CaptureEnding {
     Cut,
     /// A block of it is damaged; all before that was read.
     Damaged,
+}
+
+/// What is known about the begin and the end of a trace, and so what its length is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CapturedSpan {
+    /// Neither: from the first issue to the last issue or completion.
+    #[default]
+    FirstToLast,
+    /// The begin: from there to the last issue or completion, as of a capture that was killed.
+    BeginToLast,
+    /// Both: the time that was recorded.
+    Recorded,
 }
 
 /// What an I/O did to the device.
@@ -173,7 +189,7 @@ pub struct CapturedDevice {
 /// What happened in one of equal parts of the time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapturedPoint {
-    /// Its begin, in seconds since the first I/O.
+    /// Its begin, in seconds since that of the trace: see `span`.
     pub t: f64,
     /// Its length, the same for every point.
     pub seconds: f64,
@@ -282,7 +298,7 @@ pub struct CapturedDepth {
 /// The busiest of equal windows, and how busy it was.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapturedPeak {
-    /// The beginning of the window with most I/Os, in seconds since the first I/O.
+    /// The beginning of the window with most I/Os, in seconds since that of the trace: see `span`.
     pub t: f64,
     /// Reads and writes per second in it.
     pub iops: f64,

@@ -42,7 +42,8 @@ pub use assessment::{
 pub use capture::{
     Capture, CaptureEnding, CapturedBursts, CapturedCache, CapturedDepth, CapturedDevice,
     CapturedKind, CapturedLatency, CapturedLocality, CapturedOp, CapturedPeak, CapturedPoint,
-    CapturedPurpose, CapturedSequence, CapturedSize, CapturedWrites, HotPart, LatencyClass,
+    CapturedPurpose, CapturedSequence, CapturedSize, CapturedSpan, CapturedWrites, HotPart,
+    LatencyClass,
 };
 pub use comparison::{
     COMPARISON_SCHEMA, ComparedFigure, ComparedLoad, Comparison, Figure, FigureUnit, Side,

@@ -80,6 +80,10 @@ pub struct Header {
     /// When the trace began, in milliseconds since 1970; absent where its source does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_unix_ms: Option<u64>,
+    /// When recording began, on the clock of the I/Os. Absent where the source does not say: then
+    /// nothing is known about the time before the first I/O.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded_from_ns: Option<u64>,
 }
 
 /// What is known about a device. What is not known is absent.

@@ -4,6 +4,7 @@
 //! no content and no name, only numbers for devices and streams. `docs/iotrace.md` describes the
 //! bytes.
 
+mod anonymise;
 mod blktrace;
 mod block;
 mod busiest;
@@ -19,6 +20,7 @@ pub mod profile;
 mod reader;
 mod writer;
 
+pub use anonymise::{Permutation, Regions};
 pub use blktrace::{BLKTRACE_MAGICS, BlktraceReader};
 pub use busiest::BusiestWindows;
 pub use csv::{CsvReader, Layout};

@@ -28,6 +28,7 @@ pub struct Reader<R: Read> {
     sequence: u64,
     lost: u64,
     ending: Option<Ending>,
+    recorded_until_ns: Option<u64>,
 }
 
 impl<R: Read> Reader<R> {
@@ -46,7 +47,8 @@ impl<R: Read> Reader<R> {
         }
         let header = serde_json::from_slice(&block.raw).map_err(|_| TraceError::Header)?;
         let records = Vec::new().into_iter();
-        Ok(Self { from, header, records, sequence: 1, lost: 0, ending: None })
+        let (ending, recorded_until_ns) = (None, None);
+        Ok(Self { from, header, records, sequence: 1, lost: 0, ending, recorded_until_ns })
     }
 
     /// What the trace says about itself.
@@ -62,6 +64,12 @@ impl<R: Read> Reader<R> {
     /// How the trace ended; `None` before everything is read. After an error, it is cut.
     pub fn ending(&self) -> Option<Ending> {
         self.ending
+    }
+
+    /// When recording ended, on the clock of the I/Os; known after the end was read. Absent where
+    /// the trace is not whole, or its source does not say.
+    pub fn recorded_until_ns(&self) -> Option<u64> {
+        self.recorded_until_ns
     }
 
     /// Takes the next block; the trace ends with anything that is not the block expected here.
@@ -80,7 +88,11 @@ impl<R: Read> Reader<R> {
                 Some(records) => self.records = records.into_iter(),
                 None => return self.end(Ending::Damaged),
             },
-            END => self.ending = Some(Ending::Whole),
+            END => {
+                self.ending = Some(Ending::Whole);
+                let until: Option<[u8; 8]> = block.raw.get(..8).and_then(|raw| raw.try_into().ok());
+                self.recorded_until_ns = until.map(u64::from_le_bytes);
+            }
             _ => return self.end(Ending::Damaged),
         }
         self.sequence += 1;

@@ -18,6 +18,7 @@ pub struct Writer<W: Write> {
     records: Vec<Io>,
     sequence: u64,
     lost: u64,
+    recorded_until_ns: Option<u64>,
 }
 
 impl<W: Write> Writer<W> {
@@ -29,8 +30,8 @@ impl<W: Write> Writer<W> {
         }
         out.write_all(MAGIC)?;
         out.write_all(&[VERSION])?;
-        let mut writer =
-            Self { out, records: Vec::with_capacity(RECORDS_MAX), sequence: 0, lost: 0 };
+        let records = Vec::with_capacity(RECORDS_MAX);
+        let mut writer = Self { out, records, sequence: 0, lost: 0, recorded_until_ns: None };
         writer.block(HEADER, 0, raw, &[])?;
         Ok(writer)
     }
@@ -63,10 +64,16 @@ impl<W: Write> Writer<W> {
         self.block(RECORDS, count, raw, &splits)
     }
 
+    /// Notes when recording ended, on the clock of the I/Os. It is written with the end.
+    pub fn recorded_until(&mut self, ns: u64) {
+        self.recorded_until_ns = Some(ns);
+    }
+
     /// Writes what is left and the block that marks the end, and returns the output.
     pub fn finish(mut self) -> Result<W, TraceError> {
         self.flush()?;
-        self.block(END, 0, Vec::new(), &[])?;
+        let until = self.recorded_until_ns.map_or_else(Vec::new, |ns| ns.to_le_bytes().to_vec());
+        self.block(END, 0, until, &[])?;
         self.out.flush()?;
         Ok(self.out)
     }

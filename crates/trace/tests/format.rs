@@ -8,7 +8,7 @@ use trace::{DeviceFacts, Ending, Header, Io, Kind, Reader, TraceError, Writer};
 fn header() -> Header {
     let device = DeviceFacts { size_bytes: Some(1 << 40), write_back: None };
     let (source, began_unix_ms) = ("test".to_owned(), Some(1_795_262_400_123));
-    Header { source, devices: vec![device], began_unix_ms }
+    Header { source, devices: vec![device], began_unix_ms, recorded_from_ns: Some(500) }
 }
 
 fn written(ios: &[Io]) -> Vec<u8> {
@@ -135,6 +135,26 @@ fn lost_events_add_up() {
     assert_eq!(reader.header(), &header());
     assert_eq!(reader.by_ref().count(), 2);
     assert_eq!((reader.lost(), reader.ending()), (12, Some(Ending::Whole)));
+}
+
+/// The end of the recording is at the end of the file: a trace that was cut off does not have it.
+#[test]
+fn the_time_that_was_recorded_is_kept() {
+    for until in [None, Some(0), Some(7_000_000_000), Some(u64::MAX)] {
+        let mut writer = Writer::new(Vec::new(), &header()).unwrap();
+        writer.write(at(1000, 0)).unwrap();
+        if let Some(ns) = until {
+            writer.recorded_until(ns);
+        }
+        let bytes = writer.finish().unwrap();
+        let mut reader = Reader::new(&bytes[..]).unwrap();
+        assert_eq!(reader.by_ref().count(), 1);
+        assert_eq!((reader.recorded_until_ns(), reader.ending()), (until, Some(Ending::Whole)));
+        assert_eq!(reader.header().recorded_from_ns, Some(500));
+        let mut cut = Reader::new(&bytes[..bytes.len() - 1]).unwrap();
+        assert_eq!(cut.by_ref().count(), 1);
+        assert_eq!((cut.recorded_until_ns(), cut.ending()), (None, Some(Ending::Cut)));
+    }
 }
 
 #[test]

@@ -193,3 +193,28 @@ proptest! {
         prop_assert!(points.all(|point| (0.0..=1.0).contains(&point.miss)));
     }
 }
+
+/// Two I/Os within 2 ms in the middle of ten seconds that were recorded.
+#[test]
+fn rates_are_over_the_time_that_was_recorded() {
+    let ios = [5_000_000_000, 5_001_000_000].map(|ns| io(ns, Kind::Read, 0, PAGE));
+    let found = |begin: Option<u64>, end: Option<u64>| {
+        let mut profile = Profile::recorded_from(begin);
+        for io in &ios {
+            profile.add(io);
+        }
+        let found = profile.finish_at(end);
+        let points = &found.timeline;
+        let last = points.last().map_or(0, |point| point.from_ns.saturating_add(point.width_ns));
+        let reads: u64 = points.iter().map(|point| point.reads).sum();
+        (found.seconds, last / 1_000_000, reads, found.busiest_second.map(|peak| peak.from_ns))
+    };
+    let five = Some(5_000_000_000);
+    assert_eq!(found(None, None), (0.001, 10, 2, None));
+    assert_eq!(found(Some(0), None), (5.001, 5020, 2, five));
+    assert_eq!(found(Some(0), Some(10_000_000_000)), (10.0, 10_000, 2, five));
+    // A time that cannot be: the I/Os decide.
+    assert_eq!(found(Some(0), Some(1)).0, 5.001);
+    assert_eq!(found(Some(6_000_000_000), Some(1)), (0.0, 10, 2, None));
+    assert!(found(None, Some(u64::MAX)).0 > 1e10);
+}

@@ -10,7 +10,6 @@ use crate::program::Program;
 /// Kinds of maps and programs, by their numbers in `linux/bpf.h`.
 const HASH: u32 = 1;
 const ARRAY: u32 = 2;
-const RING: u32 = 27;
 const TRACING: u32 = 26;
 const RAW_TRACEPOINT: u32 = 23;
 /// The values of a map can be mapped into a process.
@@ -105,19 +104,13 @@ fn opened<T>(command: libc::c_int, attributes: &mut T) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(file) })
 }
 
-/// A ring of records of this many bytes, a power of two.
-pub(super) fn make_ring(bytes: u32) -> io::Result<OwnedFd> {
-    let mut map = MapAttributes { kind: RING, entries: bytes, ..MapAttributes::default() };
-    opened(MAP_CREATE, &mut map)
-}
-
-/// One value of this many bytes that can be mapped.
-pub(super) fn make_counters(bytes: u32) -> io::Result<OwnedFd> {
+/// Values of this many bytes that can be mapped, one after the other.
+pub(super) fn make_values(entries: u32, bytes: u32) -> io::Result<OwnedFd> {
     let mut map = MapAttributes {
         kind: ARRAY,
         key_bytes: 4,
         value_bytes: bytes,
-        entries: 1,
+        entries,
         flags: MAPPABLE,
         ..MapAttributes::default()
     };

@@ -6,27 +6,27 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use trace::Io;
 
 use super::bpf::{self, RunCounts};
 use super::now_ns;
-use super::ring::{Counters, Ring};
+use super::ring::{Counters, Rings};
 use crate::btf::Btf;
-use crate::check::Counts;
+use crate::check::{Counts, Lost, Rest, Tally};
 use crate::program::{self, Choice, Maps};
 use crate::record::{Flags, Records};
 use crate::{CaptureError, RecorderOptions};
 
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
-/// Room for 349,000 records. It is emptied some fifty times a second.
-const RING_BYTES: u32 = 16 << 20;
+/// The numbers that processors may have, such as `0-7`.
+const PROCESSORS: &str = "/sys/devices/system/cpu/possible";
 /// I/Os of chosen processes that may be in flight.
 const CHOSEN_MAX: u32 = 65_536;
-/// A program that runs on another processor while it is taken away is done long before.
-const LAST_RECORD: Duration = Duration::from_millis(200);
+/// A program that runs on another processor while it is taken away is done before.
+const LAST_RECORD: Duration = Duration::from_millis(5);
 
 /// Records the I/Os of devices until it is finished or dropped.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(super) struct EbpfRecorder {
     /// The tracepoints; closed, the programs run no more.
     links: Vec<OwnedFd>,
     programs: Vec<OwnedFd>,
-    ring: Ring,
+    rings: Rings,
     counters: Counters,
     records: Records,
 }
@@ -70,13 +70,14 @@ impl EbpfRecorder {
         let devices: Vec<u32> =
             numbers.iter().filter_map(|number| u32::try_from(*number).ok()).collect();
         allow_memory();
-        let ring = Ring::new(RING_BYTES).map_err(refused("make a ring buffer"))?;
+        let rings = Rings::new(processors()).map_err(refused("make ring buffers"))?;
         let counters = Counters::new(program::COUNTERS).map_err(refused("make counters"))?;
         let is_chosen = !options.processes.is_empty();
         let chosen = is_chosen.then(|| bpf::make_table(CHOSEN_MAX)).transpose();
         let chosen = chosen.map_err(refused("make a table"))?;
         let maps = Maps {
-            ring: ring.map.as_raw_fd(),
+            rings: rings.map.as_raw_fd(),
+            slots: rings.slots(),
             counters: counters.map.as_raw_fd(),
             chosen: chosen.as_ref().map(OwnedFd::as_raw_fd),
         };
@@ -99,26 +100,47 @@ impl EbpfRecorder {
         }
         let records = Records::new(flags, now_ns());
         look();
-        Ok(Self { links, programs, ring, counters, records })
+        Ok(Self { links, programs, rings, counters, records })
     }
 
     /// Takes the I/Os that have ended.
     pub(super) fn poll(&mut self) -> Vec<Io> {
         let mut ios = Vec::new();
         let records = &mut self.records;
-        self.ring.take(|record| ios.extend(records.io(record)));
+        self.rings.take(|record| ios.extend(records.io(record)));
+        // Each ring is in order; merging them is what this sort does.
+        ios.sort_by_key(|io: &Io| io.issued_ns.saturating_add(io.latency_ns.unwrap_or(0)));
         ios
     }
 
     pub(super) fn counts(&self) -> Result<Counts, CaptureError> {
-        let missed: u64 = self.run_counts()?.iter().map(|run| run.misses).sum();
+        let lost = Lost {
+            full: self.rings.full(),
+            interrupted: self.run_counts()?.iter().map(|run| run.misses).sum(),
+            unnoted: self.counters.get(program::UNNOTED_AT),
+        };
+        let twice = self.records.twice();
         Ok(Counts {
-            lost: self.counters.get(program::LOST_AT) + missed,
+            lost,
             early: self.records.early(),
+            others: self.others(),
             empty: self.counters.get(program::EMPTY_AT),
-            twice: self.records.twice(),
+            waits: self.records.waits(),
+            twice: twice.map(|twice| twice + self.counters.get(program::TWICE_AT)),
             undated: self.records.undated(),
         })
+    }
+
+    /// What the program saw of other processes or cgroups.
+    fn others(&self) -> Tally {
+        let mut all = Tally::default();
+        for (operation, at) in (0..program::OPERATIONS).zip((program::OTHERS_AT..).step_by(16)) {
+            let (ios, bytes) = (self.counters.get(at), self.counters.get(at + 8));
+            if let Some(kind) = self.records.kind_of(u32::from(operation), bytes) {
+                all.add_all(kind, ios, bytes);
+            }
+        }
+        all
     }
 
     /// How often the programs ran and how long, the one at completion last. The kernel counts that
@@ -129,25 +151,24 @@ impl EbpfRecorder {
     }
 
     /// Ends recording.
-    pub(super) fn finish(
-        mut self,
-        look: &mut dyn FnMut(),
-    ) -> Result<(Vec<Io>, Counts), CaptureError> {
+    pub(super) fn finish(mut self, look: &mut dyn FnMut()) -> Result<Rest, CaptureError> {
         look();
         self.links.clear();
+        let until_ns = now_ns().saturating_sub(self.records.begin_ns());
         look();
-        let (begin, mut ios) = (Instant::now(), Vec::new());
-        let records = &mut self.records;
-        while !self.ring.take(|record| ios.extend(records.io(record))) {
-            if begin.elapsed() > LAST_RECORD {
-                let reason = "a record of a program never ended".to_owned();
-                return Err(CaptureError::EbpfFailed { step: "read the last records", reason });
-            }
-            sleep(Duration::from_millis(1));
-        }
+        sleep(LAST_RECORD);
+        let ios = self.poll();
         let counts = self.counts()?;
-        Ok((ios, counts))
+        Ok(Rest { ios, counts, until_ns })
     }
+}
+
+/// The processors that this machine can have.
+fn processors() -> usize {
+    let text = fs::read_to_string(PROCESSORS).unwrap_or_default();
+    let last = text.trim().rsplit([',', '-']).next().and_then(|last| last.parse::<usize>().ok());
+    let online = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    last.map_or_else(online, |last| last + 1)
 }
 
 /// The kernel notes when an I/O arrives where a device's statistics are on.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::time::{ClockId, clock_gettime};
 use trace::{DeviceFacts, Io};
 
-use crate::check::Counts;
+use crate::check::{Counts, Rest};
 use crate::{CaptureError, Method, ProgramCost, RecorderOptions};
 use ebpf::EbpfRecorder;
 use tracefs::TracefsRecorder;
@@ -132,7 +132,7 @@ impl Recorder {
     ///
     /// # Errors
     /// The buffers cannot be read.
-    pub fn finish(self, look: &mut dyn FnMut()) -> Result<(Vec<Io>, Counts), CaptureError> {
+    pub fn finish(self, look: &mut dyn FnMut()) -> Result<Rest, CaptureError> {
         match self.source {
             Source::Ebpf(recorder) => recorder.finish(look),
             Source::Tracefs(recorder) => recorder.finish(look),

@@ -1,20 +1,15 @@
-//! Memory that the kernel's programs write and this process reads: the ring of records, and the
+//! Memory that the kernel's programs write and this process reads: the rings of records, and the
 //! counters.
 #![expect(unsafe_code, reason = "memory that is shared with the kernel")]
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::bpf;
-
-/// The head of a record: its length with two flags, and where its page is.
-const HEAD: usize = 8;
-/// The kernel has not written the record to its end.
-const BUSY: u32 = 1 << 31;
-/// The record does not count.
-const DISCARDED: u32 = 1 << 30;
+use crate::program::{FULL_AT, READ_AT, RECORDS_AT, WRITTEN_AT};
+use crate::record::RECORD;
 
 /// Memory of a map.
 #[derive(Debug)]
@@ -27,14 +22,12 @@ struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    fn new(map: &OwnedFd, (from, bytes): (usize, usize), is_ours: bool) -> io::Result<Self> {
-        let access = if is_ours { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
-        let from = libc::off_t::try_from(from).map_err(io::Error::other)?;
+    fn new(map: &OwnedFd, bytes: usize) -> io::Result<Self> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
         let file = map.as_raw_fd();
         // SAFETY: the kernel chooses the address, so no memory that is in use is replaced.
-        let address = unsafe {
-            libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED, file, from)
-        };
+        let address =
+            unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED, file, 0) };
         match NonNull::new(address.cast::<u8>()) {
             Some(address) if address.as_ptr().cast() != libc::MAP_FAILED => {
                 Ok(Self { address, bytes })
@@ -49,13 +42,6 @@ impl Mapping {
         // SAFETY: a mapping is at least a page, aligned to one, and lives as long as `self`. What
         // the kernel changes meanwhile is read as an atomic.
         unsafe { AtomicU64::from_ptr(self.address.as_ptr().add(at).cast()) }
-    }
-
-    /// The same of 4 bytes.
-    fn word(&self, at: usize) -> &AtomicU32 {
-        let at = if at + 4 <= self.bytes { at & !3 } else { 0 };
-        // SAFETY: as above.
-        unsafe { AtomicU32::from_ptr(self.address.as_ptr().add(at).cast()) }
     }
 
     /// Bytes that nobody changes until they are given back.
@@ -76,51 +62,73 @@ impl Drop for Mapping {
     }
 }
 
-/// The ring of records.
+/// Records of all rings together, about; each ring has at least the least, and at most the most.
+const SLOTS: usize = 1 << 20;
+const SLOTS_MIN: usize = 1 << 13;
+const SLOTS_MAX: usize = 1 << 16;
+
+/// The rings of records, one for each processor.
 #[derive(Debug)]
-pub(super) struct Ring {
+pub(super) struct Rings {
     pub(super) map: OwnedFd,
-    /// How far this process has read.
-    read: Mapping,
-    /// A page that says how far the kernel has written, then the records twice, so that none is
-    /// split.
-    written: Mapping,
-    page: usize,
-    /// A power of two.
-    size: usize,
+    values: Mapping,
+    processors: usize,
+    /// Records in each ring: a power of two.
+    slots: usize,
 }
 
-impl Ring {
-    pub(super) fn new(bytes: u32) -> io::Result<Self> {
-        let map = bpf::make_ring(bytes)?;
-        let (page, size) = (rustix::param::page_size(), bytes as usize);
-        let read = Mapping::new(&map, (0, page), true)?;
-        let written = Mapping::new(&map, (page, page + 2 * size), false)?;
-        Ok(Self { map, read, written, page, size })
+impl Rings {
+    /// For processors whose numbers are below this.
+    pub(super) fn new(processors: usize) -> io::Result<Self> {
+        let processors = processors.max(1);
+        let slots = (SLOTS / processors.next_power_of_two()).clamp(SLOTS_MIN, SLOTS_MAX);
+        let number = |value: usize| u32::try_from(value).map_err(io::Error::other);
+        let bytes = ring_bytes(slots);
+        let map = bpf::make_values(number(processors)?, number(bytes)?)?;
+        let values = Mapping::new(&map, processors * bytes)?;
+        Ok(Self { map, values, processors, slots })
     }
 
-    /// Gives every record that is whole, and its room back to the kernel. Says whether all that
-    /// the kernel has begun was whole.
-    pub(super) fn take(&mut self, mut visit: impl FnMut(&[u8])) -> bool {
-        let position = self.read.long(0);
-        let mut at = position.load(Ordering::Relaxed);
-        let end = self.written.long(0).load(Ordering::Acquire);
-        let wrap = self.size as u64 - 1;
-        while at < end {
-            let place = self.page + usize::try_from(at & wrap).unwrap_or(0);
-            let mark = self.written.word(place).load(Ordering::Acquire);
-            if mark & BUSY != 0 {
-                break;
-            }
-            let length = (mark & !(BUSY | DISCARDED)) as usize;
-            if mark & DISCARDED == 0 {
-                visit(self.written.bytes(place + HEAD, length));
-            }
-            at += (HEAD + length).next_multiple_of(8) as u64;
-        }
-        position.store(at, Ordering::Release);
-        at >= end
+    /// Records in each ring.
+    pub(super) fn slots(&self) -> u32 {
+        u32::try_from(self.slots).unwrap_or(1)
     }
+
+    /// Gives every record, and its room back to the programs.
+    pub(super) fn take(&mut self, mut visit: impl FnMut(&[u8])) {
+        for begin in self.begins() {
+            let read = self.values.long(begin + place(READ_AT));
+            let mut at = read.load(Ordering::Relaxed);
+            let end = self.values.long(begin + place(WRITTEN_AT)).load(Ordering::Acquire);
+            while at < end {
+                let slot = usize::try_from(at % self.slots as u64).unwrap_or(0);
+                visit(self.values.bytes(begin + place(RECORDS_AT) + slot * RECORD, RECORD));
+                at += 1;
+            }
+            read.store(at, Ordering::Release);
+        }
+    }
+
+    /// Records that there was no room for.
+    pub(super) fn full(&self) -> u64 {
+        let of = |begin: usize| self.values.long(begin + place(FULL_AT)).load(Ordering::Relaxed);
+        self.begins().map(of).sum()
+    }
+
+    /// Where the rings begin.
+    fn begins(&self) -> impl Iterator<Item = usize> + use<> {
+        let bytes = ring_bytes(self.slots);
+        (0..self.processors).map(move |processor| processor * bytes)
+    }
+}
+
+/// The bytes of a ring.
+fn ring_bytes(slots: usize) -> usize {
+    place(RECORDS_AT) + slots * RECORD
+}
+
+fn place(at: i16) -> usize {
+    usize::try_from(at).unwrap_or(0)
 }
 
 /// The counters of the programs.
@@ -132,13 +140,13 @@ pub(super) struct Counters {
 
 impl Counters {
     pub(super) fn new(bytes: u32) -> io::Result<Self> {
-        let map = bpf::make_counters(bytes)?;
-        let values = Mapping::new(&map, (0, rustix::param::page_size()), false)?;
+        let map = bpf::make_values(1, bytes)?;
+        let values = Mapping::new(&map, rustix::param::page_size())?;
         Ok(Self { map, values })
     }
 
     /// The counter at this place.
     pub(super) fn get(&self, at: i16) -> u64 {
-        self.values.long(usize::try_from(at).unwrap_or(0)).load(Ordering::Relaxed)
+        self.values.long(place(at)).load(Ordering::Relaxed)
     }
 }

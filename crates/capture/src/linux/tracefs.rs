@@ -11,7 +11,7 @@ use trace::Io;
 
 use super::instance::{self, Instance};
 use super::now_ns;
-use crate::check::Counts;
+use crate::check::{Counts, Lost, Rest};
 use crate::event::Events;
 use crate::format::EventFormat;
 use crate::{CaptureError, FormatError};
@@ -28,6 +28,7 @@ pub(super) struct TracefsRecorder {
     cpus: Vec<File>,
     instance: Instance,
     events: Events,
+    begin_ns: u64,
 }
 
 impl TracefsRecorder {
@@ -51,13 +52,14 @@ impl TracefsRecorder {
             instance.write(&format!("events/block/{event}/filter"), &filter.join(" || "))?;
         }
         let cpus = instance.open_cpus()?;
-        let events = Events::new(formats, numbers.to_vec(), now_ns());
+        let begin_ns = now_ns();
+        let events = Events::new(formats, numbers.to_vec(), begin_ns);
         look();
         for event in ["block_rq_issue", "block_rq_complete"] {
             instance.write(&format!("events/block/{event}/enable"), "1")?;
         }
         look();
-        Ok(Self { cpus, instance, events })
+        Ok(Self { cpus, instance, events, begin_ns })
     }
 
     /// Takes the I/Os that have ended.
@@ -69,29 +71,27 @@ impl TracefsRecorder {
 
     /// What was not recorded so far.
     pub(super) fn counts(&self) -> Result<Counts, CaptureError> {
-        let lost = self.instance.lost()?;
+        let lost = Lost { full: self.instance.lost()?, ..Lost::default() };
         Ok(Counts {
             lost,
             early: self.events.early(),
             empty: self.events.empty(),
             twice: None,
-            undated: 0,
+            ..Counts::default()
         })
     }
 
     /// Ends recording: the I/Os that are left, and those in flight without a latency.
-    pub(super) fn finish(
-        mut self,
-        look: &mut dyn FnMut(),
-    ) -> Result<(Vec<Io>, Counts), CaptureError> {
+    pub(super) fn finish(mut self, look: &mut dyn FnMut()) -> Result<Rest, CaptureError> {
         look();
         self.instance.write("tracing_on", "0")?;
+        let until_ns = now_ns().saturating_sub(self.begin_ns);
         look();
         let mut ios = Vec::new();
         self.read(&mut ios)?;
         self.events.finish(&mut ios);
         let counts = self.counts()?;
-        Ok((ios, counts))
+        Ok(Rest { ios, counts, until_ns })
     }
 
     /// Empties all buffers; what happened before that began is complete.

@@ -63,12 +63,26 @@ pub(crate) struct CaptureArgs {
 /// What to do with traces.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CaptureCommand {
+    /// Copy a trace with other offsets and no date, to give it away
+    Anonymise(AnonymiseArgs),
     /// Convert a trace of blktrace, fio, MSR Cambridge or Alibaba into an .iotrace file
     Import(ImportArgs),
     /// Make a workload that behaves like a trace, and measure how well it does
     Model(ModelArgs),
     /// Show what a trace is like: mix, rates, latency, hot set, cache, bursts
     Show(ShowArgs),
+}
+
+/// `iosonde capture anonymise`
+#[derive(Debug, Args)]
+pub(crate) struct AnonymiseArgs {
+    /// Trace, as `iosonde capture` writes it
+    #[arg(value_name = "TRACE")]
+    pub trace: PathBuf,
+
+    /// Trace to write; an earlier trace there is replaced
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
 }
 
 /// `iosonde capture import`
@@ -129,6 +143,10 @@ pub(crate) struct ModelArgs {
 pub(crate) fn capture(args: &CaptureArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     match &args.command {
         None => record(args, stop),
+        Some(CaptureCommand::Anonymise(AnonymiseArgs { trace, output })) => {
+            let lines = jobs::anonymise_trace(trace, output)?;
+            print(&(lines.join("\n") + "\n")).map(|()| Outcome::Done)
+        }
         Some(CaptureCommand::Import(ImportArgs { files, output, from })) => {
             let lines = jobs::import_trace(&ImportRequest { files, output, format: *from })?;
             print(&(lines.join("\n") + "\n")).map(|()| Outcome::Done)

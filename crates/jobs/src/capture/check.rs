@@ -48,7 +48,7 @@ impl CrossCheck {
             return Comparison::not_made("/proc/diskstats could not be read");
         };
         let window = [minus(ending, begun), minus(after, before)];
-        compare(recorded.plus(counts.early), counts, &window)
+        compare(recorded.plus(counts.early).plus(counts.others), counts, &window)
     }
 }
 
@@ -111,7 +111,7 @@ fn compare(seen: Tally, counts: &Counts, window: &[Tally; 2]) -> Comparison {
         Some(twice) => (counts.empty.saturating_sub(twice), counts.empty.saturating_sub(twice)),
         None => (0, counts.empty),
     };
-    let lost = counts.lost;
+    let lost = counts.lost.total();
     let lost_bytes = if lost > 0 { u64::MAX } else { 0 };
     let amount = |name, (from, to): (u64, u64), counted, is_bytes| {
         let most = to.saturating_add(if is_bytes { lost_bytes } else { lost });
@@ -129,7 +129,12 @@ fn compare(seen: Tally, counts: &Counts, window: &[Tally; 2]) -> Comparison {
             (least.write_bytes, most.write_bytes),
             true,
         ),
-        amount("flushes", exact(seen.flushes), (least.flushes, most.flushes), false),
+        amount(
+            "flushes",
+            exact(seen.flushes.saturating_sub(counts.waits)),
+            (least.flushes, most.flushes),
+            false,
+        ),
     ];
     if *most == Tally::default() && seen != Tally::default() {
         return Comparison::not_made("/proc/diskstats does not count these disks");
@@ -140,16 +145,19 @@ fn compare(seen: Tally, counts: &Counts, window: &[Tally; 2]) -> Comparison {
         .map(|amount| {
             let (name, counted) = (amount.name, amount.show(amount.counted));
             let seen = amount.show(amount.seen);
-            format!("warning: {name}: {seen} recorded, {counted} counted by /proc/diskstats")
+            format!("warning: {name}: {seen} seen, {counted} counted by /proc/diskstats")
         })
         .collect();
     if lines.is_empty() {
         let reads = plural(seen.reads, "read", "reads");
         let writes = plural(seen.writes, "write", "writes");
         let flushes = plural(seen.flushes, "flush", "flushes");
+        let is_all = counts.others == Tally::default();
+        let others = if is_all { "" } else { ", with those that are not recorded" };
         let (read, written) = (Bytes(seen.read_bytes), Bytes(seen.write_bytes));
         lines.push(format!(
-            "check: /proc/diskstats agrees: {reads} of {read}, {writes} of {written}, {flushes}"
+            "check: /proc/diskstats agrees: {reads} of {read}, {writes} of {written}, \
+             {flushes}{others}"
         ));
     }
     let missing = amounts.iter().filter(|amount| !amount.is_bytes).map(Amount::missing).sum();
@@ -158,6 +166,8 @@ fn compare(seen: Tally, counts: &Counts, window: &[Tally; 2]) -> Comparison {
 
 #[cfg(test)]
 mod tests {
+    use capture::Lost;
+
     use super::*;
 
     const SEEN: Tally = Tally {
@@ -168,6 +178,8 @@ mod tests {
         flushes: 2,
         discards: 0,
     };
+
+    const INTERRUPTED: Lost = Lost { full: 0, interrupted: 1, unnoted: 0 };
 
     fn agrees(lines: &[String]) -> bool {
         matches!(lines, [line] if line.starts_with("check: /proc/diskstats agrees"))
@@ -191,16 +203,29 @@ mod tests {
         let least = Tally { reads: 12, ..SEEN };
         let most = Tally { reads: 13, ..SEEN };
         let found = compare(SEEN, &Counts::default(), &[least, most]);
-        let line = "warning: reads: 10 recorded, 12 to 13 counted by /proc/diskstats";
+        let line = "warning: reads: 10 seen, 12 to 13 counted by /proc/diskstats";
         assert_eq!((found.lines.as_slice(), found.missing), (&[line.to_owned()][..], 2));
         // Two events were lost: they may have been the two reads.
-        let lost = Counts { lost: 2, ..Counts::default() };
+        let lost = Counts { lost: Lost { full: 1, ..INTERRUPTED }, ..Counts::default() };
         assert!(agrees(&compare(SEEN, &lost, &[least, most]).lines));
         // Fewer were counted than were recorded.
         let fewer = Tally { read_bytes: 0, ..SEEN };
         let found = compare(SEEN, &lost, &[fewer, fewer]);
         assert_eq!((found.lines.len(), found.missing), (1, 0), "{found:?}");
         assert!(found.lines[0].starts_with("warning: bytes read: 40 KiB"), "{found:?}");
+    }
+
+    /// With `--pid`, all that the program saw is compared, whoever asked for it.
+    #[test]
+    fn what_others_did_is_compared_too() {
+        let others = Tally { reads: 3, read_bytes: 12_288, flushes: 1, ..Tally::default() };
+        // One of the two flushes is a caller's wait for it, which the kernel counts as a write.
+        let counts = Counts { others, empty: 1, waits: 1, twice: Some(0), ..Counts::default() };
+        let counted = Tally { reads: 13, read_bytes: 53_248, writes: 6, ..SEEN };
+        let found = compare(SEEN.plus(counts.others), &counts, &[counted, counted]);
+        assert!(agrees(&found.lines), "{found:?}");
+        let more = Tally { reads: 15, ..counted };
+        assert_eq!(compare(SEEN.plus(counts.others), &counts, &[more, more]).missing, 2);
     }
 
     #[test]

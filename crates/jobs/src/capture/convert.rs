@@ -3,7 +3,7 @@
 use results::{
     Capture, CaptureEnding, CapturedBursts, CapturedCache, CapturedDepth, CapturedDevice,
     CapturedKind, CapturedLatency, CapturedLocality, CapturedOp, CapturedPeak, CapturedPoint,
-    CapturedSequence, CapturedSize, HotPart, LatencyClass,
+    CapturedSequence, CapturedSize, CapturedSpan, HotPart, LatencyClass,
 };
 use trace::profile::{
     Burstiness, DeviceTotal, KindTotal, Latency, Locality, Peak, Sequence, Summary, TimePoint,
@@ -28,6 +28,7 @@ pub(super) fn capture(
         },
         lost_ios,
         late_ios: summary.late,
+        span: CapturedSpan::default(),
         seconds: summary.seconds,
         ios: summary.ios,
         kinds: summary.kinds.iter().map(kind).collect(),
@@ -46,6 +47,15 @@ pub(super) fn capture(
         }),
         busiest_second: summary.busiest_second.as_ref().map(|peak| peak_of(peak, 1.0)),
         busiest_minute: summary.busiest_minute.as_ref().map(|peak| peak_of(peak, 60.0)),
+    }
+}
+
+/// What the length of a trace is, from what it says about its begin and its end.
+pub(super) fn span(header: &Header, until_ns: Option<u64>) -> CapturedSpan {
+    match (header.recorded_from_ns, until_ns) {
+        (Some(_), Some(_)) => CapturedSpan::Recorded,
+        (Some(_), None) => CapturedSpan::BeginToLast,
+        (None, _) => CapturedSpan::FirstToLast,
     }
 }
 

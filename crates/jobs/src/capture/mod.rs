@@ -1,11 +1,13 @@
 //! Traces of what a live system asks of its storage: recorded, brought in from other tools, shown.
 
+mod anonymise;
 mod check;
 mod convert;
 mod disks;
 mod import;
 mod record;
 
+pub use anonymise::anonymise_trace;
 pub use capture::Method as CaptureMethod;
 pub(crate) use convert::{kind, op};
 pub use disks::device_path;
@@ -72,13 +74,14 @@ fn document(path: &Path) -> Result<Document, JobError> {
     let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
     let modified = file.metadata().and_then(|metadata| metadata.modified());
     let mut reader = Reader::new(BufReader::with_capacity(1 << 20, file)).map_err(wrong)?;
-    let (mut profile, mut finder) = (Profile::new(), LogFinder::new());
+    let mut profile = Profile::recorded_from(reader.header().recorded_from_ns);
+    let mut finder = LogFinder::new();
     for io in Ordered::new(reader.by_ref()) {
         let io = io.map_err(wrong)?;
         profile.add(&io);
         finder.add(&io);
     }
-    let summary = profile.finish();
+    let summary = profile.finish_at(reader.recorded_until_ns());
     if summary.ios == 0 {
         let text =
             format!("the trace `{}` has no I/O; record one, or name another", path.display());
@@ -90,6 +93,7 @@ fn document(path: &Path) -> Result<Document, JobError> {
     let started = began.or_else(written).unwrap_or(Timestamp::UNIX_EPOCH);
     let ending = reader.ending().unwrap_or(Ending::Cut);
     let mut conclusion = convert::capture(&summary, reader.header(), (ending, reader.lost()));
+    conclusion.span = convert::span(reader.header(), reader.recorded_until_ns());
     conclusion.writes = crate::model::writes(path, &finder.finish()).map_err(wrong)?;
     experiment(path, started, conclusion, reader.header())
 }

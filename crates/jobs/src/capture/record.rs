@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use capture::{CaptureError, Counts, Method, Recorder, RecorderOptions, Tally};
+use capture::{CaptureError, Counts, Lost, Method, Recorder, RecorderOptions, Rest, Tally};
 use jiff::Timestamp;
 use trace::{Header, Io, TraceError, Writer};
-use workload::{Bytes, plural, show_duration};
+use workload::{Bytes, plural, show_duration, show_number};
 
 use super::check::{Comparison, CrossCheck};
 use super::disks::{disks_of, disks_under};
@@ -88,6 +88,7 @@ pub fn record_trace(
         source: recorder.source().to_owned(),
         devices: recorder.devices().to_vec(),
         began_unix_ms: u64::try_from(Timestamp::now().as_millisecond()).ok(),
+        recorded_from_ns: Some(0),
     };
     let file = File::create(output).map_err(|error| refused(&error))?;
     let writer = Writer::new(file, &header).map_err(|error| refused(&error))?;
@@ -134,11 +135,7 @@ fn started(
 ) -> Result<(Recorder, Result<CrossCheck, String>), JobError> {
     let RecordRequest { method, pids: processes, cgroup, .. } = *request;
     let options = RecorderOptions { devices: disks, method, processes, cgroup };
-    let mut check = if request.is_filtered() {
-        Err("/proc/diskstats counts the I/O of all, and only some is recorded".to_owned())
-    } else {
-        CrossCheck::new(disks).map_err(|error| error.to_string())
-    };
+    let mut check = CrossCheck::new(disks).map_err(|error| error.to_string());
     let recorder = Recorder::start(&options, &mut || look(check.as_mut().ok()))
         .map_err(|error| JobError::CannotRun(error.to_string()))?;
     Ok((recorder, check))
@@ -191,6 +188,8 @@ struct Summary {
     ios: u64,
     unfinished: u64,
     counts: Counts,
+    /// I/Os that the kernel counted and nobody saw.
+    missing: u64,
     /// How it agrees with the kernel's counters.
     comparison: Vec<String>,
 }
@@ -206,8 +205,9 @@ impl Summary {
             show_duration(took),
             method_name(source),
             Bytes(bytes),
-            plural(self.counts.lost, "event", "events")
+            plural(self.counts.lost.total() + self.missing, "event", "events")
         )];
+        lines.extend(self.lost());
         if self.unfinished > 0 {
             let unfinished = plural(self.unfinished, "I/O", "I/Os");
             lines.push(format!("note: {unfinished} had not completed"));
@@ -218,6 +218,23 @@ impl Summary {
         }
         lines.extend(self.comparison.iter().cloned());
         lines
+    }
+}
+
+impl Summary {
+    /// How many events were lost for which reason; nothing where none was.
+    fn lost(&self) -> Option<String> {
+        let Lost { full, interrupted, unnoted } = self.counts.lost;
+        let reasons = [
+            (full, "found no room in the buffer"),
+            (interrupted, "came while the program was running"),
+            (unnoted, "found no room in the table of processes"),
+            (self.missing, "were not given to the program by the kernel"),
+        ];
+        let some = reasons.into_iter().filter(|(events, _)| *events > 0);
+        let some: Vec<String> =
+            some.map(|(events, why)| format!("{} {why}", show_number(events as f64))).collect();
+        (!some.is_empty()).then(|| format!("lost: {}", some.join(", ")))
     }
 }
 
@@ -253,24 +270,27 @@ impl Recording {
         let ios = self.recorder.poll()?;
         self.log.write(&ios)?;
         if asks_for_lost {
-            let lost = self.recorder.counts()?.lost;
+            let lost = self.recorder.counts()?.lost.total();
             self.log.note_lost(lost)?;
+            // What is in memory would be lost by a kill, however long nothing else happens.
+            self.log.writer.flush()?;
         }
         Ok(())
     }
 
     fn finish(self) -> Result<Summary, RecordingError> {
         let Self { recorder, mut check, mut log } = self;
-        let (rest, mut counts) = recorder.finish(&mut || look(check.as_mut().ok()))?;
+        let Rest { ios: rest, counts, until_ns } =
+            recorder.finish(&mut || look(check.as_mut().ok()))?;
         log.write(&rest)?;
+        log.writer.recorded_until(until_ns);
         let Comparison { lines: comparison, missing } =
             check.map_or_else(Comparison::not_made, |check| check.compare(log.tally, &counts));
-        counts.lost += missing;
-        log.note_lost(counts.lost)?;
+        log.note_lost(counts.lost.total().saturating_add(missing))?;
         let Log { writer, ios, unfinished, .. } = log;
         writer.finish()?;
         let unfinished = unfinished.saturating_sub(counts.undated);
-        Ok(Summary { ios, unfinished, counts, comparison })
+        Ok(Summary { ios, unfinished, counts, missing, comparison })
     }
 }
 

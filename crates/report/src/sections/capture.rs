@@ -3,7 +3,7 @@
 
 use results::{
     Capture, CapturedKind, CapturedLocality, CapturedOp, CapturedPeak, CapturedPoint,
-    CapturedPurpose, CapturedSequence, CapturedWrites, Experiment,
+    CapturedPurpose, CapturedSequence, CapturedSpan, CapturedWrites, Experiment,
 };
 use workload::{show_duration, show_ns, show_number};
 
@@ -46,7 +46,22 @@ pub(super) fn sections(e: &Experiment<Capture>) -> Vec<Section> {
 /// Captions name the length of the whole trace.
 fn caption(e: &Experiment<Capture>) -> String {
     let c = &e.conclusion;
-    say!("capture-caption", ios = words::count(c.ios), time = show_duration(c.seconds))
+    say!("capture-caption", ios = words::count(c.ios), time = length(c.seconds))
+}
+
+/// A length of time that may be less than a second.
+fn length(seconds: f64) -> String {
+    if seconds < 1.0 { show_ns(seconds * 1e9) } else { show_duration(seconds) }
+}
+
+/// The length of a trace, and from where to where that is.
+fn span(c: &Capture) -> String {
+    let time = length(c.seconds);
+    match c.span {
+        CapturedSpan::Recorded => time,
+        CapturedSpan::BeginToLast => say!("capture-begin-to-last", time = time),
+        CapturedSpan::FirstToLast => say!("capture-first-to-last", time = time),
+    }
 }
 
 fn facts(e: &Experiment<Capture>) -> Vec<Fact> {
@@ -54,7 +69,7 @@ fn facts(e: &Experiment<Capture>) -> Vec<Fact> {
     let rate = c.ios as f64 / c.seconds;
     let mut facts = vec![
         fact(say!("label-source"), words::clean(&c.source)),
-        fact(say!("label-time"), show_duration(c.seconds)),
+        fact(say!("label-time"), span(c)),
         fact(
             say!("label-i-os"),
             if rate.is_finite() {
@@ -67,7 +82,13 @@ fn facts(e: &Experiment<Capture>) -> Vec<Fact> {
     ];
     let peak = |peak: &CapturedPeak| {
         let (iops, rate) = (show_number(peak.iops), show_number(peak.most_mib_per_s));
-        say!("capture-peak", iops = iops, at = show_duration(peak.t), rate = rate)
+        let at = show_duration(peak.t);
+        match c.span {
+            CapturedSpan::FirstToLast => say!("capture-peak", iops = iops, at = at, rate = rate),
+            CapturedSpan::BeginToLast | CapturedSpan::Recorded => {
+                say!("capture-peak-recorded", iops = iops, at = at, rate = rate)
+            }
+        }
     };
     facts.extend(c.busiest_second.iter().map(|p| fact(say!("label-busiest-second"), peak(p))));
     facts.extend(c.busiest_minute.iter().map(|p| fact(say!("label-busiest-minute"), peak(p))));

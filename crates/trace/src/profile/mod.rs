@@ -43,7 +43,8 @@ pub struct Profile {
 /// What a trace is like. What its source does not tell is absent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// From the first issue to the last issue or completion.
+    /// The time that was recorded: from the begin or, where it is not known, the first issue, to
+    /// the end or, where it is not known, the last issue or completion. Rates are over it.
     pub seconds: f64,
     /// I/Os of all kinds.
     pub ios: u64,
@@ -69,7 +70,7 @@ pub struct Summary {
     pub write_bursts: Vec<Burstiness>,
     /// How many I/Os are in flight.
     pub depth: Option<Depth>,
-    /// The busiest second.
+    /// The busiest second, where the trace is as long.
     pub busiest_second: Option<Peak>,
     /// The busiest minute, where the trace is longer.
     pub busiest_minute: Option<Peak>,
@@ -80,6 +81,13 @@ impl Profile {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A profile of a recording that began then, on the clock of the I/Os; at the first I/O where
+    /// that is not known.
+    #[must_use]
+    pub fn recorded_from(begin_ns: Option<u64>) -> Self {
+        Self { first_ns: begin_ns, newest_ns: begin_ns.unwrap_or(0), ..Self::default() }
     }
 
     /// Adds an I/O.
@@ -113,8 +121,20 @@ impl Profile {
     /// The figures of all that was added.
     #[must_use]
     pub fn finish(self) -> Summary {
-        let span_ns = self.last_ns;
-        let until_ns = self.newest_ns - self.first_ns.unwrap_or(0);
+        self.finish_at(None)
+    }
+
+    /// The same of a recording that ended then, on the clock of the I/Os; with the last I/O where
+    /// that is not known.
+    #[must_use]
+    pub fn finish_at(mut self, end_ns: Option<u64>) -> Summary {
+        let first_ns = self.first_ns.unwrap_or(0);
+        let end_ns = end_ns.map_or(0, |end_ns| end_ns.saturating_sub(first_ns));
+        let span_ns = self.last_ns.max(end_ns);
+        let until_ns = (self.newest_ns - first_ns).max(end_ns);
+        if let Some(last_ns) = end_ns.checked_sub(1) {
+            self.timeline.reach(last_ns);
+        }
         let [read_sequence, write_sequence] = self.sequences.map(sequential::Sequences::finish);
         let [bursts, read_bursts, write_bursts] = self.bursts.map(|b| b.finish(until_ns));
         Summary {
@@ -129,7 +149,7 @@ impl Profile {
             bursts,
             read_bursts,
             write_bursts,
-            busiest_second: self.second.finish(),
+            busiest_second: self.second.finish().filter(|_| span_ns >= 1_000_000_000),
             busiest_minute: self.minute.finish().filter(|_| span_ns > 60_000_000_000),
             devices: self.kinds.devices(),
             kinds: self.kinds.finish(),

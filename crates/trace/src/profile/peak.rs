@@ -3,7 +3,7 @@
 /// The busiest window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peak {
-    /// The begin of the window with most I/Os, since the first I/O.
+    /// The begin of the window with most I/Os, since that of the recording or the first I/O.
     pub from_ns: u64,
     /// Reads and writes that were issued in it.
     pub ios: u64,

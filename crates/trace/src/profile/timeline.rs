@@ -12,7 +12,7 @@ const WIDTH_NS: u64 = 10_000_000;
 /// What happened in one of equal parts of the time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimePoint {
-    /// Its begin, since the first I/O.
+    /// Its begin, since that of the recording, or the first I/O where that is not known.
     pub from_ns: u64,
     /// Its length.
     pub width_ns: u64,
@@ -46,8 +46,14 @@ impl Default for Timeline {
 }
 
 impl Timeline {
-    #[expect(clippy::cast_possible_truncation, reason = "the index is below 256")]
     pub(super) fn add(&mut self, since_ns: u64, io: &Io) {
+        let index = self.reach(since_ns);
+        self.points[index].add(io);
+    }
+
+    /// Makes the points until this time; gives the index of the last.
+    #[expect(clippy::cast_possible_truncation, reason = "the index is below 256")]
+    pub(super) fn reach(&mut self, since_ns: u64) -> usize {
         while since_ns / self.width_ns >= POINTS_MAX as u64 {
             self.halve();
         }
@@ -56,7 +62,7 @@ impl Timeline {
             let from_ns = self.points.len() as u64 * self.width_ns;
             self.points.push(TimePoint::empty(from_ns, self.width_ns));
         }
-        self.points[index].add(io);
+        index
     }
 
     /// Joins each two points.

@@ -1,0 +1,114 @@
+//! A trace that can be given away: other offsets, no date, no sizes of devices.
+
+use std::fs::File;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, BufReader, BufWriter};
+use std::path::Path;
+
+use trace::{Ending, Header, Ordered, Permutation, Reader, Regions, TraceError, Writer};
+use workload::{Bytes, plural};
+
+use super::{KIND, cannot_read, is_trace};
+use crate::conduct::JobError;
+use crate::files;
+
+/// Why a trace is not copied.
+enum CopyError {
+    Input(String),
+    Output(io::Error),
+}
+
+impl From<io::Error> for CopyError {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+fn input(error: &TraceError) -> CopyError {
+    CopyError::Input(error.to_string())
+}
+
+fn output(error: TraceError) -> CopyError {
+    CopyError::Output(io::Error::other(error))
+}
+
+/// Writes a trace whose groups of regions have changed places, in an order that a secret decides;
+/// the secret is forgotten. Returns what was done, a line each.
+///
+/// # Errors
+/// The file is not a trace or cannot be read, or the output cannot be written; then the output is
+/// as it was.
+pub fn anonymise_trace(trace: &Path, to: &Path) -> Result<Vec<String>, JobError> {
+    let refused = |error| JobError::CannotRun(format!("cannot write `{}`: {error}", to.display()));
+    let permutation = permutation(trace).map_err(|error| cannot_read(trace, &error))?;
+    files::claim(to, KIND, is_trace).map_err(refused)?;
+    let copied = files::make_whole(to, |out| copy(trace, &permutation, out));
+    let (ios, ending) = copied.map_err(|error| match error {
+        CopyError::Input(error) => cannot_read(trace, &error),
+        CopyError::Output(error) => refused(error),
+    })?;
+    let mut lines = vec![format!(
+        "{}: {}, in {} of regions of {} that changed places",
+        to.display(),
+        plural(ios, "I/O", "I/Os"),
+        plural(permutation.groups() as u64, "group", "groups"),
+        Bytes(permutation.region_bytes()),
+    )];
+    if ending != Ending::Whole {
+        lines.push("note: the trace stops before its end, and so does this one".to_owned());
+    }
+    Ok(lines)
+}
+
+fn opened(trace: &Path) -> Result<Reader<BufReader<File>>, TraceError> {
+    Reader::new(BufReader::with_capacity(1 << 20, File::open(trace)?))
+}
+
+fn permutation(trace: &Path) -> Result<Permutation, TraceError> {
+    let mut regions = Regions::default();
+    for io in Ordered::new(opened(trace)?) {
+        regions.add(&io?);
+    }
+    // Keys come from the operating system's random numbers, and nothing keeps them.
+    let secret = RandomState::new();
+    Ok(regions.permuted(|device, region| secret.hash_one((device, region))))
+}
+
+/// Copies the trace with its losses. One that is cut off stays so.
+fn copy(
+    trace: &Path,
+    permutation: &Permutation,
+    out: &mut BufWriter<File>,
+) -> Result<(u64, Ending), CopyError> {
+    let mut reader = opened(trace).map_err(|error| input(&error))?;
+    let mut writer = Writer::new(out, &header(reader.header(), permutation)).map_err(output)?;
+    let (mut ios, mut lost) = (0, 0);
+    while let Some(io) = reader.next() {
+        let io = permutation.io(&io.map_err(|error| input(&error))?);
+        let io = io.ok_or_else(|| CopyError::Input("it changes while it is read".to_owned()))?;
+        if reader.lost() > lost {
+            writer.lost(reader.lost() - lost).map_err(output)?;
+            lost = reader.lost();
+        }
+        writer.write(io).map_err(output)?;
+        ios += 1;
+    }
+    writer.lost(reader.lost() - lost).map_err(output)?;
+    let ending = reader.ending().unwrap_or(Ending::Cut);
+    if ending != Ending::Whole {
+        return writer.flush().map(|()| (ios, ending)).map_err(output);
+    }
+    if let Some(ns) = reader.recorded_until_ns() {
+        writer.recorded_until(ns);
+    }
+    writer.finish().map(|_| (ios, ending)).map_err(output)
+}
+
+/// What the load depends on stays. When it was, and what would tell a disk by its size, does not.
+fn header(header: &Header, permutation: &Permutation) -> Header {
+    let mut header = Header { began_unix_ms: None, ..header.clone() };
+    for (number, device) in (0..).zip(&mut header.devices) {
+        device.size_bytes = permutation.device_bytes(number);
+    }
+    header
+}
