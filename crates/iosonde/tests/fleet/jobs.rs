@@ -129,8 +129,8 @@ fn managers_of_iometer_work_on_their_hosts() {
     assert_eq!(audit.matches("command=start").count(), 2 + 1, "{audit}");
 }
 
-/// Plans of such jobs are printed and done. A coordinator that is killed leaves what its hosts found
-/// until then on them, which is fetched once.
+/// Plans of such jobs are printed and done. A coordinator that is killed leaves on its hosts what
+/// they found until then, which is fetched once.
 #[test]
 fn jobs_are_done_from_plans_and_fetched_after_a_loss() {
     let site = Site::new();

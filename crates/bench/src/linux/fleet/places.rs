@@ -135,8 +135,8 @@ impl Place {
         let text = fs::read_to_string(&script)?;
         let (begin, end) = text.rsplit_once("exec sh").ok_or("it is another script")?;
         let slow = format!(
-            "if [ $host = {host} ]; then\n  sh -c \"exec $*\" | while IFS= read -r line; do sleep {}; \
-             printf '%s\\n' \"$line\"; done\n  exit\nfi\n",
+            "if [ $host = {host} ]; then\n  sh -c \"exec $*\" | while IFS= read -r line; do\n    \
+             sleep {}; printf '%s\\n' \"$line\"\n  done\n  exit\nfi\n",
             each.as_secs_f64()
         );
         Ok(fs::write(&script, format!("{begin}{slow}exec sh{end}"))?)
