@@ -233,6 +233,7 @@ impl Run {
                 rate_reached_percent: None,
                 warnings,
             },
+            hosts: Vec::new(),
             origin: Some(self.origin),
             workload,
         }

@@ -189,6 +189,7 @@ pub(crate) fn measurement(
         errors: errors(prepared, workers, places),
         stalls: Stalls { slowest_second_iops, ..checks::stalls(workers, facts) },
         checks,
+        hosts: Vec::new(),
     }
 }
 

@@ -35,8 +35,14 @@ pub const EXAMPLES: [(&str, &[&str]); 66] = [
         &["iosonde fleet monitor --ssh db1,db2 /mnt/vol -d 600 --alert \"cpu > 90% for 1min\""],
     ),
     ("fleet hosts", &["iosonde fleet hosts --ssh db1,db2,db3 /mnt/vol"]),
-    ("fleet resume", &["iosonde fleet resume --ssh db1,db2"]),
-    ("fleet init", &["iosonde fleet init site --host db1 --host db2"]),
+    (
+        "fleet resume",
+        &["iosonde fleet resume --ssh db1,db2", "iosonde fleet resume --site site 01a215869c"],
+    ),
+    (
+        "fleet init",
+        &["iosonde fleet init site --host db1 --host db2", "iosonde fleet init site --renew"],
+    ),
     ("fleet revoke", &["iosonde fleet revoke site db2"]),
     (
         "fleet run",

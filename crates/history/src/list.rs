@@ -1,6 +1,6 @@
 //! Finding results: lists, filters, and the one that a selector names.
 
-use results::{Load, Status};
+use results::{Conclusion as _, Load, Status};
 use serde::{Serialize, Serializer};
 
 use crate::connection::Connection;
@@ -425,9 +425,19 @@ pub(crate) fn list(
     Ok(Listing { entries, total: if more { COUNTED.max(seen) } else { count }, more })
 }
 
-/// Adds depth and latency of the best measurement.
+/// Adds depth and latency of the best measurement; of a load on many hosts, those of all. No
+/// percentile of theirs follows from those of the hosts.
 fn add_best(connection: &Connection, entry: &mut Entry) -> Result<(), HistoryError> {
     if entry.best_iops.is_none() {
+        return Ok(());
+    }
+    if entry.schema == results::Fleet::SCHEMA {
+        let sql = "SELECT NULLIF(CAST(SUM(m.in_flight) AS BIGINT), 0), \
+                   SUM(m.latency_mean_ns * m.iops) / NULLIF(SUM(m.iops), 0) FROM measurements m \
+                   JOIN experiments e ON e.number = m.experiment WHERE e.id = $1";
+        let all =
+            connection.query_one(sql, values![&entry.id], |row| Ok((row.take()?, row.take()?)))?;
+        (entry.best_in_flight, entry.best_mean_ns) = all.unwrap_or_default();
         return Ok(());
     }
     // A depth of 0 is one that nobody knows.

@@ -53,6 +53,7 @@ pub(crate) fn is_plain(m: &Measurement) -> bool {
         && m.warmup_series.is_empty()
         && m.environment.storage.is_empty()
         && m.threads_detail.is_empty()
+        && m.hosts.is_empty()
         && m.streams.iter().all(|s| plain([&s.total, &s.read, &s.write, &s.sync]))
         && m.targets.iter().all(|t| plain([&t.total, &t.read, &t.write, &t.sync]))
         && plain([&m.total, &m.read, &m.write, &m.sync])

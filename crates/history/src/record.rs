@@ -218,7 +218,22 @@ pub(crate) fn finish(connection: &Connection, document: &Document) -> Result<(),
             open.number
         ],
     )?;
-    Ok(())
+    keep_total(connection, open.number, document)
+}
+
+/// Of a load on many hosts, what all of them did together is its figure, and not that of the best
+/// host.
+fn keep_total(
+    connection: &Connection,
+    number: i64,
+    document: &Document,
+) -> Result<(), HistoryError> {
+    let Document::Fleet(fleet) = document else { return Ok(()) };
+    let Some(all) = &fleet.conclusion.window else { return Ok(()) };
+    let sql = "UPDATE experiments SET best_iops = $1, best_mib_per_s = $2 WHERE number = $3";
+    let (iops, mib_per_s) =
+        (all.read_iops + all.write_iops, all.read_mib_per_s + all.write_mib_per_s);
+    connection.execute(sql, values![Some(iops), Some(mib_per_s), number]).map(drop)
 }
 
 /// When it ended: a single measurement says only how long it took.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use fleet::{FleetRun, HostRun};
 use results::{
-    Checks, Cpu, Environment, FleetWindow, MEASUREMENT_SCHEMA, Measurement, Point, Stalls,
-    Statistics, StreamResult, TargetResult,
+    Checks, Cpu, Environment, FleetWindow, HostMeasurement, MEASUREMENT_SCHEMA, Measurement, Point,
+    Stalls, Statistics, StreamResult, TargetResult,
 };
 use workload::{Target, Workload};
 
@@ -16,6 +16,7 @@ use crate::watching;
 /// A host and what it measured.
 struct Part {
     name: String,
+    late_ns: Option<u64>,
     from_s: f64,
     measurement: Measurement,
 }
@@ -75,23 +76,31 @@ pub(crate) fn combined(
         errors: all().flat_map(|m| m.errors.iter().cloned()).collect(),
         stalls: stalls(&parts),
         checks: Checks { warnings: warnings(&parts), ..Checks::default() },
+        hosts: Vec::new(),
     };
     whole.checks.rate_reached_percent =
         all().filter_map(|m| m.checks.rate_reached_percent).reduce(f64::min);
     only_together(&mut whole, &window);
     survey::add_steadiness(&mut whole);
+    whole.hosts = parts.into_iter().map(own).collect();
     Ok(whole)
 }
 
 fn part(host: HostRun) -> Result<Part, String> {
-    let HostRun { name, window_ns, measurement, lost, .. } = host;
+    let HostRun { name, late_ns, window_ns, measurement, lost, .. } = host;
     if let Some(reason) = lost {
         return Err(format!("lost the host `{name}`: {reason}"));
     }
     let measurement = measurement.ok_or_else(|| format!("the host `{name}` has no result"))?;
     let measurement = serde_json::from_str(&measurement)
         .map_err(|error| format!("the result of the host `{name}` cannot be read: {error}"))?;
-    Ok(Part { name, from_s: window_ns.unwrap_or(0) as f64 / 1e9, measurement })
+    Ok(Part { name, late_ns, from_s: window_ns.unwrap_or(0) as f64 / 1e9, measurement })
+}
+
+/// What a host measured, as it says.
+fn own(part: Part) -> HostMeasurement {
+    let Part { name, late_ns, from_s, measurement } = part;
+    HostMeasurement { name, late_ns, from_s, measurement }
 }
 
 /// Rates are of the time in which every host ran.

@@ -32,7 +32,7 @@ mod watching;
 pub use fleet::LossPolicy;
 pub use look::{FleetHosts, HostReport, LookRequest, SharedStorage, TargetReport, look};
 pub use plan::planned;
-pub use reach::{SiteRequest, init, of_site, revoke, up};
+pub use reach::{SiteRequest, init, of_site, renew, revoke, up};
 pub use resume::{ResumeRequest, resume};
 pub use run::{conduct, over, with_managers};
 pub use watching::Watching;

@@ -13,12 +13,15 @@ use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 use workload::{Target, show_ns};
 
-use crate::agent::{Answer, Question};
+use crate::agent::{Answer, Question, since_1970_ns};
 use crate::plan::{check_hosts, targets_of};
 use crate::reach::Reach;
 use crate::run::failed;
 use crate::site::on_host;
 use crate::watching::Watching;
+
+/// How often each host is asked for its time of day.
+const TIMES: usize = 5;
 
 /// The hosts of a fleet, as JSON has them.
 #[derive(Debug, Serialize)]
@@ -42,9 +45,10 @@ pub struct HostReport {
     pub version: String,
     /// What its agent allows.
     pub allowed: Vec<String>,
-    /// How far its clock is ahead of this host's; negative where it is behind.
-    pub clock_ahead_ns: Option<i128>,
-    /// The offset is wrong by at most this much.
+    /// How far its time of day is ahead of this host's; negative where it is behind. A fleet starts
+    /// by clocks that nobody sets, so this is about time stamps of results only.
+    pub clock_ahead_ns: Option<i64>,
+    /// The difference is wrong by at most this much.
     pub clock_bound_ns: Option<u64>,
     /// Its targets.
     pub targets: Vec<TargetReport>,
@@ -113,13 +117,14 @@ fn look_at(
     paths: &[Vec<PathBuf>],
     watch: &mut dyn Watch,
 ) -> Result<FleetHosts, JobError> {
-    let clocks = coordinator.compare_clocks(watch).map_err(|error| failed(&error))?;
+    let runs = coordinator.compare_clocks(watch).map_err(|error| failed(&error))?;
+    let times = times(coordinator, runs.len(), watch)?;
     let questions: Vec<Option<Question>> =
         paths.iter().map(|targets| Some(Question::Look { targets: targets.clone() })).collect();
     let answers = ask(coordinator, &questions, watch)?;
     let mut hosts = Vec::new();
-    for ((clock, paths), answer) in clocks.into_iter().zip(paths).zip(answers) {
-        hosts.push(report(clock, paths, answer));
+    for (((run, time), paths), answer) in runs.into_iter().zip(times).zip(paths).zip(answers) {
+        hosts.push(report(run, time, paths, answer));
     }
     let mut shared = by_identity(&hosts);
     for at in 0..paths.iter().map(Vec::len).max().unwrap_or(0) {
@@ -128,7 +133,41 @@ fn look_at(
     Ok(FleetHosts { schema: "iosonde.fleet-hosts/1", hosts, shared })
 }
 
-fn report(run: HostRun, paths: &[PathBuf], answer: Option<Answer>) -> HostReport {
+/// How far the time of day of each host is ahead, and by how much that may be wrong: of a few
+/// questions, the one that was answered fastest. None where an agent does not know the question.
+fn times(
+    coordinator: &mut Coordinator<'_>,
+    hosts: usize,
+    watch: &mut dyn Watch,
+) -> Result<Vec<Option<(i64, u64)>>, JobError> {
+    let mut best: Vec<Option<(i64, u64)>> = vec![None; hosts];
+    for (at, best) in best.iter_mut().enumerate() {
+        let mut questions: Vec<Option<Question>> = vec![None; hosts];
+        if let Some(question) = questions.get_mut(at) {
+            *question = Some(Question::Time);
+        }
+        for _ in 0..TIMES {
+            let sent = since_1970_ns();
+            let answer = ask(coordinator, &questions, watch)?.into_iter().flatten().next();
+            let Some(Answer::Time { since_1970_ns: there }) = answer else { continue };
+            let half = since_1970_ns().saturating_sub(sent) / 2;
+            let ahead = there.saturating_sub(sent.saturating_add(half));
+            // A clock that was set meanwhile says nothing.
+            let Ok(bound) = u64::try_from(half) else { continue };
+            if best.is_none_or(|(_, known)| bound < known) {
+                *best = Some((ahead, bound.saturating_add(1)));
+            }
+        }
+    }
+    Ok(best)
+}
+
+fn report(
+    run: HostRun,
+    time: Option<(i64, u64)>,
+    paths: &[PathBuf],
+    answer: Option<Answer>,
+) -> HostReport {
     let (storage, uuids) = match answer {
         Some(Answer::Saw { storage, uuids }) => (storage, uuids),
         Some(Answer::Refused { reason }) => (vec![Err(reason); paths.len()], Vec::new()),
@@ -146,8 +185,8 @@ fn report(run: HostRun, paths: &[PathBuf], answer: Option<Answer>) -> HostReport
         hostname: run.hostname,
         version: run.version,
         allowed: run.allowed,
-        clock_ahead_ns: run.clock.map(|clock| clock.ahead_ns),
-        clock_bound_ns: run.clock.map(|clock| clock.bound_ns),
+        clock_ahead_ns: time.map(|(ahead, _)| ahead),
+        clock_bound_ns: time.map(|(_, bound)| bound),
         targets: targets.collect(),
     }
 }
@@ -304,7 +343,7 @@ impl FleetHosts {
     #[must_use]
     pub fn text(&self) -> String {
         let mut rows = vec![
-            ["host", "calls itself", "iosonde", "clock ahead by", "known to", "allows"]
+            ["host", "calls itself", "iosonde", "time of day ahead by", "known to", "allows"]
                 .map(str::to_owned),
         ];
         for host in &self.hosts {
@@ -334,7 +373,7 @@ impl FleetHosts {
     }
 }
 
-fn ahead(ns: i128) -> String {
+fn ahead(ns: i64) -> String {
     let size = show_ns(ns.unsigned_abs() as f64);
     format!("{}{size}", if ns < 0 { '-' } else { '+' })
 }

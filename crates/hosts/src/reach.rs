@@ -85,6 +85,16 @@ pub fn init(mut request: SiteRequest) -> Result<String, JobError> {
     Ok(site.instructions(&request.hosts))
 }
 
+/// Makes new certificates for the hosts of the request, or for those whose certificate ends soon.
+/// What to do next.
+///
+/// # Errors
+/// There is no such fleet or host, or a file cannot be written.
+pub fn renew(request: &SiteRequest) -> Result<String, JobError> {
+    let (site, renewed) = Site::renew(request).map_err(of_nats)?;
+    Ok(site.after_renewal(&renewed))
+}
+
 /// Removes a host from the fleet in a directory. What that means.
 ///
 /// # Errors

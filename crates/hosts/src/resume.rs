@@ -3,18 +3,20 @@
 use std::sync::atomic::AtomicBool;
 
 use fleet::{Coordinator, FleetRun, HostRun, LossPolicy, Watch};
+use history::History;
 use jiff::Timestamp;
-use jobs::{Conducted, Event, FleetReach, JobError, Plan, Recorder, Session, Subject};
-use results::{Conclusion as _, Document, Fleet, FleetJob};
+use jobs::{Conducted, Event, FleetPlan, FleetReach, JobError, Plan, Recorder, Session, Subject};
+use results::{Conclusion as _, Document, Fleet, FleetJob, Status};
 use workload::{EngineChoice, Target, Workload};
 
 use crate::agent::{Answer, KeptResult, Question};
 use crate::document::{About, document};
 use crate::each;
 use crate::look::ask;
-use crate::plan::check_hosts;
+use crate::plan::{check, check_hosts};
 use crate::reach::Reach;
 use crate::run::{Ran, failed, finish};
+use crate::search::{Earlier, search};
 use crate::watching::Watching;
 
 /// What is to be fetched.
@@ -24,16 +26,23 @@ pub struct ResumeRequest {
     pub hosts: Vec<String>,
     /// The way to them.
     pub reach: FleetReach,
-    /// The run; none fetches the newest.
+    /// The run, or a search of the history that was not finished; none fetches the newest run.
     pub run: Option<String>,
 }
 
-/// Fetches what the hosts measured, and puts it together as the run would have done.
+/// Fetches what the hosts measured, and puts it together as the run would have done. A search of
+/// the history is continued: its points are not measured again.
 ///
 /// # Errors
-/// A host did not answer, or nothing waits.
+/// A host did not answer, nothing waits, or the search cannot be continued.
 pub fn resume(request: &ResumeRequest, session: &mut Session<'_>) -> Result<Conducted, JobError> {
     check_hosts(&request.hosts)?;
+    if let Some((plan, earlier)) = unfinished(request, session)? {
+        check(&plan)?;
+        let text = format!("{} points are measured already", earlier.points.len());
+        session.sink.hear(&Event::Notice { text });
+        return search(&plan, earlier, session);
+    }
     let reach = Reach::from(&request.reach);
     let allow = vec![Vec::new(); request.hosts.len()];
     let mut transport = reach.open(&request.hosts, &allow)?;
@@ -44,6 +53,9 @@ pub fn resume(request: &ResumeRequest, session: &mut Session<'_>) -> Result<Cond
         .map_err(|error| failed(&error))?;
     let fetched = fetch(request, &mut coordinator, &mut watching);
     let conducted = fetched.and_then(|(run, found)| {
+        if run.contains('.') {
+            session.sink.hear(&Event::Notice { text: ONE_POINT.to_owned() });
+        }
         let conducted = put_together(&run, found, reach.name(), session)?;
         // It is here now: delivered and, where there is a history, kept.
         if conducted.kept.is_ok() {
@@ -60,8 +72,43 @@ pub fn resume(request: &ResumeRequest, session: &mut Session<'_>) -> Result<Cond
     conducted
 }
 
+/// The search of the history that the request names, with what was measured of it; none if it
+/// names none.
+fn unfinished(
+    request: &ResumeRequest,
+    session: &Session<'_>,
+) -> Result<Option<(FleetPlan, Earlier)>, JobError> {
+    let (Some(name), Some(recording)) = (&request.run, session.recording) else { return Ok(None) };
+    let history = History::open(&recording.place)?;
+    let Ok(entry) = history.find(name) else { return Ok(None) };
+    let Some(begun) = history.experiment(&entry.id)? else { return Ok(None) };
+    let plan = match Plan::recorded(&begun.kind, &begun.schema, &begun.plan) {
+        Ok(Plan::Fleet(plan)) if plan.is_search() => *plan,
+        _ => return Ok(None),
+    };
+    if begun.status == Some(Status::Complete) {
+        let text = format!("`{}` is complete: `iosonde again {name}` repeats it", begun.id);
+        return Err(JobError::Usage(text));
+    }
+    let are_the_same = plan.hosts.len() == request.hosts.len()
+        && plan.hosts.iter().all(|host| request.hosts.contains(host));
+    if !are_the_same {
+        let hosts = plan.hosts.join(",");
+        let text = format!("`{}` is a search on other hosts: name {hosts}", begun.id);
+        return Err(JobError::Usage(text));
+    }
+    let kept = history.measurements(&begun.id)?.into_iter().map(|kept| kept.measurement);
+    let points = kept.filter(|point| point.status == Status::Complete).collect();
+    let plan = FleetPlan { reach: request.reach.clone(), ..plan };
+    Ok(Some((plan, Earlier { of: begun.id, points })))
+}
+
 const LEFT: &str = "The coordinator of this run went away. The hosts stopped and kept what they \
                     had measured, which was fetched later.";
+
+/// What to do about a run whose name says that it was one of several.
+const ONE_POINT: &str = "this is the last point of a search. To finish the search, give its id \
+                         from `iosonde history list` to `iosonde fleet resume`";
 
 type Found = Vec<(String, Option<KeptResult>)>;
 

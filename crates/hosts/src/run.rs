@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dialects::drives::ManagerHost;
-use fleet::{FleetError, FleetRun, LossPolicy, Order};
+use fleet::{Coordinator, FleetError, FleetRun, LossPolicy, Order};
 use jiff::Timestamp;
 use jobs::{
     Conducted, Event, FleetPlan, FleetReach, Job as _, JobError, Plan, Recorder, Session, Sink,
@@ -16,7 +16,7 @@ use crate::document::{About, document};
 use crate::each::each;
 use crate::plan::{allowed, check, plan_of};
 use crate::reach::Reach;
-use crate::search::search;
+use crate::search::{Earlier, search};
 use crate::watching::Watching;
 
 /// Carries out a plan, of one host or of many.
@@ -40,7 +40,7 @@ pub fn conduct(plan: &Plan, session: &mut Session<'_>) -> Result<Conducted, JobE
     match fleet.plan.as_ref() {
         Plan::Run(workload) => run(fleet, workload, session),
         _ if fleet.is_each_by_itself() => each(fleet, session),
-        _ => search(fleet, session),
+        _ => search(fleet, Earlier::default(), session),
     }
 }
 
@@ -104,15 +104,26 @@ pub(crate) fn together(
         run: &id,
         on_loss: policy(plan.on_loss),
     };
-    let done = fleet::conduct(transport.as_mut(), &plan.hosts, order, &mut watching);
+    let connected = Coordinator::connect(transport.as_mut(), &plan.hosts, &mut watching);
+    let done = connected.and_then(|mut coordinator| match coordinator.run(order, &mut watching) {
+        Ok(run) => Ok((coordinator, run)),
+        Err(error) => {
+            coordinator.leave();
+            Err(error)
+        }
+    });
     let series = watching.series;
-    drop(transport);
-    let run = done.map_err(|error| {
+    let (mut coordinator, run) = done.map_err(|error| {
         recorder.give_up();
         failed(&error)
     })?;
     let ran = Ran { id: &id, started, transport: reach.name(), series };
-    Ok(finish(make(run, ran), recorder, &mut *session.sink))
+    let conducted = finish(make(run, ran), recorder, &mut *session.sink);
+    // The hosts then forget it. Until it is kept here, they are where it can be fetched from.
+    if conducted.kept.is_ok() {
+        coordinator.leave();
+    }
+    Ok(conducted)
 }
 
 /// A plan for these hosts. Windows of a search have one length on all of them, `window_s`.

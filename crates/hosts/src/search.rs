@@ -28,8 +28,21 @@ const POINTS: f64 = 40.0;
 /// Hosts send one point in this time at most and at least, in seconds.
 const POINT_S: (f64, f64) = (0.1, 1.0);
 
-/// Carries out a search on all hosts.
-pub(crate) fn search(plan: &FleetPlan, session: &mut Session<'_>) -> Result<Conducted, JobError> {
+/// Points of a search that ended before it was done.
+#[derive(Debug, Default)]
+pub(crate) struct Earlier {
+    /// The id of its result.
+    pub(crate) of: String,
+    /// What was measured and is not measured again.
+    pub(crate) points: Vec<Measurement>,
+}
+
+/// Carries out a search on all hosts; points that were measured earlier are taken from there.
+pub(crate) fn search(
+    plan: &FleetPlan,
+    earlier: Earlier,
+    session: &mut Session<'_>,
+) -> Result<Conducted, JobError> {
     let reach = Reach::from(&plan.reach);
     let mut inner = plan.plan.as_ref().clone();
     let (targets, artificial) = match &inner {
@@ -67,6 +80,8 @@ pub(crate) fn search(plan: &FleetPlan, session: &mut Session<'_>) -> Result<Cond
         with_threads: matches!(inner, Plan::Cycle(_)),
         skews_ns: Vec::new(),
         bound_ns: 0,
+        earlier,
+        taken: 0,
     };
     let found = search_on(&mut bench, plan, &inner, session);
     bench.coordinator.leave();
@@ -141,6 +156,10 @@ struct FleetBench<'t> {
     skews_ns: Vec<u64>,
     /// How well the clocks were known at worst.
     bound_ns: u64,
+    /// Points that are not measured again.
+    earlier: Earlier,
+    /// How many of them were taken.
+    taken: usize,
 }
 
 impl FleetBench<'_> {
@@ -166,22 +185,40 @@ impl FleetBench<'_> {
         self.bound_ns = bounds.fold(self.bound_ns, u64::max);
     }
 
+    /// The point of this load that was measured earlier, if it was.
+    fn measured_before(&mut self, workload: &Workload) -> Option<Measurement> {
+        let points = &mut self.earlier.points;
+        let at = points.iter().position(|point| point.workload == *workload)?;
+        self.taken += 1;
+        Some(points.remove(at))
+    }
+
     /// How exactly the points were started.
     fn method(&self) -> Vec<String> {
+        let mut method = Vec::new();
+        if self.taken > 0 {
+            method.push(format!(
+                "{} of the points were measured by a search that was interrupted ({}), and were \
+                 not measured again.",
+                self.taken, self.earlier.of
+            ));
+        }
         let mut sorted = self.skews_ns.clone();
         sorted.sort_unstable();
         let (Some(median), Some(worst)) = (sorted.get(sorted.len() / 2), sorted.last()) else {
-            return Vec::new();
+            return method;
         };
-        vec![
+        let spread = match sorted.len() {
+            1 => String::new(),
+            points => format!(" (median of {points} points; {} at worst)", show_ns(*worst as f64)),
+        };
+        method.extend([
             format!(
                 "Each point was one load on {} hosts, which all began at one named moment. Between \
-                 the first host that started and the last were {} (median of {} points; {} at \
-                 worst). The clocks were known to {}.",
+                 the first host that started and the last were {}{spread}. The clocks were known \
+                 to {}.",
                 self.hosts.len(),
                 show_ns(*median as f64),
-                sorted.len(),
-                show_ns(*worst as f64),
                 show_ns(self.bound_ns as f64)
             ),
             format!(
@@ -189,7 +226,8 @@ impl FleetBench<'_> {
                  merged histograms. Each host keeps its own measurements under the tag fleet-{}.",
                 self.id
             ),
-        ]
+        ]);
+        method
     }
 }
 
@@ -311,6 +349,9 @@ impl Stand for FleetStand<'_, '_> {
         let interval = (workload.seconds / POINTS).clamp(POINT_S.0, POINT_S.1);
         let interval_ns = Nanoseconds::from_seconds(interval);
         let workload = Workload { precision: None, interval_ns, ..workload.clone() };
+        if let Some(point) = self.bench.measured_before(&workload) {
+            return Ok(point);
+        }
         let (plans, run) = (self.bench.plans(&workload)?, self.bench.name());
         let (keep, on_loss) = (self.bench.keep, LossPolicy::Abort);
         let order = Order { plans: &plans, keep, hold: true, run: &run, on_loss };

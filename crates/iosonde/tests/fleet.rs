@@ -5,8 +5,15 @@
 
 #[path = "fleet/jobs.rs"]
 mod jobs;
+#[path = "fleet/managers.rs"]
+mod managers;
 #[path = "fleet/searches.rs"]
 mod searches;
+#[allow(dead_code, reason = "a part of it is enough here")]
+#[path = "../../history/tests/store/server.rs"]
+mod server;
+#[path = "fleet/shared_history.rs"]
+mod shared_history;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -185,6 +192,11 @@ fn eight_hosts_are_one_experiment() {
     // The history has the experiment, and what each host kept by itself.
     let kept = site.place.list(&["--kind", "fleet"]);
     assert_eq!((kept.len(), &kept[0]["id"]), (1, &document["id"]));
+    // Its figure is what all hosts did, and not what the best one did.
+    let window = &conclusion["window"];
+    let all = window["read_iops"].as_f64().unwrap() + window["write_iops"].as_f64().unwrap();
+    assert_eq!(kept[0]["best_iops"].as_f64(), Some(all), "{}", kept[0]);
+    assert_eq!(kept[0]["best_in_flight"], 8);
     let own = format!("fleet-{}", document["id"].as_str().unwrap());
     let hosts_own = site.place.list(&["--kind", "run", "--tag", &own]);
     assert_eq!(hosts_own.len(), 8, "{hosts_own:?}");
@@ -312,6 +324,25 @@ fn one_host_that_is_not_armed_cancels_for_all() {
     let audit = site.audit();
     assert!(audit.contains("command=prepare") && !audit.contains("command=start"), "{audit}");
     assert_eq!(site.place.list(&[]).len(), 0, "something was measured");
+}
+
+/// Everything that a host says takes its time: intervals are late, and none is missing.
+#[test]
+fn a_slow_network_loses_no_interval() {
+    let slow = "if [ $host = b ]; then sh -c \"exec $*\" | while IFS= read -r line; do\n\
+                sleep 0.05; printf '%s\\n' \"$line\"; done; exit; fi\n\
+                exec sh -c \"exec $*\"";
+    let site = Site::with(slow);
+    let args = [&NULL[..], &["--seconds", "3", "--json", "--progress", "json"]].concat();
+    let output = site.run("a,b", &args);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    for host in hosts(&document) {
+        assert!(host["missing_events"] == 0 && host["lost"].is_null(), "{host}");
+    }
+    let intervals = stderr(&output).matches("\"event\":\"interval\"").count();
+    let measured = document["measurements"][1]["series"].as_array().unwrap().len();
+    assert_eq!(intervals, measured, "an interval was not shown");
 }
 
 #[test]

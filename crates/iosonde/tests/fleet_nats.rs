@@ -4,6 +4,9 @@
 #![cfg(feature = "nats")]
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+#[path = "fleet/managers.rs"]
+mod managers;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::{TcpListener, TcpStream};
@@ -351,6 +354,53 @@ fn a_host_that_is_revoked_ends_its_agent() {
     fails(&output, 2, "has no host `db2`; it has db1");
     fails(&site.place.run(&["fleet", "revoke", "site", "db2"]), 2, "has no host `db2`");
     succeeds(&site.command(&[&NULL[..], &["--seconds", "0.2"]].concat()).output().unwrap());
+}
+
+/// IOMeter's managers are two agents of a server, and its one file has both.
+#[test]
+fn managers_of_iometer_work_over_a_server() {
+    let Some(site) = Site::new("managers_of_iometer_work_over_a_server") else { return };
+    let mut args = managers::command(&site.place);
+    args.extend(["--site", "site", "--manager", "ALPHA=db1", "--manager", "BETA=db2"]);
+    let output = site.place.run(&args);
+    assert_eq!(code(&output), 0, "{} {}", stderr(&output), site.log("db1"));
+    managers::check(&site.place);
+    let audit = site.audit();
+    assert_eq!(audit.matches("command=start").count(), 2 + 1, "{audit}");
+    assert!(audit.contains("from=\"nats\""), "{audit}");
+}
+
+/// A host keeps its name, and both its files let it in.
+#[test]
+fn a_certificate_is_renewed_while_the_old_one_works() {
+    let name = "a_certificate_is_renewed_while_the_old_one_works";
+    let Some(mut site) = Site::new(name) else { return };
+    let file = site.place.path("site/db2.creds");
+    let before = fs::read(&file).unwrap();
+    let said = site.place.says(&["fleet", "init", "site", "--renew"]);
+    assert!(said.contains("no certificate ends within 30 days"), "{said}");
+    let said = site.place.says(&["fleet", "init", "site", "--renew", "--host", "db2"]);
+    assert!(said.contains("scp site/db2.creds db2:") && !said.contains("db1"), "{said}");
+    let after = fs::read(&file).unwrap();
+    assert!(before != after, "it is the same file");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    // The agent that runs with the old one is not disturbed; one with the new one works, too.
+    let run = [&NULL[..], &["--seconds", "0.2"]].concat();
+    for file in [None, Some(&after), Some(&before)] {
+        if let Some(text) = file {
+            fs::write(site.place.path("site/db2.creds"), text).unwrap();
+            drop(site.agents.pop());
+            site.agents.push(site.agent("db2", &["--allow", "/srv"]));
+        }
+        let output = site.command(&run).output().unwrap();
+        assert_eq!(code(&output), 0, "{} {}", stderr(&output), site.log("db2"));
+    }
+    // Both are worth nothing once the host is removed.
+    site.place.says(&["fleet", "revoke", "site", "db2"]);
+    wait("its agent ends", || !site.agents[1].is_running());
+    fs::write(site.place.path("new.creds"), &after).unwrap();
+    fs::set_permissions(site.place.path("new.creds"), fs::Permissions::from_mode(0o600)).unwrap();
+    fails(&site.place.run(&["agent", "--join", "new.creds"]), 1, "do not fit");
 }
 
 #[test]

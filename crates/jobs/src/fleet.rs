@@ -77,6 +77,12 @@ impl FleetPlan {
         matches!(self.plan.as_ref(), Plan::Assess(_) | Plan::Validate(_) | Plan::Monitor(_))
     }
 
+    /// Whether it is a search: one point after the other, each on all hosts at once.
+    #[must_use]
+    pub fn is_search(&self) -> bool {
+        matches!(self.plan.as_ref(), Plan::Knee(_) | Plan::Scale(_) | Plan::Sweep(_))
+    }
+
     pub(crate) fn kind(&self) -> &'static str {
         match self.plan.as_ref() {
             Plan::Run(_) => "fleet",

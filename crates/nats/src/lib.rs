@@ -150,7 +150,7 @@ pub enum NatsError {
     /// The server, or its certificate, is not accepted, or does not accept ours.
     #[error(
         "the server at {at} and these credentials do not fit: {why}. They may have expired, or \
-         belong to another fleet; `iosonde fleet init` makes new ones"
+         belong to another fleet; `iosonde fleet init --renew` makes new ones"
     )]
     Refused {
         /// Its addresses.

@@ -50,6 +50,17 @@ impl Site {
     }
 
     /// Refuses.
+    pub fn renew(_: &SiteRequest) -> Result<(Self, Vec<String>), NatsError> {
+        Err(NatsError::NotBuilt)
+    }
+
+    /// Never called.
+    #[must_use]
+    pub fn after_renewal(&self, _: &[String]) -> String {
+        match self.0 {}
+    }
+
+    /// Refuses.
     pub fn open(_: &Path) -> Result<Self, NatsError> {
         Err(NatsError::NotBuilt)
     }

@@ -21,9 +21,6 @@ const PLACES: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 /// The configuration and the server are looked at this often.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Certificates that end so soon are named.
-const SOON_DAYS: u32 = 30;
-
 /// A configuration longer than this is another file.
 const BYTES_MAX: u64 = 64 << 20;
 
@@ -47,7 +44,7 @@ pub fn up(
     is_free(listen, port)?;
     let mut server = Server::start(&program, &site)?;
     say(format!("the server is at {} for {} hosts", site.servers().join(", "), site.hosts().len()));
-    site.ending(SOON_DAYS).into_iter().for_each(&mut *say);
+    site.ending().into_iter().for_each(&mut *say);
     while !stop.load(Ordering::Relaxed) {
         if let Some(status) = server.ended()? {
             return Err(NatsError::ServerEnded(status.to_string()));

@@ -23,6 +23,9 @@ const CONFIGURATION: &str = "server.conf";
 const AUTHORITY: (&str, &str) = ("ca.crt", "ca.key");
 const SERVER: (&str, &str) = ("server.crt", "server.key");
 
+/// A certificate that ends within so many days should be renewed.
+const SOON_DAYS: u32 = 30;
+
 /// A list longer than this is another file.
 const BYTES_MAX: u64 = 16 << 20;
 
@@ -113,6 +116,63 @@ impl Site {
         Ok(site)
     }
 
+    /// Makes new certificates for these hosts of a directory; without any, for those whose
+    /// certificate ends soon. Authority, names and rights stay, and so do the certificates before:
+    /// each lets its host in until it ends. Whose were made anew.
+    ///
+    /// # Errors
+    /// There is no such host, or a file cannot be written.
+    pub fn renew(request: &SiteRequest) -> Result<(Self, Vec<String>), NatsError> {
+        let mut site = Self::open(&request.directory)?;
+        request.hosts.iter().try_for_each(|host| site.find(host))?;
+        if !request.servers.is_empty() {
+            return Err(NatsError::Usage(
+                "the server keeps its addresses: leave out `--server`".to_owned(),
+            ));
+        }
+        let authority = site.authority()?;
+        let soon = authority::day(SOON_DAYS);
+        let (mut members, mut renewed) = (std::mem::take(&mut site.list.hosts), Vec::new());
+        for member in &mut members {
+            let is_meant = match request.hosts.as_slice() {
+                // An older directory does not know the day.
+                [] => member.until.as_ref().is_none_or(|until| *until <= soon),
+                hosts => hosts.contains(&member.name),
+            };
+            if is_meant {
+                member.until = Some(authority::day(request.days));
+                let text = site.bundle(&authority, member, request.days)?;
+                files::replace(&site.file_of(&member.name), &text)?;
+                renewed.push(member.name.clone());
+            }
+        }
+        site.list.hosts = members;
+        site.write()?;
+        Ok((site, renewed))
+    }
+
+    /// What to do after the certificates of these hosts were made anew.
+    #[must_use]
+    pub fn after_renewal(&self, renewed: &[String]) -> String {
+        let mut text = String::new();
+        if renewed.is_empty() {
+            let first = self.list.hosts.iter().filter_map(|m| Some((m.until.as_ref()?, &m.name)));
+            return first.min().map_or("the fleet has no hosts\n".to_owned(), |(until, name)| {
+                format!(
+                    "no certificate ends within {SOON_DAYS} days. The first to end is that of \
+                     `{name}`, on {until}; `--host {name}` renews it now\n"
+                )
+            });
+        }
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "Copy each file to its host, and restart the agent there:\n");
+        for host in renewed {
+            let _ = writeln!(text, "  scp {} {host}:", self.file_of(host).display());
+        }
+        let _ = writeln!(text, "\nUntil its own end, the file before lets the host in as well.");
+        text
+    }
+
     fn to_extend(request: &SiteRequest) -> Result<Self, NatsError> {
         let site = Self::open(&request.directory)?;
         if request.hosts.is_empty() {
@@ -128,8 +188,8 @@ impl Site {
         }
         match request.hosts.iter().find(|name| site.hosts().contains(name)) {
             Some(name) => Err(NatsError::Usage(format!(
-                "`{}` already has the host `{name}`. For a new certificate, remove the host first: \
-                 iosonde fleet revoke {} {name}",
+                "`{}` already has the host `{name}`. For a new certificate: iosonde fleet init {} \
+                 --renew --host {name}",
                 request.directory.display(),
                 request.directory.display()
             ))),
@@ -242,16 +302,16 @@ impl Site {
         files::remove(&self.file_of(host))
     }
 
-    /// What to do about certificates of hosts that end within so many days, a sentence each.
-    pub(crate) fn ending(&self, days: u32) -> Vec<String> {
-        let soon = authority::day(days);
+    /// What to do about certificates of hosts that end soon, a sentence each.
+    pub(crate) fn ending(&self) -> Vec<String> {
+        let soon = authority::day(SOON_DAYS);
         let directory = self.directory.display();
         let ends = self.list.hosts.iter().filter_map(|member| {
             let until = member.until.as_ref().filter(|until| **until <= soon)?;
             let name = &member.name;
             Some(format!(
-                "the certificate of `{name}` ends on {until}. For a new one: iosonde fleet revoke \
-                 {directory} {name}, then iosonde fleet init {directory} --host {name}"
+                "the certificate of `{name}` ends on {until}. For a new one: iosonde fleet init \
+                 {directory} --renew"
             ))
         });
         ends.collect()
@@ -308,20 +368,28 @@ impl Site {
     }
 
     fn add(&mut self, name: &str, days: u32) -> Result<(), NatsError> {
-        let key = files::read(&self.directory.join(AUTHORITY.1), BYTES_MAX)?;
-        let authority = Authority::of_key(&self.list.authority, &key)?;
+        let authority = self.authority()?;
         let member = Member::new(name, days)?;
         self.give(&authority, &member, days)?;
         self.list.hosts.push(member);
         Ok(())
     }
 
+    fn authority(&self) -> Result<Authority, NatsError> {
+        let key = files::read(&self.directory.join(AUTHORITY.1), BYTES_MAX)?;
+        Authority::of_key(&self.list.authority, &key)
+    }
+
     fn give(&self, authority: &Authority, to: &Member, days: u32) -> Result<(), NatsError> {
+        files::create(&self.file_of(&to.name), &self.bundle(authority, to, days)?)
+    }
+
+    /// New credentials of a client, as text.
+    fn bundle(&self, authority: &Authority, to: &Member, days: u32) -> Result<String, NatsError> {
         let holder = Holder::Client { name: &to.name, number: &to.number };
         let signed = authority.sign(&holder, days)?;
         let of_authority = files::read(&self.directory.join(AUTHORITY.0), BYTES_MAX)?;
-        let bundle = Bundle::new(&to.name, &self.list.servers, &of_authority, signed);
-        files::create(&self.file_of(&to.name), &bundle.text()?)
+        Bundle::new(&to.name, &self.list.servers, &of_authority, signed).text()
     }
 
     fn write(&self) -> Result<(), NatsError> {

@@ -17,7 +17,7 @@ use async_nats::rustls::version::{TLS12, TLS13};
 use async_nats::rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
 use async_nats::{Client, ConnectError, ConnectOptions};
 use futures_util::StreamExt as _;
-use nats::{Joined, NatsError, Site};
+use nats::{Joined, NatsError, Site, SiteRequest};
 use rcgen::{CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use time::{Duration as Days, OffsetDateTime};
 use tokio::runtime::{Builder, Runtime};
@@ -307,6 +307,30 @@ fn keys_are_private_and_nothing_is_overwritten() {
     let refused = Joined::start(&path.join("db3.creds")).err().unwrap();
     assert!(matches!(refused, NatsError::Open(_)), "{refused}");
     assert!(matches!(Site::open(place.path()).unwrap_err(), NatsError::NotASite(_)));
+}
+
+/// Certificates that end soon get new ones of the same authority, and nothing else changes.
+#[test]
+fn certificates_that_end_soon_are_renewed() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("site");
+    let asked = |hosts: &[&str], days| SiteRequest { days, ..request(&path, hosts, &[]) };
+    Site::init(&SiteRequest { days: 20, ..request(&path, &["db1"], &["ctl"]) }).unwrap();
+    Site::init(&asked(&["db2"], 300)).unwrap();
+    let text = |name: &str| fs::read_to_string(path.join(name)).unwrap();
+    let files = ["db1.creds", "db2.creds", "ca.key", "coordinator.creds", "server.conf"];
+    let before = files.map(text);
+    let (site, renewed) = Site::renew(&asked(&[], 365)).unwrap();
+    assert_eq!(renewed, ["db1"]);
+    assert_eq!(site.hosts(), ["db1", "db2"]);
+    let after = files.map(text);
+    let changed: Vec<bool> = before.iter().zip(&after).map(|(old, new)| old != new).collect();
+    assert_eq!(changed, [true, false, false, false, false], "the server's configuration stays");
+    let (site, none) = Site::renew(&asked(&[], 365)).unwrap();
+    assert!(none.is_empty() && site.after_renewal(&none).contains("`db2`"), "{none:?}");
+    assert_eq!(Site::renew(&asked(&["db2"], 365)).unwrap().1, ["db2"]);
+    let unknown = Site::renew(&asked(&["db3"], 365)).unwrap_err();
+    assert!(matches!(unknown, NatsError::UnknownHost { .. }), "{unknown}");
 }
 
 #[test]

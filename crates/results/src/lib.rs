@@ -73,9 +73,9 @@ pub use histogram::{EncodingError, Histogram};
 pub use kinds::{KINDS, Kind, json_schemas, kind_words};
 pub use matrix::{CellOutcome, Interference, MatrixCell, ReadWriteMatrix, WriteCost, WriteLimit};
 pub use measurement::{
-    Checks, Cpu, Engine, Environment, ErrorKind, ErrorRecord, IntervalSpread, Kernel, Latency,
-    MEASUREMENT_SCHEMA, Measurement, Origin, Point, Stalls, Statistics, Status, StreamResult,
-    TargetResult, ThreadPoint, ThreadResult,
+    Checks, Cpu, Engine, Environment, ErrorKind, ErrorRecord, HostMeasurement, IntervalSpread,
+    Kernel, Latency, MEASUREMENT_SCHEMA, Measurement, Origin, Point, Stalls, Statistics, Status,
+    StreamResult, TargetResult, ThreadPoint, ThreadResult,
 };
 pub use recording::{
     AlertTime, AttachedSeries, DiskTotal, Figures, FoundBy, RecordedAlert, RecordedCommand,

@@ -92,6 +92,25 @@ pub struct Measurement {
     pub stalls: Stalls,
     /// Whether the figures fit together, and every reason to doubt them.
     pub checks: Checks,
+    /// What each host of a fleet measured, where the figures above are those of several hosts
+    /// together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostMeasurement>,
+}
+
+/// The part of one host in a measurement of several hosts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostMeasurement {
+    /// The name by which the coordinator called the host.
+    pub name: String,
+    /// How long after the named moment its last thread started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_ns: Option<u64>,
+    /// When its measured window began, in seconds after that moment.
+    pub from_s: f64,
+    /// What it measured: a whole document of this kind, as the host keeps it in its own history.
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    pub measurement: Measurement,
 }
 
 impl Measurement {

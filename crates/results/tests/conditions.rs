@@ -61,6 +61,7 @@ fn of(file_bytes: u64, stream: Stream) -> Measurement {
         errors: Vec::new(),
         stalls: Stalls::default(),
         checks: Checks::default(),
+        hosts: Vec::new(),
     }
 }
 

@@ -16,8 +16,10 @@ pub(crate) fn each_once<'a>(
             // Figures differ from one measurement to the next; the sentence stays the same.
             let kind = without_figures(text);
             match found.iter_mut().find(|f| f.kind == kind) {
-                Some(f) => f.note(title),
-                None => found.push(Doubt { kind, text, titles: vec![title], count: 1 }),
+                Some(f) => f.note(title, count),
+                None => {
+                    found.push(Doubt { kind, text, titles: vec![title], count: 1, last: count });
+                }
             }
         }
     }
@@ -28,12 +30,17 @@ struct Doubt<'a> {
     kind: String,
     text: &'a str,
     titles: Vec<&'a str>,
+    /// In how many measurements.
     count: usize,
+    /// In which one last.
+    last: usize,
 }
 
 impl<'a> Doubt<'a> {
-    fn note(&mut self, title: &'a str) {
-        self.count += 1;
+    /// Hosts of one measurement may have the same warning.
+    fn note(&mut self, title: &'a str, measurement: usize) {
+        self.count += usize::from(self.last != measurement);
+        self.last = measurement;
         if !self.titles.contains(&title) {
             self.titles.push(title);
         }
@@ -61,6 +68,16 @@ fn without_figures(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_warning_of_two_hosts_is_of_one_measurement() {
+        let mut doubt =
+            Doubt { kind: String::new(), text: "x", titles: vec![""], count: 1, last: 1 };
+        for measurement in [1, 2, 2] {
+            doubt.note("", measurement);
+        }
+        assert_eq!(doubt.show(3), "2 of 3 measurements, first: x");
+    }
 
     #[test]
     fn the_same_warning_with_other_figures_is_one_warning() {

@@ -47,6 +47,7 @@ pub fn measurement(id: &str, workload: Workload) -> Measurement {
         errors: Vec::new(),
         stalls: Stalls::default(),
         checks: Checks::default(),
+        hosts: Vec::new(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod certificate;
 mod documents;
+mod iometer;
 #[cfg(target_os = "linux")]
 pub mod locks;
 #[cfg(target_os = "linux")]
@@ -11,5 +12,6 @@ mod skipped;
 
 pub use certificate::certificate;
 pub use documents::{experiment, measurement};
+pub use iometer::two_managers;
 pub use program::Place;
 pub use skipped::skip;

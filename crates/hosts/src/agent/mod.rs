@@ -30,7 +30,7 @@ use keepsake::Keepsake;
 pub(crate) use keepsake::KeptResult;
 use outbox::Outbox;
 use questions::answer;
-pub(crate) use questions::{Answer, Question};
+pub(crate) use questions::{Answer, Question, since_1970_ns};
 use turn::Turn;
 
 use crate::reach::of_nats;

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use inspect::{Inspector, Storage};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -18,6 +19,8 @@ const BY_UUID: &str = "/dev/disk/by-uuid";
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Question {
+    /// What time is it?
+    Time,
     /// What is under these targets?
     Look { targets: Vec<PathBuf> },
     /// Make a small file with this name in it, in this directory. The name is a number that nobody
@@ -37,6 +40,8 @@ pub(crate) enum Question {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub(crate) enum Answer {
+    /// The time of day, in nanoseconds since 1970.
+    Time { since_1970_ns: i64 },
     /// The storage under each target, or why that is not known.
     Saw {
         storage: Vec<Result<Storage, String>>,
@@ -73,6 +78,7 @@ fn answered(question: Question, allowed: &Allowed, keepsake: &Keepsake) -> Answe
     let done =
         |done: Result<Answer, String>| done.unwrap_or_else(|reason| Answer::Refused { reason });
     match question {
+        Question::Time => Answer::Time { since_1970_ns: since_1970_ns() },
         Question::Look { targets } => {
             let inspector = Inspector::new();
             let look = |target: &PathBuf| {
@@ -98,6 +104,11 @@ fn answered(question: Question, allowed: &Allowed, keepsake: &Keepsake) -> Answe
             Answer::Done
         }
     }
+}
+
+/// The time of day; a clock that is centuries off is at the end of its range.
+pub(crate) fn since_1970_ns() -> i64 {
+    i64::try_from(Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX)
 }
 
 /// The UUID of the file system on this device.

@@ -72,7 +72,7 @@ pub(crate) enum FleetCommand {
     Monitor(Box<FleetMonitorArgs>),
     /// Show who is there, how well clocks are known, and which targets are the same storage
     Hosts(FleetHostsArgs),
-    /// Fetch the results of a run whose coordinator went away
+    /// Fetch the results of a run whose coordinator went away, or finish a search
     Resume(FleetResumeArgs),
     /// Make keys, certificates and the configuration of a NATS server for a fleet, or add hosts
     Init(FleetInitArgs),
@@ -110,6 +110,11 @@ pub(crate) struct FleetInitArgs {
     #[arg(long, value_name = "NAME[:PORT]")]
     pub server: Vec<String>,
 
+    /// Make new certificates for the hosts of --host, or for those whose certificate ends within 30
+    /// days. Names and the authority stay
+    #[arg(long, conflicts_with = "server")]
+    pub renew: bool,
+
     /// How many days the certificates of the hosts last
     #[arg(long, value_name = "N", default_value_t = 365,
         value_parser = clap::value_parser!(u32).range(1..=3650))]
@@ -138,7 +143,8 @@ pub(crate) struct FleetResumeArgs {
     #[command(flatten)]
     pub reach: ReachArgs,
 
-    /// The run, by its id [default: the newest that waits on the hosts]
+    /// The run, by its id [default: the newest that waits on the hosts]. With the id of a search of
+    /// the history, the points that it lacks are measured
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
 
@@ -478,10 +484,10 @@ pub(crate) fn fleet(command: &FleetCommand, stop: &AtomicBool) -> Result<Outcome
             ended(hosts::resume(&request, &mut session)?, stop).map(|(_, outcome)| outcome)
         }
         FleetCommand::Init(args) => {
-            let FleetInitArgs { directory, host, server, days } = args;
+            let FleetInitArgs { directory, host, server, renew, days } = args;
             let (directory, hosts, servers) = (directory.clone(), host.clone(), server.clone());
             let request = SiteRequest { directory, hosts, servers, days: *days };
-            print(&hosts::init(request)?)?;
+            print(&if *renew { hosts::renew(&request)? } else { hosts::init(request)? })?;
             Ok(Outcome::Done)
         }
         FleetCommand::Up { directory } => {

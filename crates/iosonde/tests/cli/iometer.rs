@@ -14,103 +14,10 @@ use crate::program::{Running, code, command, fails, foreign_file, mark, names, s
 const SIM: [&str; 4] =
     ["--engine", "sim", "--sim", "servers = 4, read_ns = \"1ms\", write_ns = \"1ms\""];
 
-/// A configuration with two managers, three workers and five targets.
-const FILE: &str = "Version 1.1.0 
-'TEST SETUP ====================================================================
-'Test Description
-\tnightly, array A
-'Run Time
-'\thours      minutes    seconds
-\t0          0          20
-'Ramp Up Time (s)
-\t2
-'Record Results
-\tALL
-'Worker Cycling
-'\tstart      step       step type
-\t1          1          LINEAR
-'Disk Cycling
-'\tstart      step       step type
-\t1          1          LINEAR
-'Queue Depth Cycling
-'\tstart      end        step       step type
-\t1          4          2          EXPONENTIAL
-'Test Type
-\tTEST_TYPE
-'END test setup
-'ACCESS SPECIFICATIONS =========================================================
-'Access specification name,default assignment
-\tOLTP; mixed,NONE
-'size,% of size,% reads,% random,delay,burst,align,reply
-\t8192,90,67,100,0,1,8192,0
-\t65536,10,0,0,0,2,65536,0
-'Access specification name,default assignment
-\tBackup,NONE
-'size,% of size,% reads,% random,delay,burst,align,reply
-\t1048576,100,100,0,0,1,0,0
-'END access specifications
-'MANAGER LIST ==================================================================
-'Manager ID, manager name
-\t1,ALPHA
-'Manager network address
-\t
-'Worker
-\tWorker 1
-WORKER
-\tOLTP; mixed
-\tBackup
-'End assigned access specs
-'Target assignments
-TARGET_a
-TARGET_b
-'End target assignments
-'End worker
-'Worker
-\tWorker 2
-WORKER
-\tOLTP; mixed
-'End assigned access specs
-'Target assignments
-TARGET_a
-TARGET_c
-'End target assignments
-'End worker
-'End manager
-'Manager ID, manager name
-\t2,BETA
-'Manager network address
-\t10.0.0.2
-'Worker
-\tWorker 1
-WORKER
-\tOLTP; mixed
-'End assigned access specs
-'Target assignments
-TARGET_c
-'End target assignments
-'End worker
-'End manager
-'END manager list
-Version 1.1.0 
-";
-
 /// The configuration in a file, with targets below its directory, of so many sectors each.
 fn file(dir: &Path, test_type: &str, sectors: u64) -> String {
-    let worker = format!(
-        "'Worker type\n\tDISK\n'Default target settings for worker\n\
-         'Number of outstanding IOs,test connection rate,transactions per connection,use fixed \
-         seed,fixed seed value\n\
-         \t3,DISABLED,1,DISABLED,0\n'Disk maximum size,starting sector,Data \
-         pattern\n\t{sectors},0,0\n\
-         'End default target settings for worker\n'Assigned access specs"
-    );
-    let mut text = FILE.replace("TEST_TYPE", test_type).replace("WORKER\n", &format!("{worker}\n"));
-    for name in ["a", "b", "c"] {
-        let place = dir.join(name);
-        let target =
-            format!("'Target\n\t{} [ext4]\n'Target type\n\tDISK\n'End target", place.display());
-        text = text.replace(&format!("TARGET_{name}"), &target);
-    }
+    let target = |name: &str| format!("{} [ext4]", dir.join(name).display());
+    let text = testing::two_managers(test_type, sectors, &["a", "b", "c"].map(target));
     let path = dir.join("t.icf");
     fs::write(&path, text).unwrap();
     path.to_str().unwrap().to_owned()

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 use testing::program::{code, fails, stderr, stdout};
 
-use super::{PROGRAM, Running, Site, signal};
+use super::{PROGRAM, ROOM, Running, Site, hosts, is_alive, managers, signal, wait};
 
 /// Every host has its own simulated database; one result has those of all of them, with verdicts.
 #[test]
@@ -113,11 +113,8 @@ fn every_host_assesses_its_own_storage() {
 #[test]
 fn managers_of_iometer_work_on_their_hosts() {
     let site = Site::new();
-    let place = |name: &str| site.place.path(name).to_str().unwrap().to_owned();
-    fs::write(place("two.icf"), configuration()).unwrap();
-    let script = place("enter");
-    let mut args = vec!["iometer", "-c", "two.icf", "-r", "two.csv", "--seconds", "1"];
-    args.extend(["--warmup", "0", "--engine", "null", "--drive", "E=/x", "--json"]);
+    let script = site.place.path("enter").to_str().unwrap().to_owned();
+    let mut args = managers::command(&site.place);
     args.extend(["--ssh-command", &script, "--agent", PROGRAM]);
     let alone = [&args[..], &["--manager", "ALPHA=a"]].concat();
     fails(&site.place.run(&alone), 2, "names no host for its manager `BETA`");
@@ -126,78 +123,49 @@ fn managers_of_iometer_work_on_their_hosts() {
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(document["schema"], "iosonde.cycle/1");
-    let csv = fs::read_to_string(place("two.csv")).unwrap();
-    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
-    let iops = |kind: &str, name: &str| -> f64 {
-        let row = rows.iter().find(|row| row[0] == kind && row[1] == name);
-        row.unwrap_or_else(|| panic!("no {kind} {name} in {csv}"))[6].parse().unwrap()
-    };
-    let (alpha, beta) = (iops("MANAGER", "ALPHA"), iops("MANAGER", "BETA"));
-    assert!(alpha > 0.0 && beta > 0.0, "{csv}");
-    let all = iops("ALL", "All");
-    assert!((all - alpha - beta).abs() < 0.02 * all, "{all} of {alpha} and {beta}");
-    assert_eq!(rows.iter().filter(|row| row[0] == "WORKER").count(), 2, "{csv}");
-    assert_eq!(rows.iter().filter(|row| row[0] == "DISK").count(), 2, "{csv}");
+    managers::check(&site.place);
     let audit = site.audit();
-    assert_eq!(audit.matches("command=start").count(), 2, "{audit}");
+    // Both hosts, and then ALPHA's alone.
+    assert_eq!(audit.matches("command=start").count(), 2 + 1, "{audit}");
 }
 
-/// A configuration of two managers with the same load.
-fn configuration() -> String {
-    let manager = |number: u32, name: &str| MANAGER.replace("1,NAME", &format!("{number},{name}"));
-    [BEGINNING, &manager(1, "ALPHA"), &manager(2, "BETA"), END].concat()
+/// Plans of such jobs are printed and done. A coordinator that is killed leaves on its hosts what
+/// they found until then, which is fetched once.
+#[test]
+fn jobs_are_done_from_plans_and_fetched_after_a_loss() {
+    let site = Site::new();
+    for host in ["a", "b"] {
+        fs::create_dir(site.place.path(host)).unwrap();
+    }
+    let target = format!("{}/{{host}}", site.place.directory().display());
+    let validate = [&target, "--size", "4M", "--log-size", "2M", "--seconds", "60", "--buffered"];
+    let assess = ["/x", "--engine", "null", "--size", "64M", "--pace", "quick"];
+    for (job, args, under_way, schema) in [
+        ("validate", &validate[..], "\"event\":\"interval\"", "iosonde.validation/1"),
+        ("monitor", &["--interval", "100ms"], "have begun", "iosonde.recording/1"),
+        ("assess", &assess, "\"number\":3,", "iosonde.assessment/1"),
+    ] {
+        let printed = site.plain(job, "a,b", &[args, &["--print-plan"]].concat()).output().unwrap();
+        assert_eq!(code(&printed), 0, "{}", stderr(&printed));
+        fs::write(site.place.path("plan.toml"), stdout(&printed)).unwrap();
+        let done = site.place.command(&["do", "plan.toml", "--json"]);
+        let mut running = Running::start_at(done, under_way);
+        let agents = ["a", "b"].map(|host| site.pid(host));
+        signal(running.child.id(), "-KILL");
+        running.child.wait().unwrap();
+        wait("agents leave", 4 * ROOM, || !agents.iter().any(|pid| is_alive(*pid)));
+        let fetch = || site.plain("resume", "a,b", &["--json"]).output().unwrap();
+        let fetched = fetch();
+        let document: Value = serde_json::from_str(&stdout(&fetched))
+            .unwrap_or_else(|_| panic!("{job}: {}", stderr(&fetched)));
+        assert_eq!(document["schema"], "iosonde.fleet-job/1");
+        assert_eq!(document["conclusion"]["job"], job);
+        let found = hosts(&document);
+        assert_eq!(found.len(), 2);
+        for host in found {
+            assert_eq!(host["document"]["schema"], schema, "{job}: {host}");
+        }
+        assert!(document["warnings"].to_string().contains("coordinator of this run went away"));
+        fails(&fetch(), 2, "no result waits");
+    }
 }
-
-const BEGINNING: &str = "Version 1.1.0 
-'TEST SETUP ====================================================================
-'Run Time
-'\thours      minutes    seconds
-\t0          0          5
-'Record Results
-\tALL
-'Test Type
-\tNORMAL
-'END test setup
-'ACCESS SPECIFICATIONS =========================================================
-'Access specification name,default assignment
-\tOLTP,NONE
-'size,% of size,% reads,% random,delay,burst,align,reply
-\t8192,100,100,100,0,1,8192,0
-'END access specifications
-'MANAGER LIST ==================================================================
-";
-
-const MANAGER: &str = "\
-'Manager ID, manager name
-\t1,NAME
-'Manager network address
-\t
-'Worker
-\tWorker 1
-'Worker type
-\tDISK
-'Default target settings for worker
-'Number of outstanding IOs,test connection rate,transactions per connection,use fixed seed,fixed \
-seed value
-\t3,DISABLED,1,DISABLED,0
-'Disk maximum size,starting sector,Data pattern
-\t20480,0,0
-'End default target settings for worker
-'Assigned access specs
-\tOLTP
-'End assigned access specs
-'Target assignments
-'Target
-\tE: \"data\"
-'Target type
-\tDISK
-'End target
-'End target assignments
-'End worker
-'End manager
-";
-
-const END: &str = "\
-'END manager list
-Version 1.1.0 
-";

@@ -36,7 +36,21 @@ fn the_knee_of_several_hosts_is_one_search() {
         assert_eq!(busy.len(), 2, "{busy:?}");
         assert!(busy[0].starts_with("a:/") && busy[1].ends_with("b.test"), "{busy:?}");
         assert_eq!(point["in_flight"], 2);
+        // It has what every host measured, wholly.
+        let own = point["hosts"].as_array().unwrap();
+        let names: Vec<&Value> = own.iter().map(|host| &host["name"]).collect();
+        assert_eq!(names, ["a", "b"]);
+        let ios = own.iter().map(|host| host["measurement"]["total"]["ios"].as_u64().unwrap());
+        assert_eq!(point["total"]["ios"].as_u64(), Some(ios.sum()), "{point}");
+        for host in own {
+            assert!(host["late_ns"].is_u64() && host["from_s"].is_f64(), "{host}");
+            assert!(host["measurement"]["total"]["histogram"].is_string());
+            assert!(!host["measurement"]["series"].as_array().unwrap().is_empty());
+        }
     }
+    // The history gives it back as it was.
+    let id = document["id"].as_str().unwrap();
+    assert_eq!(site.place.json(&["history", "show", id]), document);
     let method = document["method"].to_string();
     assert!(method.contains("one named moment") && method.contains("tag fleet-"), "{method}");
     assert_eq!(fs::read_dir(&data).unwrap().count(), 0, "test files stayed");
@@ -182,6 +196,67 @@ fn what_hosts_kept_is_fetched_later() {
     let kept = site.place.list(&["--kind", "fleet"]);
     assert_eq!((kept.len(), &kept[0]["id"]), (1, &document["id"]));
     fails(&fetch(), 2, "no result waits");
+}
+
+/// Hosts forget a result only once the coordinator has it in its history.
+#[test]
+fn what_cannot_be_kept_here_waits_on_the_hosts() {
+    let site = Site::new();
+    let history = site.place.path("own.db");
+    let own = ["--history", history.to_str().unwrap(), "--json"];
+    let args = [&NULL[..], &["--seconds", "2"], &own].concat();
+    let running = Running::start(site.command("a,b", &args));
+    for end in ["", "-wal", "-shm"] {
+        fs::write(site.place.path(&format!("own.db{end}")), [b'x'; 8192]).unwrap();
+    }
+    let (document, code_of) = running.end();
+    assert_eq!(code_of, 1, "it is said to be kept");
+    for end in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(site.place.path(&format!("own.db{end}")));
+    }
+    let fetched = site.plain("resume", "a,b", &own).output().unwrap();
+    let again: Value = serde_json::from_str(&stdout(&fetched)).unwrap();
+    assert_eq!(again["measurements"], document["measurements"], "{}", stderr(&fetched));
+    fails(&site.plain("resume", "a,b", &own).output().unwrap(), 2, "no result waits");
+}
+
+/// The coordinator is killed in the middle of a search. What it had measured is in its history, and
+/// only the rest is measured.
+#[test]
+fn a_search_that_was_interrupted_keeps_its_points() {
+    let site = Site::new();
+    let load = ["--engine", "null", "/x", "--threads", "1", "--seconds", "1", "--settle", "0"];
+    let args = [&load[..], &["--from", "2", "--to", "8", "--json"]].concat();
+    let command = site.command_of("knee", "a,b", &args);
+    let mut running = Running::start_at(command, "\"number\":4,");
+    let agents = ["a", "b"].map(|host| site.pid(host));
+    signal(running.child.id(), "-KILL");
+    running.child.wait().unwrap();
+    wait("agents leave", 4 * ROOM, || !agents.iter().any(|pid| is_alive(*pid)));
+    let begun = site.place.list(&["--kind", "knee"]);
+    let id = begun[0]["id"].as_str().unwrap();
+    let had = begun[0]["measurements"].as_u64().unwrap();
+    assert!(had > 0, "{}", begun[0]);
+    let before = site.audit().matches("command=start").count();
+    let resume = |hosts: &'static str, id: &str| {
+        site.plain("resume", hosts, &[id, "--json"]).output().unwrap()
+    };
+    fails(&resume("a,c", id), 2, "a search on other hosts: name a,b");
+    let output = resume("a,b", id);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(stderr(&output).contains(&format!("{had} points are measured already")));
+    let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(
+        (&document["schema"], &document["status"]),
+        (&json!("iosonde.knee/1"), &json!("complete"))
+    );
+    let points = document["measurements"].as_array().unwrap();
+    let started = site.audit().matches("command=start").count() - before;
+    assert_eq!(started as u64, 2 * (points.len() as u64 - had), "{}", site.audit());
+    let method = document["method"].to_string();
+    assert!(method.contains(&format!("{had} of the points")) && method.contains(id), "{method}");
+    let done = document["id"].as_str().unwrap();
+    fails(&resume("a,b", done), 2, "is complete");
 }
 
 /// While one coordinator uses a host, another is refused; afterwards it is not.

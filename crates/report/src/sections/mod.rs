@@ -208,6 +208,7 @@ fn subtitle(document: &Document) -> Vec<String> {
     let mut parts = match document {
         // It watches whatever is there.
         Document::Recording(_) | Document::Capture(_) | Document::Model(_) => Vec::new(),
+        Document::FleetJob(job) if job.conclusion.job == "monitor" => Vec::new(),
         _ => vec![say!("page-file-size", size = bytes)],
     };
     let tool = document.measurements().into_iter().find_map(words::tool);

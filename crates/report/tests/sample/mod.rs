@@ -226,6 +226,7 @@ fn bare(load: &Load, [total, read, write]: [Statistics; 3], series: Vec<Point>) 
             rate_reached_percent: None,
             warnings: Vec::new(),
         },
+        hosts: Vec::new(),
         ..testing::measurement(&id, workload)
     }
 }

@@ -1,7 +1,7 @@
 //! One window of a sweep: whether it counts, what it took, and what of it hundreds of others need
 //! not repeat.
 
-use results::{Measurement, Status};
+use results::{HostMeasurement, Measurement, Status};
 
 /// Whether nothing failed but the last I/Os, which took longer than the end of the run waits: a
 /// thousand large ones before a slow link do. That is not a reason to end a sweep.
@@ -49,5 +49,8 @@ pub(super) fn slim(mut measurement: Measurement) -> Measurement {
             part.histogram = None;
         }
     }
+    let own = std::mem::take(&mut measurement.hosts).into_iter();
+    measurement.hosts =
+        own.map(|host| HostMeasurement { measurement: slim(host.measurement), ..host }).collect();
     measurement
 }

@@ -5,6 +5,7 @@ mod links;
 mod namespaces;
 mod places;
 mod promises;
+mod rules;
 mod simulated;
 mod soak;
 

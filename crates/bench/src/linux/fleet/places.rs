@@ -35,6 +35,7 @@ pub(super) struct Place {
 /// A NATS server with its agents.
 struct SiteProcesses {
     server: Child,
+    port: u16,
     agents: Vec<(String, Child)>,
 }
 
@@ -78,10 +79,8 @@ impl Place {
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
         }
-        let mut up = place.command();
-        let server = up.args(["fleet", "up"]).arg(&site).stderr(Stdio::null()).spawn()?;
-        let processes = place.site.insert(SiteProcesses { server, agents: Vec::new() });
-        wait("the server starts", MOST, || TcpStream::connect(("127.0.0.1", port)).is_ok())?;
+        let server = place.server(port)?;
+        let processes = place.site.insert(SiteProcesses { server, port, agents: Vec::new() });
         let mut agents = Vec::new();
         for host in hosts {
             let mut agent = Command::new(iosonde);
@@ -103,6 +102,44 @@ impl Place {
         let joined = |host: &&str| log(host).is_ok_and(|text| text.contains("connected to"));
         wait("the agents join", MOST, || hosts.iter().all(joined))?;
         Ok(place)
+    }
+
+    /// A server that answers.
+    fn server(&self, port: u16) -> Result<Child, Error> {
+        let mut up = self.command();
+        up.args(["fleet", "up"]).arg(self.path().join("site")).stderr(Stdio::null());
+        let server = up.spawn()?;
+        wait("the server starts", MOST, || TcpStream::connect(("127.0.0.1", port)).is_ok())?;
+        Ok(server)
+    }
+
+    pub(super) fn stop_server(&mut self) -> Result<(), Error> {
+        let site = self.site.as_mut().ok_or("there is no server")?;
+        signal(&site.server.id().to_string(), "-TERM")?;
+        site.server.wait()?;
+        Ok(())
+    }
+
+    pub(super) fn start_server(&mut self) -> Result<(), Error> {
+        let port = self.site.as_ref().ok_or("there is no server")?.port;
+        let server = self.server(port)?;
+        if let Some(site) = &mut self.site {
+            site.server = server;
+        }
+        Ok(())
+    }
+
+    /// Everything that this host says takes so long, line by line.
+    pub(super) fn slow_down(&self, host: &str, each: Duration) -> Result<(), Error> {
+        let script = self.path().join("enter");
+        let text = fs::read_to_string(&script)?;
+        let (begin, end) = text.rsplit_once("exec sh").ok_or("it is another script")?;
+        let slow = format!(
+            "if [ $host = {host} ]; then\n  sh -c \"exec $*\" | while IFS= read -r line; do\n    \
+             sleep {}; printf '%s\\n' \"$line\"\n  done\n  exit\nfi\n",
+            each.as_secs_f64()
+        );
+        Ok(fs::write(&script, format!("{begin}{slow}exec sh{end}"))?)
     }
 
     /// Whether agents stay when their coordinator has gone.

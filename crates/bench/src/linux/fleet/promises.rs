@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::Error;
 use super::places::{Place, Running, quantile, signal, wait};
+use super::rules;
 
 /// How often each is measured.
 const TURNS: usize = 5;
@@ -58,9 +59,10 @@ pub(super) fn run(iosonde: &Path) -> Result<(String, bool), Error> {
     let _ = writeln!(
         text,
         "\nAn agent's own cost while it measures (1 s intervals, median of {TURNS} turns): \
-         {percent:.2} % of a core, promised 1 %"
+         {percent:.2} % of a core, promised 1 %\n"
     );
-    Ok((text, holds))
+    let (rules, hold) = rules::run(iosonde)?;
+    Ok((text + &rules, holds && hold))
 }
 
 fn started(place: &Place) -> Result<Running, Error> {

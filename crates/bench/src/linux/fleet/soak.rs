@@ -179,7 +179,7 @@ fn agent_lost(place: &Place, running: Running, victim: &str, name: &str) -> Resu
     Ok(found)
 }
 
-fn coordinator_lost(place: &Place, mut running: Running, name: &str) -> Result<Found, Error> {
+fn coordinator_lost(place: &Place, running: Running, name: &str) -> Result<Found, Error> {
     let (pid, when) = (running.child.id().to_string(), SystemTime::now());
     signal(&pid, name)?;
     wait("the agents stop", MOST, || place.ends().len() == HOSTS.len())?;
@@ -187,7 +187,7 @@ fn coordinator_lost(place: &Place, mut running: Running, name: &str) -> Result<F
     if name == "-STOP" {
         signal(&pid, "-KILL")?;
     }
-    running.child.wait()?;
+    let printed = running.end()?;
     gone(place)?;
     let fetch = || -> Result<Output, Error> {
         Ok(place.fleet(&["resume"], "a,b,c").arg("--json").output()?)
@@ -197,7 +197,8 @@ fn coordinator_lost(place: &Place, mut running: Running, name: &str) -> Result<F
         alone_s: Some(last.duration_since(when).unwrap_or_default().as_secs_f64()),
         ..Found::default()
     };
-    let Ok(document) = serde_json::from_slice::<Value>(&fetched.stdout) else {
+    // Where all was over before the fault came, its own result is the one.
+    let Some(document) = serde_json::from_slice::<Value>(&fetched.stdout).ok().or(printed) else {
         found.missing = Some(String::from_utf8_lossy(&fetched.stderr).into_owned());
         return Ok(found);
     };
