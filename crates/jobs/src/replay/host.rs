@@ -50,12 +50,17 @@ fn ticks(sampler: &mut Sampler) -> Option<CpuTicks> {
         sum.nice += nice;
         sum.system += system;
         sum.idle += idle;
-        sum.iowait += iowait;
+        sum.iowait = with(sum.iowait, iowait);
         sum.irq += irq;
         sum.softirq += softirq;
-        sum.steal += steal;
+        sum.steal = with(sum.steal, steal);
     }
     Some(sum)
+}
+
+/// A sum that knows what any processor knows: no system counts a time on some of them only.
+fn with(sum: Option<u64>, ticks: Option<u64>) -> Option<u64> {
+    ticks.map_or(sum, |ticks| Some(sum.unwrap_or(0).saturating_add(ticks)))
 }
 
 #[cfg(test)]
@@ -67,7 +72,7 @@ mod tests {
         let before = CpuTicks { user: 1000, idle: 1000, ..CpuTicks::default() };
         let of = |idle_ticks, iowait, user, steal| {
             let idle_ticks = before.idle + idle_ticks;
-            let user = before.user + user;
+            let (user, iowait, steal) = (before.user + user, Some(iowait), Some(steal));
             let after = CpuTicks { user, idle: idle_ticks, iowait, steal, ..CpuTicks::default() };
             idle(&before, &after)
         };
