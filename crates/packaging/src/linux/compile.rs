@@ -192,10 +192,15 @@ impl Compiler {
             return Ok(Compiled { program: bytes, debug: None });
         }
         let (debug, program) = (place.join(DEBUG_FILE), place.join("iosonde.stripped"));
-        let tool = self.rust_tool(platform, "rust-objcopy")?;
+        let sysroot =
+            PathBuf::from(text(self.rust(platform, "rustc").args(["--print", "sysroot"]))?.trim());
+        let tool = self.rust_tool(platform, &sysroot, "rust-objcopy")?;
         let run = |arguments: &[&str], from: &Path, to: &Path| {
+            let mut objcopy = Command::new(&tool);
+            // Its libraries are the compiler's, and not those of the toolchain that started this.
+            objcopy.env("LD_LIBRARY_PATH", sysroot.join("lib"));
             // The link to the debug information has no directory in it.
-            watch(Command::new(&tool).current_dir(place).args(arguments).args([from, to]))
+            watch(objcopy.current_dir(place).args(arguments).args([from, to]))
         };
         run(&["--only-keep-debug"], &whole, &debug)?;
         let link = format!("--add-gnu-debuglink={DEBUG_FILE}");
@@ -203,14 +208,17 @@ impl Compiler {
         Ok(Compiled { program: read(&program)?, debug: Some(read(&debug)?) })
     }
 
-    /// A program, or a directory of programs, that comes with the Rust compiler.
-    fn rust_tool(&self, platform: Platform, name: &str) -> Result<PathBuf, Failure> {
-        let rustc = |arguments: &[&str]| text(self.rust(platform, "rustc").args(arguments));
-        let version = rustc(&["-vV"])?;
+    /// A program that comes with the Rust compiler.
+    fn rust_tool(
+        &self,
+        platform: Platform,
+        sysroot: &Path,
+        name: &str,
+    ) -> Result<PathBuf, Failure> {
+        let version = text(self.rust(platform, "rustc").arg("-vV"))?;
         let host = version.lines().find_map(|line| line.strip_prefix("host: "));
         let host = host.ok_or_else(|| because("rustc -vV does not name its host"))?;
-        let sysroot = rustc(&["--print", "sysroot"])?;
-        let path = Path::new(sysroot.trim()).join("lib/rustlib").join(host).join("bin").join(name);
+        let path = sysroot.join("lib/rustlib").join(host).join("bin").join(name);
         if path.exists() {
             return Ok(path);
         }
