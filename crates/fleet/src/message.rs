@@ -190,7 +190,8 @@ pub struct NotAMessage(pub String);
 /// # Errors
 /// The line is not one.
 pub fn parse<M: DeserializeOwned>(line: &[u8]) -> Result<M, NotAMessage> {
-    serde_json::from_slice(line).map_err(|e| NotAMessage(e.to_string()))
+    let text = std::str::from_utf8(line).map_err(|e| NotAMessage(e.to_string()))?;
+    serde_json::from_str(text).map_err(|e| NotAMessage(e.to_string()))
 }
 
 /// Reads a line of at most [`MESSAGE_BYTES`]; none at the end.

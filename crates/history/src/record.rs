@@ -189,7 +189,7 @@ pub(crate) fn finish(connection: &Connection, document: &Document) -> Result<(),
     let id = document.id();
     let open = open(connection, id)?;
     let kept = keep_the_rest(connection, id, open.number, document)?;
-    let mut whole = serde_json::to_value(document).map_err(|e| unreadable(connection, id, &e))?;
+    let mut whole = document.to_value().map_err(|e| unreadable(connection, id, &e))?;
     skeleton::refer(&mut whole, &kept);
     let sql = "UPDATE documents SET document = $1 WHERE experiment = $2";
     connection.execute(sql, values![whole.to_string(), open.number])?;

@@ -139,6 +139,6 @@ impl ToolSession<'_> {
 
 /// A result document as JSON text.
 pub(crate) fn to_json<T: serde::Serialize>(document: &T) -> Result<String, String> {
-    let text = serde_json::to_string_pretty(document);
+    let text = results::to_indented_json(document);
     text.map(|text| text + "\n").map_err(|e| e.to_string())
 }

@@ -13,7 +13,7 @@ pub(crate) static FORMAT: Format = Format {
     write: |content| {
         let mut lines = Vec::new();
         for document in content.documents {
-            serde_json::to_writer(&mut lines, document)?;
+            document.write_json(&mut lines)?;
             lines.push(b'\n');
         }
         Ok(lines)

@@ -135,7 +135,7 @@ pub fn redact(documents: &mut Vec<Document>) -> Result<(), ReportError> {
     }
     secrets.finish();
     let redacted = documents.iter().map(|document| {
-        let mut value = serde_json::to_value(in_utf8(document.clone()))?;
+        let mut value = in_utf8(document.clone()).to_value()?;
         without_origin(&mut value);
         // It names places that the document names nowhere else, and repeats nothing without them.
         if let Some(document) = value.as_object_mut() {

@@ -193,9 +193,7 @@ impl Sink for Console {
         self.display.finish();
         self.ear = None;
         let text = match self.stdout {
-            Stdout::Json => {
-                serde_json::to_string_pretty(document).map_err(|error| error.to_string())? + "\n"
-            }
+            Stdout::Json => document.to_indented_json().map_err(|error| error.to_string())? + "\n",
             Stdout::Text if !self.manner.quiet => {
                 format!("\n{}", report::text::document(document))
             }

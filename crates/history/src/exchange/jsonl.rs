@@ -139,14 +139,16 @@ pub(crate) fn write_head(out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes the line of a result.
 pub(crate) fn write_result(out: &mut dyn Write, line: &Line) -> io::Result<()> {
-    #[derive(Serialize)]
-    struct Whole<'a> {
-        #[serde(flatten)]
-        about: &'a About,
-        document: &'a Option<Document>,
-    }
     let mut out = Within { out, id: &line.about.id, left: LINE_BYTES };
-    write_line(&mut out, &Whole { about: &line.about, document: &line.document })
+    let about = serde_json::to_string(&line.about)?;
+    // The document is the last field, and the brace follows it.
+    let fields = about.strip_suffix('}').unwrap_or(&about);
+    write!(out, "{fields},\"document\":")?;
+    match &line.document {
+        Some(document) => document.write_json(&mut out)?,
+        None => out.write_all(b"null")?,
+    }
+    out.write_all(b"}\n")
 }
 
 /// Accepts a line of a result of this length: an export must be readable by an import.
@@ -339,7 +341,7 @@ impl<R: BufRead> Reader<R> {
 fn result(mut value: Value) -> Result<Line, LineError> {
     let found = value.as_object_mut().and_then(|fields| fields.remove("document"));
     let about: About = serde_json::from_value(value.clone()).map_err(LineError::NotResult)?;
-    keeps_all(&about.id, &value, &about)?;
+    keeps_all(&about.id, &value, serde_json::to_value(&about))?;
     let document = match found {
         None | Some(Value::Null) => None,
         Some(found) => Some(document(&found)?),
@@ -351,7 +353,7 @@ fn result(mut value: Value) -> Result<Line, LineError> {
 fn document(value: &Value) -> Result<Document, LineError> {
     let document = Document::from_value(value.clone())?;
     check_id(document.id())?;
-    keeps_all(document.id(), value, &document)?;
+    keeps_all(document.id(), value, document.to_value())?;
     Ok(document)
 }
 
@@ -365,8 +367,8 @@ fn check_id(id: &str) -> Result<(), LineError> {
 }
 
 /// Refuses what would lose a part by being read and written again.
-fn keeps_all(id: &str, value: &Value, read: &impl Serialize) -> Result<(), LineError> {
-    let again = serde_json::to_value(read).map_err(LineError::NotResult)?;
+fn keeps_all(id: &str, value: &Value, again: serde_json::Result<Value>) -> Result<(), LineError> {
+    let again = again.map_err(LineError::NotResult)?;
     match lost(value, &again) {
         Some(field) => Err(LineError::WouldLose { id: id.to_owned(), field }),
         None => Ok(()),

@@ -87,7 +87,7 @@ impl Keepsake {
             Some(run) => self.path(run, host),
             None => self.newest(host)?,
         };
-        serde_json::from_slice(&fs::read(path).ok()?).ok()
+        serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
     }
 
     fn newest(&self, host: &str) -> Option<PathBuf> {

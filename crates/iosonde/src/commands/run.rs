@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use jobs::Plan;
+use results::Document;
 use workload::{
     Arrival, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate,
     RateLimit, Stream, SyncCall, SyncPolicy, Target, Think, ThinkFrom, Workload,
@@ -46,7 +47,15 @@ pub(crate) fn run(args: &RunArgs, stop: &AtomicBool) -> Result<Outcome, Failure>
 
 /// A document as JSON text.
 pub(crate) fn json<T: serde::Serialize>(document: &T) -> Result<String, Failure> {
-    let text = serde_json::to_string_pretty(document);
+    lines(results::to_indented_json(document))
+}
+
+/// A result as JSON text.
+pub(crate) fn document_json(document: &Document) -> Result<String, Failure> {
+    lines(document.to_indented_json())
+}
+
+fn lines(text: serde_json::Result<String>) -> Result<String, Failure> {
     text.map(|t| t + "\n").map_err(|e| Failure::CannotRun(e.to_string()))
 }
 

@@ -7,7 +7,6 @@ use base64::write::EncoderStringWriter;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use results::Document;
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::ReportError;
@@ -39,19 +38,19 @@ const STEPS: [(&str, &[&str], &[&str]); 4] = [
 
 /// The document as gzip in base64, in so many bytes if possible. If not, with fewer details.
 pub(super) fn packed(document: &Document, room: usize) -> Result<Packed, ReportError> {
-    if let Some(text) = written(document, room)? {
+    if let Some(text) = written(&|out| document.write_json(out), room)? {
         return Ok(Packed { text, left_out: None });
     }
-    let mut value = serde_json::to_value(document)?;
+    let mut value = document.to_value()?;
     let mut left_out = None;
     for (name, inside, names) in STEPS {
         empty(&mut value, inside, names, inside.is_empty());
         left_out = Some(name);
-        if let Some(text) = written(&value, room)? {
+        if let Some(text) = written(&|out| serde_json::to_writer(out, &value), room)? {
             return Ok(Packed { text, left_out });
         }
     }
-    let text = written(&value, usize::MAX)?.unwrap_or_default();
+    let text = written(&|out| serde_json::to_writer(out, &value), usize::MAX)?.unwrap_or_default();
     Ok(Packed { text, left_out })
 }
 
@@ -78,13 +77,14 @@ fn empty(value: &mut Value, inside: &[&str], names: &[&str], within: bool) {
 
 /// The document as gzip in base64; `None` if that takes more room. It ends there: what follows is
 /// not compressed in vain.
-fn written(document: &impl Serialize, room: usize) -> Result<Option<String>, ReportError> {
+fn written(
+    write: &dyn Fn(&mut dyn Write) -> serde_json::Result<()>,
+    room: usize,
+) -> Result<Option<String>, ReportError> {
     let limited = Limited { text: EncoderStringWriter::new(&STANDARD), left: room / 4 * 3 };
     let mut buffered =
         BufWriter::with_capacity(1 << 16, GzEncoder::new(limited, Compression::default()));
-    // As any other writer: documents are not compiled once more for this one.
-    let out: &mut dyn Write = &mut buffered;
-    let ended = serde_json::to_writer(out, document).and_then(|()| {
+    let ended = write(&mut buffered).and_then(|()| {
         let gzip = buffered.into_inner().map_err(|e| serde_json::Error::io(e.into_error()))?;
         gzip.finish().map_err(serde_json::Error::io)
     });

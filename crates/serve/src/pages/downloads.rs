@@ -51,12 +51,11 @@ fn written(documents: &[Document], format: &Format) -> Result<Vec<u8>, Problem> 
 /// The document as it is; for an unfinished result, a list of its measurements.
 fn json(documents: &[Document]) -> Result<Vec<u8>, Problem> {
     let text = match documents {
-        [one] => serde_json::to_vec_pretty(one),
-        several => serde_json::to_vec_pretty(several),
+        [one] => one.to_indented_json(),
+        several => results::list_to_indented_json(several),
     };
-    let mut text = text.map_err(ReportError::from)?;
-    text.push(b'\n');
-    Ok(text)
+    let text = text.map_err(ReportError::from)?;
+    Ok((text + "\n").into_bytes())
 }
 
 #[cfg(test)]

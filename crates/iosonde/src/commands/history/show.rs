@@ -5,7 +5,7 @@ use history::{Entry, History};
 use report::text::{self, clean, moment, wrap};
 use results::{Document, Measurement, Status};
 
-use crate::commands::run::json;
+use crate::commands::run::{document_json, json};
 use crate::exit::{Failure, Outcome, print, styled};
 use crate::language::LanguageArgs;
 use crate::recording::failure;
@@ -55,7 +55,7 @@ fn one(args: &ShowArgs, history: &History, entry: &Entry) -> Result<String, Fail
         jobs::set_all_beside(recording, &results);
     }
     match document {
-        Some(document) if args.json => json(&document),
+        Some(document) if args.json => document_json(&document),
         Some(document) => {
             Ok(styled(format!("{}{}", head(history, entry)?, text::document(&document))))
         }
@@ -63,7 +63,7 @@ fn one(args: &ShowArgs, history: &History, entry: &Entry) -> Result<String, Fail
             let documents = history.documents(&entry.id).map_err(failure)?;
             let Some(document) = documents.first() else { return head(history, entry) };
             if args.json {
-                return json(document);
+                return document_json(document);
             }
             Ok(styled(format!("{}{}", head(history, entry)?, text::document(document))))
         }
