@@ -229,7 +229,7 @@ impl Summary {
             (full, "found no room in the buffer"),
             (interrupted, "came while the program was running"),
             (unnoted, "found no room in the table of processes"),
-            (self.missing, "were not given to the program by the kernel"),
+            (self.missing, "never reached the program"),
         ];
         let some = reasons.into_iter().filter(|(events, _)| *events > 0);
         let some: Vec<String> =
