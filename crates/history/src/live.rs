@@ -19,7 +19,7 @@ const EVENTS: u64 = 10_000;
 const LOGGED: u64 = 2000;
 
 /// A run that is in progress, or was a moment ago.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct LiveRun {
     /// Unique name, that of its result.
     pub id: String,

@@ -171,19 +171,17 @@ fn hosts(names: &WorkerNames, points: &[WorkerPoint]) -> Option<Value> {
 /// later.
 fn tell(place: &Place, run: &LiveRun, entries: &Receiver<Entry>) {
     let mut early = Vec::new();
-    let until = Instant::now() + SHORT;
-    loop {
-        match entries.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(one) if early.len() < WAITING => early.push(one),
-            Ok(_) => {}
-            Err(RecvTimeoutError::Timeout) => break,
-            Err(RecvTimeoutError::Disconnected) => return,
+    let mut wait = SHORT;
+    let history = loop {
+        if !collect(entries, &mut early, wait) {
+            return;
         }
-    }
-    let Ok(history) = History::open_existing(place) else { return };
-    if history.live_begin(run).is_err() {
-        return;
-    }
+        // A history that is busy or not there yet is asked again: a long run is not to stay unseen.
+        match shown(place, run) {
+            Some(history) => break history,
+            None => wait = BEAT,
+        }
+    };
     let mut thinning = Thinning::default();
     let mut write = |entry: &Entry| {
         if entry.thinned.is_none_or(|kind| thinning.is_due(kind, Instant::now())) {
@@ -201,6 +199,26 @@ fn tell(place: &Place, run: &LiveRun, entries: &Receiver<Entry>) {
         }
     }
     let _ = history.live_end(&run.id);
+}
+
+/// Keeps the first events that come in this time; whether the run still goes on.
+fn collect(entries: &Receiver<Entry>, early: &mut Vec<Entry>, time: Duration) -> bool {
+    let until = Instant::now() + time;
+    loop {
+        match entries.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(one) if early.len() < WAITING => early.push(one),
+            Ok(_) => {}
+            Err(RecvTimeoutError::Timeout) => return true,
+            Err(RecvTimeoutError::Disconnected) => return false,
+        }
+    }
+}
+
+/// Shows the run; `None` where the history cannot at the moment.
+fn shown(place: &Place, run: &LiveRun) -> Option<History> {
+    let history = History::open_existing(place).ok()?;
+    history.live_begin(run).ok()?;
+    Some(history)
 }
 
 /// When an event of each kind was last written.
@@ -246,6 +264,24 @@ pub(crate) mod tests {
         let notice = Notice { kind: NoticeKind::IoFailed, text: "it failed".to_owned() };
         let warning = told(integrity::Event::Notice(notice)).unwrap();
         assert_eq!(warning.json, json!({ "event": "warning", "text": "it failed" }));
+    }
+
+    /// A run that found the history busy for a moment was never shown, however long it lasted.
+    #[test]
+    fn a_history_that_cannot_show_a_run_at_first_is_asked_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = Place::File(directory.path().join("history.db"));
+        let run = LiveRun { id: "a".to_owned(), kind: "run".to_owned(), ..LiveRun::default() };
+        let mut live = Live::begin(place.clone(), run);
+        std::thread::sleep(SHORT + Duration::from_millis(500));
+        let history = History::open(&place).unwrap();
+        let begin = Instant::now();
+        while history.live_runs().unwrap().is_empty() {
+            assert!(begin.elapsed() < Duration::from_secs(60), "it is not shown");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        live.end();
+        assert!(history.live_runs().unwrap().is_empty());
     }
 
     #[test]
