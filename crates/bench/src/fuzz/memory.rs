@@ -96,7 +96,7 @@ mod tests {
             growing.resize(5 << 20, 1u8);
             std::hint::black_box(growing);
         });
-        // Other tests of this process may allocate meanwhile.
-        assert!((5 << 20..64 << 20).contains(&peak), "{peak}");
+        // Other tests of this process allocate and free meanwhile.
+        assert!((4 << 20..64 << 20).contains(&peak), "{peak}");
     }
 }
