@@ -24,6 +24,34 @@ fn a_killed_sweep_keeps_its_cells_and_continues() {
     assert_eq!(names(&data), [""; 0]);
 }
 
+/// Whatever it was doing; and the next run removes the test file that nobody was there to remove.
+#[test]
+fn what_a_killed_command_measured_is_kept() {
+    let short = ["--overfill", "--size", "16M"];
+    let many = ["--seconds", "0.3", "--warmup", "0", "--repeat", "100"];
+    for (command, more, words, kept) in [
+        ("run", &["--overfill", "--size", "1G"][..], "writing", 0),
+        ("run", &[&short[..], &many].concat()[..], "run 3 of 100", 2),
+    ] {
+        let (place, data) = place();
+        let running = Running::start(&place, &[&[command, data.as_str()], more].concat());
+        running.wait_for(words);
+        running.kill();
+        assert_eq!(names(&data), ["iosonde.test"], "{command}");
+        let list = if place.history().exists() { place.list(&[]) } else { Vec::new() };
+        let measured = |entry: &serde_json::Value| entry["measurements"].as_u64().unwrap();
+        assert!(list.iter().map(measured).sum::<u64>() >= kept, "{command}: {list:?}");
+        if kept > 0 {
+            assert_eq!(list[0]["status"], "unfinished", "{command}");
+            let shown = place.says(&["history", "show"]);
+            assert!(shown.contains("did not come to its end"), "{command}: {shown}");
+        }
+        let again = ["run", data.as_str(), "--seconds", "0.2", "--warmup", "0"];
+        succeeds(&place.run(&[&again[..], &short].concat()));
+        assert_eq!(names(&data), [""; 0], "{command}");
+    }
+}
+
 /// A ledger is a mapped file, which Windows removes only when nobody uses it any more.
 #[test]
 fn a_killed_validation_continues_and_its_ledger_goes() {

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod dialects;
+mod interrupted;
 mod killed;
 mod measuring;
 mod safety;
@@ -82,6 +83,15 @@ impl Running {
             line.push(byte);
         }
         String::from_utf8(line).unwrap().trim_end().to_owned()
+    }
+
+    /// Waits for its end: the exit code, what is on stdout, and what came on stderr since the words
+    /// that were waited for.
+    fn end(mut self) -> (i32, String, String) {
+        let mut stdout = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+        let code = self.child.wait().unwrap().code().unwrap();
+        (code, stdout, self.lines.iter().collect::<Vec<_>>().join("\n"))
     }
 
     /// Ends it as the task manager does.
