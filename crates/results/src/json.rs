@@ -15,8 +15,8 @@ impl Document {
     ///
     /// # Errors
     /// The output fails.
-    pub fn write_json(&self, mut out: &mut dyn Write) -> serde_json::Result<()> {
-        serde_json::to_writer(&mut out, self)
+    pub fn write_json(&self, out: &mut dyn Write) -> serde_json::Result<()> {
+        serde_json::to_writer(out, self)
     }
 
     /// The text for people: indented, without an end of line.
