@@ -141,8 +141,8 @@ impl Assembler {
         self.add(0xdb, to, from, (offset, 0));
     }
 
-    /// Counts up by one what only this processor writes. What it stored before is seen before, by
-    /// whoever sees the new count. The second register is lost, and holds the count.
+    /// Counts up by one what only this processor writes. A reader that sees the new count also sees
+    /// what was stored before it. The second register is lost, and holds the count.
     pub(crate) fn publish_next(&mut self, to: Register, offset: i16, count: Register) {
         if cfg!(any(target_arch = "x86_64", target_arch = "s390x")) {
             // These machines keep stores in order.

@@ -4,6 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::tally::known_sum;
+
 /// The counters of devices and processors at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
@@ -109,6 +111,22 @@ pub struct CpuTicks {
 }
 
 impl CpuTicks {
+    /// Adds the times of another processor.
+    pub fn add(&mut self, other: &Self) {
+        for (sum, more) in [
+            (&mut self.user, other.user),
+            (&mut self.nice, other.nice),
+            (&mut self.system, other.system),
+            (&mut self.idle, other.idle),
+            (&mut self.irq, other.irq),
+            (&mut self.softirq, other.softirq),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+        self.iowait = known_sum(self.iowait, other.iowait);
+        self.steal = known_sum(self.steal, other.steal);
+    }
+
     /// The sum of all kinds of time.
     #[must_use]
     pub fn total(&self) -> u64 {

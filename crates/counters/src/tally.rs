@@ -225,7 +225,7 @@ fn ns(ms: u64, rest_ns: u64) -> u64 {
 }
 
 /// The sum of two amounts. An unknown one adds nothing; the sum is unknown if both are.
-fn known_sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+pub(crate) fn known_sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.saturating_add(b)),
         (a, b) => a.or(b),

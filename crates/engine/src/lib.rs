@@ -110,8 +110,8 @@ pub fn allowed_cpus() -> Vec<u32> {
     platform::allowed_cpus()
 }
 
-/// For how long the calling thread has run or waited for a processor, in nanoseconds; none where
-/// the system does not tell.
+/// For how long the calling thread has run or waited for a processor, in nanoseconds; `None` if the
+/// system does not count it.
 #[must_use]
 pub fn thread_wanted_ns() -> Option<u64> {
     platform::thread_wanted_ns()

@@ -120,12 +120,12 @@ impl Attempt {
         let times = figures.ios() as f64 / contents.ios.max(1) as f64;
         let users = if is_whole && times > 0.0 { times } else { asked };
         let as_is = (&figures.parts, figures.backlog_ns, figures.elapsed_ns);
-        let (held, throughput) = held(mode, as_is, (limits, contents));
+        let (held, throughput) = thirds_held(mode, as_is, (limits, contents));
         let is_broken = figures.errors > 0 || figures.unfinished > 0;
         let host = &figures.host;
         let without = (&host.parts, host.backlog_ns, host.elapsed_ns);
         let would_hold =
-            || host.is_its_work() && is_most(self::held(mode, without, (limits, contents)).0);
+            || host.is_its_work() && is_most(thirds_held(mode, without, (limits, contents)).0);
         let failing = if is_broken {
             Some(Failing::Throughput)
         } else if !is_most(held) && (host.is_saturated() || would_hold()) {
@@ -152,7 +152,7 @@ fn is_most(held: usize) -> bool {
 }
 
 /// In how many thirds everything held, and whether throughput gave out, in which case it is none.
-fn held(
+fn thirds_held(
     mode: Mode,
     (parts, backlog_ns, elapsed_ns): (&[[Histogram; SETS]; PARTS], u64, u64),
     (limits, contents): (&[Limit], &Contents),

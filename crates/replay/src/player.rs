@@ -66,7 +66,7 @@ struct Slot {
     due_ns: u64,
     issued_ns: u64,
     done_bytes: u32,
-    /// The moment from which the target was no reason any more not to issue it.
+    /// From when the target no longer kept it from being issued.
     free_ns: u64,
 }
 

@@ -109,7 +109,7 @@ impl Rings {
         }
     }
 
-    /// Records that there was no room for.
+    /// How many records found no room.
     pub(super) fn full(&self) -> u64 {
         let of = |begin: usize| self.values.long(begin + place(FULL_AT)).load(Ordering::Relaxed);
         self.begins().map(of).sum()

@@ -215,7 +215,7 @@ mod tests {
         assert!(found.lines[0].starts_with("warning: bytes read: 40 KiB"), "{found:?}");
     }
 
-    /// With `--pid`, all that the program saw is compared, whoever asked for it.
+    /// With `--pid`, all that the program saw is compared, also the I/O of other processes.
     #[test]
     fn what_others_did_is_compared_too() {
         let others = Tally { reads: 3, read_bytes: 12_288, flushes: 1, ..Tally::default() };

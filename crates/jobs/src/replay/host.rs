@@ -45,22 +45,9 @@ fn ticks(sampler: &mut Sampler) -> Option<CpuTicks> {
     }
     let mut sum = CpuTicks::default();
     for core in cpus.cores.iter().filter(|core| allowed.contains(&core.core)) {
-        let CpuTicks { user, nice, system, idle, iowait, irq, softirq, steal } = core.ticks;
-        sum.user += user;
-        sum.nice += nice;
-        sum.system += system;
-        sum.idle += idle;
-        sum.iowait = with(sum.iowait, iowait);
-        sum.irq += irq;
-        sum.softirq += softirq;
-        sum.steal = with(sum.steal, steal);
+        sum.add(&core.ticks);
     }
     Some(sum)
-}
-
-/// A sum that knows what any processor knows: no system counts a time on some of them only.
-fn with(sum: Option<u64>, ticks: Option<u64>) -> Option<u64> {
-    ticks.map_or(sum, |ticks| Some(sum.unwrap_or(0).saturating_add(ticks)))
 }
 
 #[cfg(test)]
