@@ -23,9 +23,9 @@ pub(crate) const OPERATIONS: u8 = 16;
 /// The bytes of the counters.
 pub(crate) const COUNTERS: u32 = 24 + 16 * OPERATIONS as u32;
 
-/// Each processor has its own ring, so that none waits for another. Its value in the map begins with
-/// how many records were written, how many found no room, and, in another cache line, how many were
-/// read.
+/// Each processor has its own ring, so that none waits for another. Its value in the map begins
+/// with how many records were written, how many found no room, and, in another cache line, how many
+/// were read.
 pub(crate) const WRITTEN_AT: i16 = 0;
 pub(crate) const FULL_AT: i16 = 8;
 pub(crate) const READ_AT: i16 = 64;

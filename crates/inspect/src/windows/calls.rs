@@ -69,12 +69,16 @@ pub(super) fn version() -> [u32; 3] {
     [version.dwMajorVersion, version.dwMinorVersion, version.dwBuildNumber]
 }
 
-/// Bytes of memory, and of that what programs can still have.
+/// Bytes of memory, and of that what programs can still have. A system without memory did not
+/// answer: Wine says so to the second of two threads that ask at once.
 pub(super) fn memory() -> io::Result<[u64; 2]> {
     let length = u32::try_from(size_of::<MEMORYSTATUSEX>()).unwrap_or(0);
     let mut status = MEMORYSTATUSEX { dwLength: length, ..MEMORYSTATUSEX::default() };
     // SAFETY: the structure is as long as it says.
     done(unsafe { GlobalMemoryStatusEx(&raw mut status) })?;
+    if status.ullTotalPhys == 0 {
+        return Err(io::Error::other("the system says that it has no memory"));
+    }
     Ok([status.ullTotalPhys, status.ullAvailPhys])
 }
 

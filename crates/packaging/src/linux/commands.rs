@@ -140,9 +140,12 @@ fn build(args: &BuildArgs) -> Result<(), Failure> {
     }
     let native = programs.iter().find(|(platform, _)| *platform == host);
     let native = native.map(|(_, compiled)| compiled.program.as_slice()).unwrap_or_default();
-    let papers = papers(&compiler.root, native, collect(&linked, &runtime)?)?;
+    let mut papers = papers(&compiler.root, native)?;
     let mut dist = Dist::begin(&args.output)?;
     for (platform, compiled) in &programs {
+        // Those of this program alone: which others are built with it must not change its archive.
+        let own = packages::linked(&compiler, &[*platform])?;
+        papers.other_licences = collect(&own, &runtime, platform.system)?;
         match platform.system {
             System::Linux => pack(&mut dist, &about, &date, *platform, compiled, &papers)?,
             System::Windows => zip(&mut dist, &about, *platform, compiled, &papers)?,
@@ -190,23 +193,27 @@ fn runtime(compiler: &Compiler) -> Result<[Runtime; 3], Failure> {
         Runtime {
             name: format!("Rust standard library {version}"),
             licence: "MIT OR Apache-2.0",
+            only: None,
             text: existing(notice),
         },
         Runtime {
             name: "musl libc".to_owned(),
             licence: "MIT",
+            only: Some(System::Linux),
             text: existing(zig_library.join("libc/musl/COPYRIGHT")),
         },
         Runtime {
             name: "LLVM libunwind".to_owned(),
             licence: "Apache-2.0 WITH LLVM-exception",
+            only: None,
             text: existing(zig_library.join("libunwind/LICENSE.TXT")),
         },
     ])
 }
 
-/// Asks the program for its manual pages and completions, and reads the rest.
-fn papers(root: &Path, program: &[u8], other_licences: String) -> Result<Papers, Failure> {
+/// Asks the program for its manual pages and completions, and reads the rest. The licences of what
+/// is linked differ from platform to platform, and are empty here.
+fn papers(root: &Path, program: &[u8]) -> Result<Papers, Failure> {
     let place = tempfile::tempdir().map_err(at("create a directory in", &std::env::temp_dir()))?;
     let path = place.path().join("iosonde");
     write(&path, program)?;
@@ -229,7 +236,7 @@ fn papers(root: &Path, program: &[u8], other_licences: String) -> Result<Papers,
         readme: read(&root.join("README.md"))?,
         changelog: read(&root.join("CHANGELOG.md"))?,
         own_licences: own.into_iter().collect::<Result<_, Failure>>()?,
-        other_licences,
+        other_licences: String::new(),
     })
 }
 

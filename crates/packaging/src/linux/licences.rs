@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::linux::arch::System;
 use crate::linux::failure::{Failure, at};
 use crate::linux::packages::Package;
 
@@ -16,20 +17,26 @@ pub(crate) struct Runtime {
     pub name: String,
     /// The SPDX expression of its licence
     pub licence: &'static str,
+    /// The system whose programs contain it; all if `None`
+    pub only: Option<System>,
     /// Where the text of its licence is on this machine
     pub text: Option<PathBuf>,
 }
 
 const RULE: &str = "------------------------------------------------------------------------";
 
-/// The text with all licences.
-pub(crate) fn collect(packages: &[Package], runtime: &[Runtime]) -> Result<String, Failure> {
+/// The text with the licences of a program for one system.
+pub(crate) fn collect(
+    packages: &[Package],
+    runtime: &[Runtime],
+    system: System,
+) -> Result<String, Failure> {
     let mut text = "The program iosonde contains the following parts. The texts of their licences \
         follow the list.\n\n"
         .to_owned();
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut without = Vec::new();
-    for part in runtime {
+    for part in runtime.iter().filter(|part| part.only.is_none_or(|only| only == system)) {
         line(&mut text, &part.name, part.licence);
         match &part.text {
             Some(path) => add(&mut texts, path, &part.name)?,
@@ -149,7 +156,16 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let text = collect(&packages, &[]).unwrap();
+        let musl = Runtime {
+            name: "musl libc".to_owned(),
+            licence: "MIT",
+            only: Some(System::Linux),
+            text: None,
+        };
+        let text = collect(&packages, &[musl.clone()], System::Linux).unwrap();
+        assert!(text.contains("musl libc"), "{text}");
+        let text = collect(&packages, &[musl], System::Windows).unwrap();
+        assert!(!text.contains("musl"), "{text}");
         assert_eq!(text.matches("Permission is granted.").count(), 1);
         assert!(text.contains("a 1.0.0, b 1.0.0\n"), "{text}");
         assert!(text.contains("Fonts are free."), "{text}");

@@ -85,7 +85,7 @@ mod tests {
             package("engine", None, &["serde"]),
             package("serde", Some("ab"), &[]),
         ];
-        let runtime = [Runtime { name: "musl".into(), licence: "MIT", text: None }];
+        let runtime = [Runtime { name: "musl".into(), licence: "MIT", only: None, text: None }];
         let bom = document("1.0.0", "2026-01-01T00:00:00Z", &packages, &runtime);
         let components = bom["components"].as_array().unwrap();
         let mut known: BTreeSet<&str> =
