@@ -15,7 +15,7 @@ mod message;
 mod order;
 mod transport;
 
-pub use agent::{Action, Agent, SILENCE_NS};
+pub use agent::{Action, Agent, FORSAKEN_NS, SILENCE_NS};
 pub use clock::{ClockEstimate, PINGS, Ping};
 pub use coordinator::{Coordinator, conduct};
 pub use message::{MESSAGE_BYTES, NotAMessage, PROTOCOL, ToAgent, ToCoordinator, parse, read_line};

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use fleet::{
-    Action, Agent, Arrival, ClockEstimate, Coordinator, FleetError, FleetRun, LossPolicy, Order,
-    Ping, SILENCE_NS, ToAgent, ToCoordinator, Transport, Watch, conduct, parse,
+    Action, Agent, Arrival, ClockEstimate, Coordinator, FORSAKEN_NS, FleetError, FleetRun,
+    LossPolicy, Order, Ping, SILENCE_NS, ToAgent, ToCoordinator, Transport, Watch, conduct, parse,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -135,7 +135,7 @@ impl World {
                     let answer = Box::new(json!([question, at]));
                     self.answer(at, &ToCoordinator::Answer { number, answer });
                 }
-                Action::Leave => {
+                Action::Leave | Action::Forsake => {
                     let gone = self.hosts[at].agent.gone();
                     self.act(at, gone);
                 }
@@ -356,6 +356,28 @@ fn an_agent_refuses_another_protocol_and_a_second_coordinator() {
     assert!(agent.hear(5, ToAgent::Abort { run: "b".to_owned() }).is_empty());
     assert!(agent.tick(4 + SILENCE_NS).is_empty());
     assert_eq!(agent.tick(5 + SILENCE_NS), [Action::Stop]);
+}
+
+/// A cut connection says nothing, so the agent behind it kept its host from every other coordinator
+/// until `sshd` noticed: with its defaults, after two hours.
+#[test]
+fn a_host_is_free_again_when_its_coordinator_has_vanished() {
+    let mut agent = Agent::new(0);
+    let plan = ToAgent::Prepare {
+        protocol: fleet::PROTOCOL.to_owned(),
+        run: "a".to_owned(),
+        host: "h".to_owned(),
+        keep: false,
+        hold: false,
+        plan: Box::default(),
+    };
+    agent.hear(1, plan);
+    assert_eq!(agent.tick(1 + FORSAKEN_NS), [Action::CallOff], "first, what is ready goes");
+    assert!(agent.tick(2 + FORSAKEN_NS).is_empty(), "it has not ended");
+    agent.ended();
+    assert_eq!(agent.tick(3 + FORSAKEN_NS), [Action::Forsake]);
+    agent.hear(4 + FORSAKEN_NS, ToAgent::Ping { number: 1 });
+    assert!(agent.tick(5 + FORSAKEN_NS).is_empty(), "it is back");
 }
 
 /// Hears when a host is lost, by the true time.

@@ -223,8 +223,15 @@ pub fn bracket<E>(
     } else {
         (lower, Edge::Above(from))
     };
+    // What the host failed at for a moment only, and then held, is no end of anything.
+    let is_moment = |attempt: &Attempt| {
+        let mut same = attempts.iter().filter(|other| other.mode == attempt.mode);
+        attempt.failing == Some(Failing::Host)
+            && same.any(|other| other.holds() && other.users >= attempt.users)
+    };
     let above = |mode| {
-        let of = attempts.iter().filter(|a| a.mode == mode && a.failing.is_some());
+        let failing = |a: &&Attempt| a.mode == mode && a.failing.is_some() && !is_moment(a);
+        let of = attempts.iter().filter(failing);
         of.min_by(|a, b| a.users.total_cmp(&b.users)).and_then(|a| a.failing)
     };
     let failing = above(Mode::Dependent).or_else(|| above(Mode::AsTimed));
@@ -256,13 +263,16 @@ fn edge<E>(
     mut replay: impl FnMut(f64) -> Result<Attempt, E>,
 ) -> Result<Found, E> {
     let mut fails: Option<f64> = None;
+    let mut host_gives_out = false;
     let mut attempt = |users: f64| {
         let mut attempt = replay(users)?;
         attempts.push(attempt);
-        if attempt.failing == Some(Failing::Host) {
-            // Once more: another program may have had the processors for a moment.
+        if attempt.failing == Some(Failing::Host) && !host_gives_out {
+            // Once more: another program may have had the processors for a moment. The host that
+            // gives out twice does so at other factors, too, and time is better spent there.
             attempt = replay(users)?;
             attempts.push(attempt);
+            host_gives_out = attempt.failing == Some(Failing::Host);
         }
         if !attempt.holds() && attempt.failing != Some(Failing::Host) {
             fails = Some(fails.map_or(attempt.users, |least| least.min(attempt.users)));

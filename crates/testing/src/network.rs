@@ -114,6 +114,14 @@ impl Network {
         does(&format!("ip link set {} {}", self.name(host), if is_in { "up" } else { "down" }))
     }
 
+    /// Takes the network from this machine, on which all hosts depend, or gives it back.
+    ///
+    /// # Errors
+    /// It stays as it is; a phrase.
+    pub fn own_cable(&self, is_in: bool) -> Result<(), String> {
+        does(&format!("ip link set {} {}", self.id, if is_in { "up" } else { "down" }))
+    }
+
     fn name(&self, host: usize) -> String {
         format!("{}h{host}", self.id)
     }

@@ -254,6 +254,8 @@ impl Server {
                 }
                 Action::CallOff => self.stop("cancel"),
                 Action::Stop => self.stop("stop"),
+                Action::Forsake if self.leaving => {}
+                Action::Forsake => self.leave("the coordinator is silent"),
                 Action::Leave => {
                     // It does not leave before it has every result.
                     self.keepsake.forget();

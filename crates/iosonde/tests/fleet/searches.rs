@@ -307,6 +307,7 @@ fn hosts_in_network_namespaces_start_together() {
     assert_eq!(document["measurements"].as_array().unwrap().len(), 8);
     let skew = document["conclusion"]["start_skew_ns"].as_u64().unwrap();
     assert!(u128::from(skew) < ROOM.as_nanos(), "{skew}");
+    left_alone(&place, &network);
     let mut running = Running::start(place.command(&[&reached[..], &["120"]].concat()));
     let pulled = Instant::now();
     network.cable(3, false).unwrap();
@@ -316,4 +317,37 @@ fn hosts_in_network_namespaces_start_together() {
     // Its silence may be noticed here, or the end of its session by `ssh`: whichever is first.
     let why = hosts(&document)[2]["lost"].as_str().unwrap().to_owned();
     assert!(!why.is_empty(), "{document}");
+}
+
+/// The coordinator loses its network: no host hears that, and each stops by itself and keeps what
+/// it measured until somebody asks.
+fn left_alone(place: &Place, network: &testing::network::Network) {
+    // A directory apart: these agents have the host until `sshd` notices, too.
+    let home = place.path("alone");
+    let (display, ssh) = (home.display(), network.ssh());
+    let agent =
+        format!("env HOME={display} IOSONDE_HISTORY={display}/h.db IOSONDE_CONFIG= {PROGRAM}");
+    let way = ["--ssh", "h1,h2", "--ssh-command", &ssh, "--agent", &agent];
+    let ends = || {
+        let log = fs::read_to_string(home.join(".local/share/iosonde/agent.log"));
+        log.unwrap_or_default().matches("command=end").count()
+    };
+    let load = [&NULL[..], &["--warmup", "0", "--seconds", "120", "--json"]].concat();
+    let run = [&["fleet", "run"], &way[..], &load].concat();
+    let running = Running::start(place.command(&run));
+    network.own_cable(false).unwrap();
+    let alone = Duration::from_secs(5) + 2 * ROOM;
+    wait("the hosts stop", alone, || ends() == 2);
+    drop(running.end());
+    network.own_cable(true).unwrap();
+    let resume = [&["fleet", "resume"], &way[..], &["--json"]].concat();
+    let mut fetched = 0;
+    // A session ends once its sshd has noticed, too.
+    wait("the hosts give what they measured", 12 * ROOM, || {
+        let document: Value =
+            serde_json::from_str(&stdout(&place.run(&resume))).unwrap_or_default();
+        fetched += document["measurements"].as_array().map_or(0, Vec::len);
+        fetched >= 2
+    });
+    assert_eq!(fetched, 2, "each result is there once");
 }

@@ -108,6 +108,26 @@ fn a_series_keeps_the_measurements_before() {
     }
 }
 
+#[test]
+fn an_assessment_reports_the_part_that_it_measured() {
+    if !is_wine("an_assessment_reports_the_part_that_it_measured") {
+        return;
+    }
+    let (place, data) = place();
+    let args = ["assess", &data, "--overfill", "--size", "64M", "--pace", "glance"];
+    let running = Running::start(&place, &args);
+    running.wait_for("[4/");
+    interrupt(&data);
+    let (code, stdout, stderr) = running.end();
+    assert_eq!(code, 130, "{stderr}");
+    assert!(stdout.contains("NOT COMPLETE: Interrupted"), "{stdout}");
+    assert!(stdout.contains("Not measured: "), "{stdout}");
+    assert_eq!(names(&data), [""; 0]);
+    let kept = &place.list(&[])[0];
+    assert_eq!(kept["status"], "interrupted");
+    assert!(kept["measurements"].as_u64() >= Some(1), "{kept:#}");
+}
+
 /// The load is ended in order; a run with a ledger continues.
 #[test]
 fn a_validation_ends_in_order() {

@@ -32,6 +32,9 @@ fn what_a_killed_command_measured_is_kept() {
     for (command, more, words, kept) in [
         ("run", &["--overfill", "--size", "1G"][..], "writing", 0),
         ("run", &[&short[..], &many].concat()[..], "run 3 of 100", 2),
+        // Its first two steps are the test file and the program's own ceiling.
+        ("knee", &[&short[..], &["--seconds", "0.3", "--warmup", "0"]].concat()[..], "[5/", 2),
+        ("assess", &["--overfill", "--size", "64M", "--pace", "glance"][..], "[5/", 2),
     ] {
         let (place, data) = place();
         let running = Running::start(&place, &[&[command, data.as_str()], more].concat());

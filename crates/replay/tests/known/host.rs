@@ -127,3 +127,30 @@ fn a_slow_device_is_not_the_fault_of_the_host() {
         assert!(found.failing.is_some_and(|f| f != Failing::Host), "{each_ns}: {found:?}");
     }
 }
+
+/// A host without idle processors had each step twice, also on the way down from a load that it
+/// had failed at twice. What another program does for a moment is still tried again, and no longer
+/// named as what gave out.
+#[test]
+fn a_host_that_gave_out_twice_is_not_asked_twice_again() {
+    let found = |gives_out: &dyn Fn(f64, usize) -> bool| {
+        let mut count = 0;
+        let replay = |users, mode| -> Result<Attempt, io::Error> {
+            count += 1;
+            let failing = gives_out(users, count).then_some(Failing::Host);
+            let held = if failing.is_some() { 0 } else { 3 };
+            Ok(Attempt { users, mode, held, failing, working: 0.1, idle: Some(0.0) })
+        };
+        bracket(false, replay).unwrap()
+    };
+    let always = found(&|users, _| users > 0.3);
+    let times = |found: &Bracket, users: f64| {
+        found.attempts.iter().filter(|attempt| attempt.users == users).count()
+    };
+    assert_eq!([1.0, 0.5, 0.25].map(|users| times(&always, users)), [2, 1, 1], "{always:?}");
+    assert_eq!(always.failing, Some(Failing::Host));
+    let moments = found(&|_, count| count == 1 || count == 4);
+    assert_eq!([1.0, 2.0, 4.0].map(|users| times(&moments, users)), [2, 1, 2], "{moments:?}");
+    assert!(matches!(moments.lower, Edge::Above(_)), "{moments:?}");
+    assert_eq!(moments.failing, None, "it held when it was tried again: {moments:?}");
+}
