@@ -172,7 +172,7 @@ fn agent_lost(place: &Place, running: Running, victim: &str, name: &str) -> Resu
         // Of the host that was lost, what had arrived is kept.
         let kept = host["series"].as_array().is_some_and(|series| !series.is_empty());
         if !(whole || is_victim && kept) {
-            found.missing = Some(format!("{} has nothing", host["name"]));
+            found.missing = Some(format!("{} has nothing: {}", host["name"], host["lost"]));
         }
     }
     check(place, &document, &mut found)?;
