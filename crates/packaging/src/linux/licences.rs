@@ -162,7 +162,7 @@ mod tests {
             only: Some(System::Linux),
             text: None,
         };
-        let text = collect(&packages, &[musl.clone()], System::Linux).unwrap();
+        let text = collect(&packages, std::slice::from_ref(&musl), System::Linux).unwrap();
         assert!(text.contains("musl libc"), "{text}");
         let text = collect(&packages, &[musl], System::Windows).unwrap();
         assert!(!text.contains("musl"), "{text}");

@@ -123,8 +123,8 @@ fn pull(network: &Network, place: &Place, iosonde: &Path) -> Result<f64, Error> 
     Ok(seen_s)
 }
 
-/// Takes the network from the coordinator while all hosts run; how long the last of them went on, in
-/// seconds. Every host keeps its result and is asked for it later.
+/// Takes the network from the coordinator while all hosts run; how long the last of them went on,
+/// in seconds. Every host keeps its result and is asked for it later.
 fn pull_own(network: &Network, place: &Place, iosonde: &Path) -> Result<f64, Error> {
     let before = place.ends().len();
     let mut command = fleet(network, place, iosonde);
