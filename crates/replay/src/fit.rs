@@ -223,7 +223,7 @@ pub fn bracket<E>(
     } else {
         (lower, Edge::Above(from))
     };
-    // What the host failed at for a moment only, and then held, is no end of anything.
+    // The host failed for a moment, and the same factor or a larger one then held.
     let is_moment = |attempt: &Attempt| {
         let mut same = attempts.iter().filter(|other| other.mode == attempt.mode);
         attempt.failing == Some(Failing::Host)
