@@ -4,7 +4,7 @@
 //! A ledger knows its files by name, size and inode. These stay the same when another run uses the
 //! files again or somebody copies others over them. Pages and log blocks carry the identity of
 //! their run, so this module reads a few of those that the ledger says its run wrote. It leaves
-//! damage to the phases: one page or block of this run is enough for a file to belong.
+//! damage to the phases: two pages or blocks of this run are enough for a file to belong.
 
 use std::path::PathBuf;
 
@@ -22,6 +22,10 @@ const LOOKED_AT_MAX: usize = 64;
 /// So many must be of another run: a few writes that were lost leave a few old pages in a file that
 /// is used again.
 const OTHERS_MIN: usize = 4;
+
+/// So many of this run are enough. In one of a hundred files of another run, one place passed for
+/// this run's by chance: a stamp is known by few bits, and a thousand sectors are read.
+const OWN_ENOUGH: usize = 2;
 
 /// Whose a page or a block of a log is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,11 +100,12 @@ fn spread<T>(all: Vec<T>) -> impl Iterator<Item = T> {
     all.into_iter().step_by(step)
 }
 
-/// Looks at one after the other until one is of this run.
+/// Looks at one after the other until enough are of this run.
 fn judge(writers: impl Iterator<Item = Writer>, path: &std::path::Path) -> Option<ForeignFile> {
-    let (mut looked_at, mut others) = (0, 0);
+    let (mut looked_at, mut others, mut own) = (0, 0, 0);
     for writer in writers {
-        if writer == Writer::ThisRun {
+        own += usize::from(writer == Writer::ThisRun);
+        if own == OWN_ENOUGH {
             return None;
         }
         looked_at += 1;

@@ -210,10 +210,8 @@ fn a_ledger_and_files_of_two_runs_are_told_at_once() {
                 panic!("{error}")
             };
             assert!(storage.lock().unwrap().made <= 3 * 64, "a few reads of each file");
-            // One of several hundred runs, on a busy machine, did not name the small file. Why is
-            // not known: one page that passes for this run's is enough.
-            assert!(files.len() >= 2, "{error}");
-            for word in ["first", "a.mdx", "a.ldx", "do not belong together", "--clean"] {
+            assert_eq!(files.len(), 3, "{error}");
+            for word in ["first", "a.mdx", "b.mdx", "a.ldx", "do not belong together", "--clean"] {
                 assert!(error.to_string().contains(word), "{word}: {error}");
             }
         }
