@@ -23,8 +23,8 @@ const LOOKED_AT_MAX: usize = 64;
 /// is used again.
 const OTHERS_MIN: usize = 4;
 
-/// So many of this run are enough. In one of a hundred files of another run, one place passed for
-/// this run's by chance: a stamp is known by few bits, and a thousand sectors are read.
+/// So many of this run are enough. One may be left of it where another run used the file again and
+/// lost a write.
 const OWN_ENOUGH: usize = 2;
 
 /// Whose a page or a block of a log is.
@@ -36,7 +36,7 @@ enum Writer {
     Unknown,
 }
 
-/// A file in which nothing of the ledger's run was found.
+/// A file in which at most one place was found that the ledger's run wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignFile {
     /// The path of the file.
@@ -45,6 +45,8 @@ pub struct ForeignFile {
     pub looked_at: usize,
     /// How many of them another run wrote.
     pub others: usize,
+    /// How many of them this run wrote; fewer than two.
+    pub own: usize,
 }
 
 /// Reads some pages and blocks that the run of the ledger has written.
@@ -111,7 +113,7 @@ fn judge(writers: impl Iterator<Item = Writer>, path: &std::path::Path) -> Optio
         looked_at += 1;
         others += usize::from(writer == Writer::AnotherRun);
     }
-    (others >= OTHERS_MIN).then(|| ForeignFile { path: path.to_owned(), looked_at, others })
+    (others >= OTHERS_MIN).then(|| ForeignFile { path: path.to_owned(), looked_at, others, own })
 }
 
 fn writer_of_page(
@@ -153,6 +155,6 @@ fn writer_of_block(
 /// Whether this run wrote a sector of it, wherever that belongs.
 fn is_ours(shared: &Shared<'_>, found: &[u8]) -> bool {
     found.chunks(SECTOR_BYTES).any(|sector| {
-        shared.format.read_stamp(sector).is_some() || shared.blocks.recognise(sector).is_some()
+        shared.format.recognise(sector).is_some() || shared.blocks.recognise(sector).is_some()
     })
 }

@@ -12,7 +12,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use results::{PageDamage, Persistence};
 
 use crate::classify::is_nearly;
-use crate::page::{PageFormat, PageId, SECTOR_BYTES, mixed};
+use crate::page::{PageFormat, PageId, SECTOR_BYTES, Stamp, mixed};
 
 const WORD: usize = size_of::<u64>();
 const SECTOR_WORDS: usize = SECTOR_BYTES / WORD;
@@ -187,11 +187,8 @@ impl BlockContext<'_> {
         if let Some(id) = self.blocks.recognise(found) {
             return self.of_a_log(id);
         }
-        let Some(stamp) = self.pages.read_stamp(found) else { return BlockSector::Foreign };
-        let page = self.pages.page(stamp.id, stamp.version);
-        let original = page.chunks(SECTOR_BYTES).nth(stamp.sector.into()).unwrap_or_default();
-        match is_nearly(original, found) {
-            Some(_) => BlockSector::Page { id: stamp.id, version: stamp.version },
+        match self.pages.recognise(found) {
+            Some(Stamp { id, version, .. }) => BlockSector::Page { id, version },
             None => BlockSector::Foreign,
         }
     }

@@ -4,7 +4,7 @@ use results::{PageDamage, Persistence};
 
 use crate::block::BlockFormat;
 use crate::ledger::Claim;
-use crate::page::{PageFormat, PageId, SECTOR_BYTES, is_of_checksum};
+use crate::page::{PageFormat, PageId, SECTOR_BYTES, Stamp, is_of_checksum};
 
 /// So many wrong bits of the 4096 of a sector still make it that sector: of foreign data, about
 /// half differ.
@@ -174,16 +174,13 @@ fn state(
     if let Some(bits) = is_nearly(expected, found) {
         return SectorState::Damaged { bits };
     }
-    let Some(stamp) = format.read_stamp(found) else { return SectorState::Foreign };
-    let here = stamp.id == id && usize::from(stamp.sector) == index;
-    let part = usize::from(stamp.sector) * SECTOR_BYTES;
-    let original = format.page(stamp.id, stamp.version);
-    let original = original.get(part..part + SECTOR_BYTES).unwrap_or_default();
-    match (here, is_nearly(original, found)) {
-        (true, Some(_)) => SectorState::Version(stamp.version),
-        (false, Some(_)) => SectorState::Elsewhere { id: stamp.id, version: stamp.version },
-        // The stamp survived, and the bytes after it did not.
-        _ => SectorState::Foreign,
+    // Where the stamp survived and the bytes after it did not, nothing is known either.
+    match format.recognise(found) {
+        Some(stamp) if stamp.id == id && usize::from(stamp.sector) == index => {
+            SectorState::Version(stamp.version)
+        }
+        Some(Stamp { id, version, .. }) => SectorState::Elsewhere { id, version },
+        None => SectorState::Foreign,
     }
 }
 

@@ -537,11 +537,12 @@ fn failed(path: &Path, what: &'static str, source: io::Error) -> KeptError {
 /// Which files, and how many of their pages or blocks.
 fn foreign_words(files: &[ForeignFile]) -> String {
     let words = |file: &ForeignFile| {
-        let ForeignFile { path, looked_at, others } = file;
+        let ForeignFile { path, looked_at, others, own } = file;
         let path = path.display();
+        let own = if *own == 0 { "none" } else { "one" };
         format!(
             "another run wrote {others} of the {looked_at} places that were read in `{path}`, and \
-             this run none of them"
+             this run {own} of them"
         )
     };
     files.iter().map(words).collect::<Vec<_>>().join("; ")

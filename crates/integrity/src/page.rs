@@ -14,6 +14,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use thiserror::Error;
 use twox_hash::XxHash3_64;
 
+use crate::classify::is_nearly;
 use crate::past_cache;
 
 /// The smallest part of a page that storage writes whole.
@@ -158,6 +159,17 @@ impl PageFormat {
         let id = PageId { file, page: place & PAGE_MASK };
         let ours = self.stamps(id, version).of(index);
         (ours[..] == sector[..16]).then_some(Stamp { id, version, sector: index })
+    }
+
+    /// What the stamp of a sector says, where the rest of the sector is what was written with it,
+    /// but for a few bits. A stamp alone is known by 20 bits: one of a million foreign sectors has
+    /// one.
+    #[must_use]
+    pub fn recognise(&self, sector: &[u8]) -> Option<Stamp> {
+        let stamp = self.read_stamp(sector)?;
+        let page = self.page(stamp.id, stamp.version);
+        let original = page.chunks(SECTOR_BYTES).nth(stamp.sector.into())?;
+        is_nearly(original, sector).map(|_| stamp)
     }
 
     /// Whether `bytes` are a whole page that a format of another seed wrote, wherever it belongs.
@@ -324,6 +336,25 @@ mod tests {
             // not meet it.
             prop_assert_eq!(format.read_stamp(&noise), None);
             prop_assert_eq!(format.read_stamp(&[]), None);
+        }
+
+        /// One in a million foreign sectors begins with what could be a stamp of this seed. Here,
+        /// each does.
+        #[test]
+        fn a_stamp_alone_is_not_recognised(seed: u64, page in 0u64..1 << 48, version: u32,
+            at in 0usize..512 * 8, noise in prop::collection::vec(any::<u8>(), 496)) {
+            let format = PageFormat::new(4096, seed).unwrap();
+            for (sector, found) in (0..).zip(format.page(id(9, page), version).chunks(512)) {
+                let stamp = Stamp { id: id(9, page), version, sector };
+                prop_assert_eq!(format.recognise(found), Some(stamp));
+                let mut damaged = found.to_vec();
+                damaged[at / 8] ^= 1 << (at % 8);
+                // A bit of the stamp itself may make it another one, which its content is not of.
+                prop_assert_eq!(format.recognise(&damaged), (at >= 16 * 8).then_some(stamp));
+                let mixed = [&found[..16], &noise].concat();
+                prop_assert_eq!(format.read_stamp(&mixed), Some(stamp));
+                prop_assert_eq!(format.recognise(&mixed), None);
+            }
         }
 
         #[test]
