@@ -5,7 +5,13 @@ use clap::Command;
 /// Each command with what people type. A test reads every line with the program's own grammar.
 pub const EXAMPLES: [(&str, &[&str]); 66] = [
     ("", &["iosonde assess /data --for postgres", "iosonde run /data -b 8K --depth 32 -d 30s"]),
-    ("assess", &["iosonde assess /data --for postgres --pace quick"]),
+    (
+        "assess",
+        &[
+            "iosonde assess /data --for postgres --pace quick",
+            "iosonde assess /data --from /tmp/shop.iotrace",
+        ],
+    ),
     ("inspect", &["iosonde inspect /data"]),
     ("knee", &["iosonde knee /data -b 8K --latency-target 5ms@p99"]),
     ("run", &["iosonde run /data -b 8K -w 30 -t 4 --depth 32 -d 30s -s 10G"]),

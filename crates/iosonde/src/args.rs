@@ -20,6 +20,11 @@ pub(crate) struct AssessArgs {
     #[command(flatten)]
     pub load: AssessLoad,
 
+    /// Replay the load of this trace on the target, too, and judge the roles at that load: the
+    /// busiest part, of 3 minutes at the normal pace. Exit with code 4 if the limits do not hold
+    #[arg(long, value_name = "TRACE")]
+    pub from: Option<PathBuf>,
+
     /// Where the report goes; by default iosonde-DATE.html in the current directory
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,

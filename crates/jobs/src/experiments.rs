@@ -11,6 +11,7 @@ use workload::{Bytes, Stream, Target, Workload, show_duration};
 use crate::conduct::{Conducted, JobError, Session, conduct_one};
 use crate::job::{Description, Job, paths, pin_targets};
 use crate::plan::{Plan, PlanError};
+use crate::replay::JudgedLoad;
 use crate::subject::Subject;
 
 fn subject<C: Conclusion, O: Serialize>(
@@ -211,6 +212,11 @@ impl Job for AssessOptions {
             self.target.clone_from(path);
         }
         self.size = Some(Bytes(document.file_bytes()));
+        if let Document::Assessment(found) = document
+            && let Some(load) = &found.captured
+        {
+            self.captured = Some(load.part.trace.clone());
+        }
     }
 
     fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
@@ -225,6 +231,7 @@ impl Job for AssessOptions {
         let time = assess_time(self.pace);
         let mut notes = vec![format!("takes {time} besides")];
         notes.extend(survey::assess_sides(self.database, self.pace));
+        notes.extend(JudgedLoad::of(self)?.map(|load| load.describe()));
         let mut description = Description { notes, ..Description::of(targets) };
         // The plan is of a size that nobody asked for and that will not be taken.
         if let ([plan], None) = (description.targets.as_slice(), self.size)
@@ -242,8 +249,14 @@ impl Job for AssessOptions {
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
         let mut options = self.clone();
         options.permissions.clone_from(&session.permissions);
+        // What cannot be replayed is refused before anything is measured.
+        let load = JudgedLoad::of(&options)?;
         conduct_one(session, self, |stop, observe| {
-            Ok(Document::Assessment(Box::new(survey::assess(&options, stop, observe)?)))
+            let mut found = survey::assess(&options, stop, observe)?;
+            if let Some(load) = &load {
+                load.judge(&mut found, stop, observe);
+            }
+            Ok(Document::Assessment(Box::new(found)))
         })
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use results::{
-    Document, DurabilityVerdict, Measurement, Recording, Status, ValidationVerdict, claims,
-    verdict::Grade,
+    CapturedVerdict, Document, DurabilityVerdict, Measurement, Recording, Status,
+    ValidationVerdict, claims, verdict::Grade,
 };
 
 /// How a command ended when it did not fail.
@@ -81,7 +81,10 @@ impl Outcome {
             Document::Assessment(assessment) => {
                 let claimed = assessment.claims.iter().all(|c| c.outcome == claims::Outcome::Met);
                 let needed = assessment.verdicts.iter().filter(|verdict| verdict.need.is_some());
-                claimed && needed.map(|verdict| verdict.grade).all(|g| g <= Grade::Acceptable)
+                let mut captured = assessment.captured.iter();
+                claimed
+                    && needed.map(|verdict| verdict.grade).all(|g| g <= Grade::Acceptable)
+                    && captured.all(|load| load.verdict == CapturedVerdict::Holds)
             }
             _ => true,
         };

@@ -9,12 +9,17 @@ use std::sync::atomic::AtomicBool;
 
 use engine::Permissions;
 use jobs::{
-    Event, FitPlan, JobError, LatencyLimit, PartPlan, Plan, ReplayPlan, ReplayTarget, Session,
-    Sink, conduct,
+    Event, FitPlan, JobError, LatencyLimit, Outcome, PartPlan, Plan, ReplayPlan, ReplayTarget,
+    Session, Sink, conduct,
 };
-use results::{Document, Fit, Replay, ReplayMap, ReplayTiming, Status};
+use results::verdict::{Database, Role};
+use results::{
+    Assessment, CapturedOp, CapturedVerdict, Document, Fit, FitCause, FitSide, Pace, Replay,
+    ReplayMap, ReplayTiming, Status,
+};
+use survey::AssessOptions;
 use trace::{Header, Io, Kind, Writer};
-use workload::{EngineChoice, Mode, Nanoseconds, SimDevice, Target, Workload};
+use workload::{Bytes, EngineChoice, Mode, Nanoseconds, SimDevice, Target, Workload};
 
 #[derive(Default)]
 struct Reader(Option<Document>);
@@ -28,19 +33,25 @@ impl Sink for Reader {
     }
 }
 
-/// 2,000 reads and writes per second, 100 µs each, for two seconds; every tenth is a flush.
-fn trace(directory: &Path, timed: bool) -> PathBuf {
-    let path = directory.join("load.iotrace");
-    let out = BufWriter::new(File::create(&path).unwrap());
+/// Writes I/Os as a trace.
+fn written(path: &Path, ios: impl Iterator<Item = Io>) -> PathBuf {
+    let out = BufWriter::new(File::create(path).unwrap());
     let header = Header { source: "test".to_owned(), ..Header::default() };
     let mut writer = Writer::new(out, &header).unwrap();
-    for number in 0..4000u64 {
+    ios.for_each(|io| writer.write(io).unwrap());
+    writer.finish().unwrap();
+    path.to_owned()
+}
+
+/// 2,000 reads and writes per second, 100 µs each, for two seconds; every tenth is a flush.
+fn trace(directory: &Path, timed: bool) -> PathBuf {
+    let io = |number: u64| {
         let kind = match number % 10 {
             9 => Kind::Flush,
             odd if odd % 2 == 1 => Kind::Write,
             _ => Kind::Read,
         };
-        let io = Io {
+        Io {
             issued_ns: number * 500_000,
             latency_ns: timed.then_some(100_000),
             device: 0,
@@ -48,11 +59,9 @@ fn trace(directory: &Path, timed: bool) -> PathBuf {
             offset_bytes: (number * 7919 % 500) * 8192 + (1 << 40),
             length_bytes: if kind == Kind::Flush { 0 } else { 8192 },
             kind,
-        };
-        writer.write(io).unwrap();
-    }
-    writer.finish().unwrap();
-    path
+        }
+    };
+    written(&directory.join("load.iotrace"), (0..4000).map(io))
 }
 
 fn simulated() -> ReplayTarget {
@@ -208,7 +217,118 @@ fn a_fit_of_several_targets_says_which_are_models() {
     // Two servers of 400 µs carry 5,000 I/Os per second, which are 2.8 times those of the trace.
     assert!(volume.lower.users < 3.0, "{volume:?}");
     assert!(volume.model.as_ref().is_some_and(|m| m.contains("volume.toml")), "{volume:?}");
-    // Taken for the latency of each I/O, a documented bound of 10 ms left no room below 5 ms.
-    assert!(FitPlan::targets(Vec::new(), &["aws:gp3".to_owned()], &simulated()).is_err());
     assert!(warnings.iter().any(|text| text.starts_with("Not measured")), "{warnings:?}");
+}
+
+/// A volume is between a device that is as slow as its provider documents and one whose I/Os take
+/// no time. A documented bound of 10 ms leaves no room below 5 ms: then only the rates say something.
+#[test]
+fn a_volume_is_fitted_by_what_its_provider_documents() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = trace(directory.path(), true);
+    let volumes = ["aws:gp3,iops=9000", "aws:io2,iops=18000"].map(str::to_owned);
+    let targets = FitPlan::targets(Vec::new(), &volumes, &simulated()).unwrap();
+    let part = PartPlan::new(&path, None, None);
+    let plan = FitPlan { part, seconds: 60.0, limits: Vec::new(), growth: None, targets };
+    // The trace has 1,800 reads and writes per second. In its 2 s, 3 % more make
+    // a queue of 60 ms at the end, and of less than the limit in two of three thirds.
+    let limits = vec!["read=50ms@p99".parse().unwrap()];
+    let plan = FitPlan { limits, ..plan };
+    let (fit, warnings) = fitted(plan.clone()).unwrap();
+    for (result, truth) in fit.results.iter().zip([5.0, 10.0]) {
+        assert_eq!((result.lower.side, result.upper.side), (FitSide::At, FitSide::At));
+        assert!((0.6 * truth..1.04 * truth).contains(&result.lower.users), "{result:?}");
+        assert!((truth..2.0 * truth).contains(&result.upper.users), "{result:?}");
+        assert_eq!(result.cause, Some(FitCause::Throughput), "{result:?}");
+    }
+    let says = |text: &String| text.contains("9 000 IOPS") && text.contains("https://docs.aws");
+    assert!(warnings.iter().any(says), "{warnings:?}");
+    let limits = vec!["read=5ms@p99".parse().unwrap()];
+    let (fit, warnings) = fitted(FitPlan { limits, ..plan }).unwrap();
+    let [general, provisioned] = fit.results.as_slice() else { panic!("two answers") };
+    assert_eq!((general.lower.side, general.upper.side), (FitSide::Below, FitSide::At));
+    assert!((5.0..10.0).contains(&general.upper.users), "{general:?}");
+    assert!(general.sentence.contains("carries less than"), "{}", general.sentence);
+    assert_eq!(provisioned.lower.side, FitSide::At, "1 ms is below 5 ms");
+    let above: Vec<_> = warnings.iter().filter(|text| text.contains("above a limit")).collect();
+    assert!(matches!(above[..], [text] if text.contains("aws:gp3")), "{warnings:?}");
+}
+
+/// An assessment of a simulated device that takes so long for each I/O, with a trace.
+fn assessed(trace: &Path, io_ns: u64) -> Result<(Assessment, Outcome), JobError> {
+    let like = simulated();
+    let ns = Nanoseconds(io_ns);
+    let sim = SimDevice { read_ns: ns, write_ns: ns, sync_ns: ns, ..like.sim.unwrap() };
+    let options = AssessOptions {
+        target: "sim".into(),
+        size: Some(Bytes(64 << 20)),
+        pace: Pace::Glance,
+        database: Database::Generic,
+        limits: survey::limits_of(Database::Generic),
+        needs: Vec::new(),
+        captured: Some(trace.to_owned()),
+        class: None,
+        claims: Vec::new(),
+        specs: Vec::new(),
+        own_specs: Vec::new(),
+        link: None,
+        permissions: Permissions::default(),
+        engine: EngineChoice::Sim,
+        sim: Some(sim),
+        mode: Mode::Direct,
+        seed: 1,
+    };
+    let document = document(&Plan::Assess(Box::new(options)))?;
+    let outcome = Outcome::of(&document, &AtomicBool::new(false));
+    let Document::Assessment(found) = document else { panic!("an assessment") };
+    Ok((*found, outcome))
+}
+
+#[test]
+fn an_assessment_judges_the_roles_at_the_load_of_a_trace() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = trace(directory.path(), true);
+    let (found, outcome) = assessed(&path, 100_000).unwrap();
+    let load = found.captured.unwrap();
+    assert_eq!((load.verdict, load.cause, load.failure), (CapturedVerdict::Holds, None, None));
+    assert_eq!((outcome, load.part.ios, load.attempts.len()), (Outcome::Done, 4000, 1));
+    let limits: Vec<_> = load.limits.iter().map(|l| (l.role, l.kind)).collect();
+    assert_eq!(limits, [(Role::Log, CapturedOp::Flush), (Role::OltpData, CapturedOp::Read)]);
+    for limit in &load.limits {
+        assert_eq!((limit.recorded_ns, limit.was_ns), (Some(100_000), Some(100_000)));
+    }
+    assert!((load.limits[0].per_second - 200.0).abs() < 1.0, "{}", load.limits[0].per_second);
+    // A device that does 100 I/Os per second does not carry 2,000, whether users wait or not.
+    let (found, outcome) = assessed(&path, 10_000_000).unwrap();
+    let load = found.captured.unwrap();
+    assert_eq!((load.verdict, load.attempts.len()), (CapturedVerdict::Exceeded, 2));
+    assert_eq!((load.cause, outcome), (Some(FitCause::Throughput), Outcome::NotMet));
+}
+
+/// In each burst the queue of an open loop grows to 190 ms. Users who wait take 0.2 s longer for a
+/// burst and the pause after it, and each of their reads takes 0.3 ms.
+#[test]
+fn a_load_that_only_holds_if_users_wait_is_not_said_to_hold() {
+    let directory = tempfile::tempdir().unwrap();
+    let io = |number: u64| Io {
+        issued_ns: number / 1000 * 2_110_000_000 + number % 1000 * 110_000,
+        latency_ns: Some(100_000),
+        device: 0,
+        stream: 0,
+        offset_bytes: (number * 7919 % 500) * 8192,
+        length_bytes: 8192,
+        kind: Kind::Read,
+    };
+    let path = written(&directory.path().join("bursts.iotrace"), (0..4000).map(io));
+    let (found, outcome) = assessed(&path, 300_000).unwrap();
+    let load = found.captured.unwrap();
+    assert_eq!((load.verdict, outcome), (CapturedVerdict::HoldsIfUsersWait, Outcome::NotMet));
+    assert!(matches!(load.cause, Some(FitCause::Latency { kind: CapturedOp::Read, .. })));
+    assert_eq!(load.attempts.len(), 2);
+    // Writes that are not those of a log belong to no role.
+    let writes = (0..100).map(|number| Io { kind: Kind::Write, ..io(number) });
+    let writes = written(&directory.path().join("writes.iotrace"), writes);
+    let refused = assessed(&writes, 300_000).unwrap_err().to_string();
+    assert!(refused.contains("no I/O of a role"), "{refused}");
+    assert!(assessed(&directory.path().join("missing"), 300_000).is_err());
 }

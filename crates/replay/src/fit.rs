@@ -11,8 +11,8 @@ use crate::Contents;
 use crate::outcome::{Figures, PARTS, SETS};
 use crate::steps::Mode;
 
-/// The factors that are tried.
-const FACTORS: (f64, f64) = (1.0 / 16.0, 256.0);
+/// The least factor that is tried, and the largest.
+pub const FACTORS: (f64, f64) = (1.0 / 16.0, 256.0);
 /// A search ends when the factor that holds and the one that does not are this close.
 const RESOLUTION: f64 = 1.03;
 /// Copies that take this many times as long as the trace have lost what they were to carry.

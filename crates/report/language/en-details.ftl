@@ -747,6 +747,18 @@ fit-times = Times the load of the trace.
 fit-open = open loop
 fit-waiting = copies that wait
 
+## The load of a trace within an assessment
+
+heading-captured = The captured load
+heading-captured-limits = Limits of the roles at that load
+label-replayed-p99 = Replayed p99
+captured-caption = Latency counts from the moment at which an I/O was due at its time in the trace.
+captured-holds = The storage carries the captured load. With each I/O at its time in the trace, every limit held in at least two of three thirds.
+captured-holds-if-users-wait = Whether the storage carries the captured load is not certain. With each I/O at its time in the trace, this gave out: { $cause }. The limits held when I/Os waited for those before them, as those of users do.
+captured-exceeded = The storage does not carry the captured load. This gave out: { $cause }.
+captured-not-judged = This host was too slow to replay the captured load, which says nothing about the storage. Stop other programs, or assess from a host with more processors.
+captured-not-replayed = The captured load was not replayed: { $why }.
+
 ## A workload that stands for a trace
 
 kind-model = Model of a trace

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::alignment::Alignment;
+use crate::captured_load::CapturedLoad;
 use crate::cause::Likely;
 use crate::claims::JudgedClaim;
 use crate::honesty::Honesty;
@@ -87,6 +88,10 @@ pub struct Assessment {
     /// earlier builds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mixed: Option<MixedLoads>,
+    /// The load of a trace, replayed and judged by the limits of the roles. Absent if none was given,
+    /// and in results of earlier builds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured: Option<CapturedLoad>,
     /// The first pattern measured twice more at the end, to show how well figures repeat here;
     /// absent if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]

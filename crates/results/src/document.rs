@@ -404,7 +404,8 @@ impl Body for Assessment {
         let mixed = self.mixed.iter_mut().flat_map(|m| &mut m.measurements);
         let first = patterns.chain(ramps).chain(offered).chain(repeats);
         let measured = first.chain(beside).chain(mixed).flat_map(Body::paths_mut);
-        std::iter::once(&mut self.target).chain(measured).collect()
+        let traces = self.captured.iter_mut().map(|captured| &mut captured.part.trace);
+        std::iter::once(&mut self.target).chain(traces).chain(measured).collect()
     }
 }
 

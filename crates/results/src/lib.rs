@@ -7,6 +7,7 @@
 
 mod assessment;
 mod capture;
+mod captured_load;
 mod comparison;
 mod conclusions;
 mod conditions;
@@ -46,6 +47,7 @@ pub use capture::{
     CapturedPurpose, CapturedSequence, CapturedSize, CapturedSpan, CapturedWrites, HotPart,
     LatencyClass,
 };
+pub use captured_load::{CapturedLimit, CapturedLoad, CapturedVerdict};
 pub use comparison::{
     COMPARISON_SCHEMA, ComparedFigure, ComparedLoad, Comparison, Figure, FigureUnit, Side,
     SideDifference, SideResult,

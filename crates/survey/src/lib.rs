@@ -47,4 +47,4 @@ pub use sweep::{
     CollectError, Forecast, Keep, SweepOptions, collected_sweeps, forecast, plan_sweep_targets,
     sweep, sweep_on,
 };
-pub use volumes::{names_volume, volume_claims, volume_list};
+pub use volumes::{VolumeModel, names_volume, volume_claims, volume_list, volume_model};

@@ -5,7 +5,7 @@
 use analysis::claims::{Burst, Claim, Documented, Expectation, Figure, Selector};
 use results::verdict::Database;
 use serde::Deserialize;
-use workload::{Bytes, show_number};
+use workload::{Bytes, Nanoseconds, SimBucket, SimDevice, show_number};
 
 use crate::assess::named_loads;
 use crate::claims::ClaimsError;
@@ -15,6 +15,8 @@ const BUILT_IN: &str = include_str!("volumes.toml");
 /// The bytes of the MB and of the MiB.
 const MB: f64 = 1e6;
 const MIB: f64 = 1_048_576.0;
+/// I/Os that a modelled volume serves at a time: so many that only its rates limit it.
+const VOLUME_SERVERS: u32 = 4096;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -86,6 +88,19 @@ pub fn volume_claims(
     own: Option<&str>,
     database: Database,
 ) -> Result<Vec<Claim>, ClaimsError> {
+    let wrong = |what: String| ClaimsError::Expectation { claim: text.to_owned(), what };
+    let (row, bought) = named(text, own)?;
+    let claims = row.claims(bought).map_err(wrong)?;
+    let loads = named_loads(database);
+    let measured = |claim: &Claim| {
+        let anywhere = Selector { in_flight: None, ..claim.of.clone() };
+        loads.iter().any(|load| analysis::claims::matches(&anywhere, load))
+    };
+    Ok(claims.into_iter().filter(measured).collect())
+}
+
+/// The row that a text names, and what was bought with it.
+fn named(text: &str, own: Option<&str>) -> Result<(Volume, Bought), ClaimsError> {
     let table = |text: &str| {
         toml::from_str::<Table>(text).map_err(|error| ClaimsError::Toml(error.to_string()))
     };
@@ -94,21 +109,82 @@ pub fn volume_claims(
     let mut parts = text.split(',').map(str::trim);
     let name = parts.next().unwrap_or_default();
     let wrong = |what: String| ClaimsError::Expectation { claim: text.to_owned(), what };
-    let row = rows.iter().find(|row| row.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
+    let found = rows.iter().position(|row| row.name.eq_ignore_ascii_case(name));
+    let row = rows.swap_remove(found.ok_or_else(|| {
         let known: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
         wrong(format!(
             "the volume is not known; there are {}. Add a row of your own with `--volumes FILE`",
             known.join(", ")
         ))
-    })?;
-    let bought = bought(row, parts).map_err(wrong)?;
-    let claims = row.claims(bought).map_err(wrong)?;
-    let loads = named_loads(database);
-    let measured = |claim: &Claim| {
-        let anywhere = Selector { in_flight: None, ..claim.of.clone() };
-        loads.iter().any(|load| analysis::claims::matches(&anywhere, load))
+    })?);
+    let bought = bought(&row, parts).map_err(wrong)?;
+    Ok((row, bought))
+}
+
+/// What a provider documents of a volume, as two devices between which it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VolumeModel {
+    /// Each I/O takes as long as is documented, and no burst passes.
+    pub slow: SimDevice,
+    /// An I/O takes no time of its own, and what a second allows may come at once.
+    pub fast: SimDevice,
+    /// The documented figures and their source.
+    pub documented: String,
+}
+
+/// Time of an I/O that takes none: a device has to take some.
+const NO_TIME_NS: u64 = 1_000;
+
+/// The devices between which a volume by name is. Credits for bursts are left out, because they do
+/// not last.
+///
+/// # Errors
+/// The volume is not known, or neither rate nor latency of it is documented.
+pub fn volume_model(text: &str) -> Result<VolumeModel, ClaimsError> {
+    let wrong = |what: String| ClaimsError::Expectation { claim: text.to_owned(), what };
+    let (row, bought) = named(text, None)?;
+    row.check(bought).map_err(wrong)?;
+    let iops = row.sustained_iops(bought);
+    let mib_per_s = row.mib_per_s(bought, iops);
+    let Some((ms, _)) = row.latency_ms.zip(iops.or(mib_per_s)) else {
+        return Err(wrong(
+            "its provider documents no latency, so no answer can be made of its documents; \
+             describe the device in a TOML file, as for --sim"
+                .to_owned(),
+        ));
     };
-    Ok(claims.into_iter().filter(measured).collect())
+    let device = |latency_ns: u64, burst_seconds: f64| {
+        let whole = |rate: f64| (rate * burst_seconds).max(1.0) as u64;
+        let bytes_per_s = mib_per_s.map(|mib| mib * MIB);
+        let latency = Nanoseconds(latency_ns);
+        SimDevice {
+            servers: VOLUME_SERVERS,
+            read_ns: latency,
+            write_ns: latency,
+            sync_ns: latency,
+            bucket: Some(SimBucket {
+                iops: iops.map(|iops| iops.max(1.0) as u64),
+                burst_ios: iops.map_or(1, whole),
+                bytes_per_s: bytes_per_s.map(|bytes| Bytes(bytes as u64)),
+                burst_bytes: Bytes(bytes_per_s.map_or(1, whole)),
+            }),
+            ..SimDevice::default()
+        }
+    };
+    let rates = [iops.map(|n| (n, "IOPS")), mib_per_s.map(|n| (n, "MiB/s"))];
+    let rates = rates.iter().flatten().map(|(n, unit)| format!("{} {unit}", show_number(*n)));
+    let rates: Vec<String> = rates.collect();
+    Ok(VolumeModel {
+        slow: device((ms * 1e6) as u64, 0.0),
+        fast: device(NO_TIME_NS, 1.0),
+        documented: format!(
+            "{} and at most {} ms per I/O ({}, read {})",
+            rates.join(", "),
+            show_number(ms),
+            row.source,
+            row.read
+        ),
+    })
 }
 
 fn bought<'a>(row: &Volume, parts: impl Iterator<Item = &'a str>) -> Result<Bought, String> {
@@ -150,7 +226,8 @@ fn mib(mb: f64) -> f64 {
 }
 
 impl Volume {
-    fn claims(&self, bought: Bought) -> Result<Vec<Claim>, String> {
+    /// Refuses a volume of which something must be said.
+    fn check(&self, bought: Bought) -> Result<(), String> {
         let by_size =
             self.iops_per_gib.or(self.mib_per_s_per_gib).is_some() || self.larger.is_some();
         if by_size && bought.gib.is_none() {
@@ -159,6 +236,11 @@ impl Volume {
         if bought.iops.is_none() && self.provisioned.iter().any(|what| what == "!iops") {
             return Err("its IOPS are bought with it: add `,iops=10000`".to_owned());
         }
+        Ok(())
+    }
+
+    fn claims(&self, bought: Bought) -> Result<Vec<Claim>, String> {
+        self.check(bought)?;
         let iops = self.sustained_iops(bought);
         let mut claims = Vec::new();
         let read = Selector { random: Some(true), write_percent: Some(0), ..Selector::default() };
@@ -298,6 +380,27 @@ mod tests {
         assert_eq!(burst("aws:gp2,size=100G"), Some(gp2));
         assert_eq!(burst("azure:P10"), Some(Burst { iops: 3500.0, seconds: 1800.0 }));
         assert_eq!(burst("aws:gp2,size=2T"), None);
+    }
+
+    /// The rates of a model are those of the documents, and the latency is between none and that.
+    #[test]
+    fn a_volume_is_between_two_devices() {
+        let found = volume_model("aws:gp3,iops=6000,mbps=250").unwrap();
+        assert_eq!((found.slow.read_ns.0, found.fast.read_ns.0), (10_000_000, NO_TIME_NS));
+        for (device, ios, bytes) in [(&found.slow, 1, 1), (&found.fast, 6000, 250 << 20)] {
+            let bucket = device.bucket.unwrap();
+            assert_eq!((bucket.iops, bucket.bytes_per_s), (Some(6000), Some(Bytes(250 << 20))));
+            assert_eq!((bucket.burst_ios, bucket.burst_bytes), (ios, Bytes(bytes)));
+        }
+        assert!(found.documented.starts_with("6 000 IOPS, 250 MiB/s and at most 10 ms"));
+        for (volume, why) in [
+            ("aws:io1,iops=1000", "documents no latency"),
+            ("aws:io2", "add `,iops=10000`"),
+            ("aws:gp9", "there are aws:gp3"),
+        ] {
+            let error = volume_model(volume).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
     }
 
     #[test]

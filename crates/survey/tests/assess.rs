@@ -18,6 +18,7 @@ fn options(sim: SimDevice) -> AssessOptions {
         database: Database::Generic,
         limits: limits_of(Database::Generic),
         needs: Vec::new(),
+        captured: None,
         class: None,
         claims: Vec::new(),
         specs: Vec::new(),

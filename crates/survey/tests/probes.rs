@@ -20,6 +20,7 @@ fn options(database: Database, sim: SimDevice) -> AssessOptions {
         pace: Pace::Quick,
         limits: limits_of(database),
         needs: Vec::new(),
+        captured: None,
         class: None,
         claims: Vec::new(),
         specs: Vec::new(),

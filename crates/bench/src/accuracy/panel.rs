@@ -303,6 +303,7 @@ fn assessed(known: &Known, seed: u64) -> Result<Assessment, Error> {
         database: Database::Generic,
         limits: limits_of(Database::Generic),
         needs: Vec::new(),
+        captured: None,
         class: known.class,
         claims: Vec::new(),
         specs: Vec::new(),

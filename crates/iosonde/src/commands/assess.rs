@@ -20,7 +20,8 @@ use crate::config::settings;
 use crate::exit::{Failure, Outcome};
 
 pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let plan = plan(&args.load)?;
+    let options = AssessOptions { captured: args.from.clone(), ..options_of(&args.load)? };
+    let plan = Plan::Assess(Box::new(options));
     let permissions = args.load.target.permissions();
     let dry_run = args.load.target.conduct.dry_run;
     let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run };
@@ -135,6 +136,7 @@ pub(crate) fn options_of(args: &AssessLoad) -> Result<AssessOptions, Failure> {
         class: args.class.map(Class::from),
         claims,
         link: args.link.clone().publish(),
+        captured: None,
         permissions: args.target.permissions(),
         engine: workload.engine,
         sim: workload.sim.clone(),

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::Permissions;
 use jiff::Timestamp;
-use replay::{Attempt, Bracket, Edge, Failing, Limit, MapKind, Mode, Selection, bracket};
+use replay::{Attempt, Bracket, Edge, FACTORS, Failing, Limit, MapKind, Mode, Selection, bracket};
 use results::{
-    Conclusion, Document, Experiment, Fit, FitAttempt, FitCause, FitEdge, FitLimit, FitResult,
-    FitSide, ReplayTiming, Status,
+    CapturedOp, Conclusion, Document, Experiment, Fit, FitAttempt, FitCause, FitEdge, FitLimit,
+    FitResult, FitSide, ReplayTiming, Status,
 };
 use serde::{Deserialize, Serialize};
 use survey::{Progress, Site};
-use workload::{Bytes, Target, show_duration, show_ns, show_number};
+use workload::{Bytes, SimDevice, Target, Workload, show_duration, show_ns, show_number};
 
 use super::limits::{Growth, LatencyLimit, limits};
 use super::part::{Part, PartPlan};
@@ -52,25 +52,39 @@ pub struct FitTarget {
     /// Where the model comes from; none of what is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The device of the upper edge, where a model is only known to be between two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_best: Option<SimDevice>,
 }
 
 impl FitTarget {
-    /// A model by its name: a simulated device as a TOML file. `like` says the rest.
+    /// A model by its name: a simulated device as a TOML file, or a volume of a provider. `like`
+    /// says the rest.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// The file cannot be read, or the volume is not known.
     fn model(text: &str, like: &ReplayTarget) -> Result<Self, JobError> {
-        if survey::names_volume(text) && !Path::new(text).exists() {
-            let text = "a fit needs the latency of an I/O, and providers document only bounds of \
-                        it (10 ms for aws:gp3); describe the device in a TOML file, as for --sim";
-            return Err(JobError::Usage(text.to_owned()));
-        }
-        let sim = crate::simulated_device(text)?;
-        let model = format!("the simulated device of {text}");
+        let (sim, at_best, model) = if survey::names_volume(text) && !Path::new(text).exists() {
+            let wrong = |error: survey::ClaimsError| JobError::Usage(error.to_string());
+            let volume = survey::volume_model(text).map_err(wrong)?;
+            (volume.slow, Some(volume.fast), format!("what is documented: {}", volume.documented))
+        } else {
+            let model = format!("the simulated device of {text}");
+            (crate::simulated_device(text)?, None, model)
+        };
         let target = Target { path: text.into(), size_bytes: None };
         let engine = workload::EngineChoice::Sim;
         let on = ReplayTarget { target, engine, sim: Some(sim), ..like.clone() };
-        Ok(Self { on, model: Some(model) })
+        Ok(Self { on, model: Some(model), at_best })
+    }
+}
+
+impl FitTarget {
+    /// Whether a model that is only known to be between two devices holds all limits when it is
+    /// idle. If not, the slower device carries nothing.
+    fn has_room(&self, limits: &[(Limit, FitLimit)]) -> bool {
+        let slow = self.at_best.as_ref().and(self.on.sim.as_ref());
+        slow.is_none_or(|slow| limits.iter().all(|(limit, _)| slow.read_ns.0 <= limit.at_most_ns))
     }
 }
 
@@ -92,7 +106,8 @@ impl FitPlan {
         models: &[String],
         like: &ReplayTarget,
     ) -> Result<Vec<FitTarget>, JobError> {
-        let measured = measured.into_iter().map(|on| Ok(FitTarget { on, model: None }));
+        let measured =
+            measured.into_iter().map(|on| Ok(FitTarget { on, model: None, at_best: None }));
         let models = models.iter().map(|text| FitTarget::model(text, like));
         measured.chain(models).collect()
     }
@@ -136,10 +151,14 @@ impl FitPlan {
         for (index, target) in self.targets.iter().enumerate() {
             let workload = target.on.workload(&search.part.contents, MapKind::Compact);
             let prepared = prepare(&workload, (permissions, search.stop), relay)?;
+            let at_best = target.at_best.as_ref();
+            let at_best =
+                at_best.map(|sim| Workload { sim: Some(sim.clone()), ..workload.clone() });
             let path = prepared.targets().first().map(|t| t.path().to_owned());
             let path = path.unwrap_or_else(|| target.on.target.path.clone());
             let mut number = 0;
-            let found = bracket(search.part.contents.is_timed(), |users, mode| {
+            let has_room = target.has_room(search.limits);
+            let mut found = bracket(search.part.contents.is_timed(), |users, mode| {
                 number += 1;
                 let how = if mode == Mode::AsTimed { "open loop" } else { "copies that wait" };
                 let title = format!(
@@ -150,8 +169,12 @@ impl FitPlan {
                 );
                 let of = number.max(REPLAYS);
                 relay.pass(&Event::Step { number, of, title, seconds_left: None });
-                search.attempt(users, mode, (&workload, &prepared))
+                let device = at_best.as_ref().filter(|_| mode != Mode::AsTimed || !has_room);
+                search.attempt(users, mode, (device.unwrap_or(&workload), &prepared))
             })?;
+            if !has_room {
+                found.lower = Edge::Below(FACTORS.0);
+            }
             results.push(search.result(path, target.model.as_ref(), &found));
         }
         Ok(results)
@@ -172,7 +195,7 @@ impl Search<'_> {
         &self,
         users: f64,
         mode: Mode,
-        ready: (&workload::Workload, &engine::Prepared),
+        ready: (&Workload, &engine::Prepared),
     ) -> Result<Attempt, JobError> {
         let contents = &self.part.contents;
         let selection = Selection { users, ..self.part.selection };
@@ -190,30 +213,15 @@ impl Search<'_> {
     }
 
     fn cause(&self, failing: Option<Failing>) -> Option<FitCause> {
-        Some(match failing? {
-            Failing::Throughput => FitCause::Throughput,
-            Failing::Host => FitCause::Host,
-            Failing::Latency { limit, was_ns } => {
-                let (_, published) = self.limits.get(limit)?;
-                let (kind, limit_ns) = (published.kind, published.at_most_ns);
-                FitCause::Latency { kind, was_ns, limit_ns }
-            }
-        })
+        let of = |index: usize| {
+            let (_, published) = self.limits.get(index)?;
+            Some((published.kind, published.at_most_ns))
+        };
+        published_cause(failing?, of)
     }
 
     fn result(&self, target: PathBuf, model: Option<&String>, found: &Bracket) -> FitResult {
-        let attempt = |a: &Attempt| FitAttempt {
-            users: a.users,
-            timing: match a.mode {
-                Mode::AsTimed => ReplayTiming::AsTimed,
-                Mode::Closed => ReplayTiming::Closed,
-                Mode::Dependent => ReplayTiming::Dependent,
-            },
-            held_thirds: u32::try_from(a.held).unwrap_or(0),
-            cause: self.cause(a.failing),
-            working_percent: Some(100.0 * a.working),
-            idle_percent: a.idle.map(|share| 100.0 * share),
-        };
+        let attempt = |a: &Attempt| published_attempt(a, self.cause(a.failing));
         let (lower, upper) = (published(found.lower), published(found.upper));
         let cause = self.cause(found.failing);
         let months = |edge: FitEdge| {
@@ -234,6 +242,37 @@ impl Search<'_> {
     }
 }
 
+/// What gave out, with the kind of a limit and what it is by its index.
+pub(super) fn published_cause(
+    failing: Failing,
+    limit_at: impl FnOnce(usize) -> Option<(CapturedOp, u64)>,
+) -> Option<FitCause> {
+    Some(match failing {
+        Failing::Throughput => FitCause::Throughput,
+        Failing::Host => FitCause::Host,
+        Failing::Latency { limit, was_ns } => {
+            let (kind, limit_ns) = limit_at(limit)?;
+            FitCause::Latency { kind, was_ns, limit_ns }
+        }
+    })
+}
+
+/// A replay that was judged.
+pub(super) fn published_attempt(a: &Attempt, cause: Option<FitCause>) -> FitAttempt {
+    FitAttempt {
+        users: a.users,
+        timing: match a.mode {
+            Mode::AsTimed => ReplayTiming::AsTimed,
+            Mode::Closed => ReplayTiming::Closed,
+            Mode::Dependent => ReplayTiming::Dependent,
+        },
+        held_thirds: u32::try_from(a.held).unwrap_or(0),
+        cause,
+        working_percent: Some(100.0 * a.working),
+        idle_percent: a.idle.map(|share| 100.0 * share),
+    }
+}
+
 fn published(edge: Edge) -> FitEdge {
     match edge {
         Edge::At(users) => FitEdge { users, side: FitSide::At },
@@ -243,14 +282,14 @@ fn published(edge: Edge) -> FitEdge {
 }
 
 /// A kind of I/O within a sentence.
-pub(crate) fn plural_of(kind: results::CapturedOp) -> &'static str {
+pub(crate) fn plural_of(kind: CapturedOp) -> &'static str {
     match kind {
-        results::CapturedOp::Read => "reads",
-        results::CapturedOp::Write => "writes",
-        results::CapturedOp::DurableWrite => "durable writes",
-        results::CapturedOp::Flush => "flushes",
-        results::CapturedOp::LogWrite => "log writes",
-        results::CapturedOp::Discard => "discards",
+        CapturedOp::Read => "reads",
+        CapturedOp::Write => "writes",
+        CapturedOp::DurableWrite => "durable writes",
+        CapturedOp::Flush => "flushes",
+        CapturedOp::LogWrite => "log writes",
+        CapturedOp::Discard => "discards",
     }
 }
 
@@ -350,7 +389,7 @@ impl Job for FitPlan {
             self.search_all(&search, &permissions, &relay).inspect_err(|_| relay.give_up())?;
         let conclusion = Fit {
             part: part.published(),
-            limits: limits.into_iter().map(|(_, limit)| limit).collect(),
+            limits: limits.iter().map(|(_, limit)| limit.clone()).collect(),
             growth_percent: self.growth.map(Growth::percent_per_month),
             results,
         };
@@ -367,7 +406,7 @@ impl Job for FitPlan {
             environment: site.environment().clone(),
             measurements: Vec::new(),
             method: method(&conclusion),
-            warnings: warnings(&part, &conclusion),
+            warnings: warnings((&part, &self.targets), &limits, &conclusion),
             conclusion,
         };
         Ok(relay.finish(Document::Fit(Box::new(document))))
@@ -397,11 +436,23 @@ fn method(fit: &Fit) -> Vec<String> {
 }
 
 /// Every reason to doubt the answer.
-fn warnings(part: &Part, fit: &Fit) -> Vec<String> {
+fn warnings(
+    (part, targets): (&Part, &[FitTarget]),
+    limits: &[(Limit, FitLimit)],
+    fit: &Fit,
+) -> Vec<String> {
     let mut warnings = part.warnings();
     for model in fit.results.iter().filter_map(|result| result.model.as_ref()) {
         warnings.push(format!("Not measured: the answer is that of a model, {model}."));
     }
+    let no_room = targets.iter().filter(|target| !target.has_room(limits));
+    warnings.extend(no_room.map(|target| {
+        format!(
+            "What the provider documents of the latency of {} is above a limit, so only its rates \
+             are judged: there is an upper edge, and no lower one.",
+            target.on.target.path.display()
+        )
+    }));
     if !part.contents.is_timed() {
         warnings.push(
             "The trace does not say how long its I/Os took, so what users would wait for is not \
@@ -421,8 +472,8 @@ fn warnings(part: &Part, fit: &Fit) -> Vec<String> {
             ));
         }
     }
-    let is_log = |kind: results::CapturedOp| {
-        use results::CapturedOp::{DurableWrite, Flush, LogWrite};
+    let is_log = |kind: CapturedOp| {
+        use CapturedOp::{DurableWrite, Flush, LogWrite};
         matches!(kind, LogWrite | DurableWrite | Flush)
     };
     let cause =

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use replay::Limit;
-use results::verdict::{Database, Role};
+use results::verdict::{Database, Limits, Role, Statistic};
 use results::{CapturedOp, FitLimit};
 use serde::{Deserialize, Serialize};
 use workload::Nanoseconds;
@@ -89,16 +89,29 @@ pub(super) fn limits(asked: &[LatencyLimit], knows_log: bool) -> Vec<(Limit, Fit
         };
         return asked.iter().flat_map(each).collect();
     }
+    let roles = survey::limits_of(Database::Generic);
+    let limits = limits_of_roles(&roles, knows_log).into_iter();
+    limits.map(|(role, l)| one(l.class, l.quantile, l.at_most_ns, &role.source)).collect()
+}
+
+/// What 99 % of the I/Os of each role have to hold, as in a verdict: the acceptable limit where the
+/// 99th percentile is judged, and that times the role's factor where the mean is.
+pub(super) fn limits_of_roles(roles: &[Limits], knows_log: bool) -> Vec<(&Limits, Limit)> {
     let mut limits = Vec::new();
-    for role in survey::limits_of(Database::Generic) {
+    for role in roles {
         let classes: &[usize] = match role.role {
             Role::Log if knows_log => KNOWN_LOG,
             Role::Log => LOG,
             Role::OltpData => &[0],
             Role::DssData | Role::Compaction => &[],
         };
-        let at_most = role.acceptable_ns.saturating_mul(u64::from(role.tail_factor));
-        limits.extend(classes.iter().map(|class| one(*class, 0.99, at_most, &role.source)));
+        let factor = match role.statistic {
+            Statistic::Mean => role.tail_factor,
+            Statistic::P99 => 1,
+        };
+        let at_most_ns = role.acceptable_ns.saturating_mul(u64::from(factor));
+        let limit = |class: &usize| (role, Limit { class: *class, quantile: 0.99, at_most_ns });
+        limits.extend(classes.iter().map(limit));
     }
     limits
 }

@@ -3,6 +3,7 @@
 mod convert;
 mod fit;
 mod host;
+mod judged;
 mod limits;
 mod moment;
 mod part;
@@ -22,6 +23,7 @@ use workload::{Bytes, Target, Workload, show_duration, show_ns};
 pub(crate) use convert::{demerit, latency, set};
 pub(crate) use fit::plural_of;
 pub use fit::{FitPlan, FitTarget};
+pub(crate) use judged::JudgedLoad;
 pub use limits::{Growth, LatencyLimit};
 pub use moment::TraceMoment;
 pub use part::PartPlan;

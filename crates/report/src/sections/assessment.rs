@@ -14,7 +14,8 @@ use super::make::{
 };
 use super::saturation::{self, Curve, Load};
 use super::{
-    agreement, beside as sides, glance, latency, point, setup, terms, tested, time, verdict,
+    agreement, beside as sides, captured, glance, latency, point, setup, terms, tested, time,
+    verdict,
 };
 use crate::language::{count, say};
 use crate::model::{Block, Card, Chart, Fact, Section, Table, UNSURE_MARK, Unit};
@@ -27,6 +28,7 @@ pub(super) fn sections(a: &Assessment) -> Vec<Section> {
     let sections = [
         glance::of(a),
         section("verdict", say!("heading-verdicts"), answer(a)),
+        captured::of(a),
         full_section(section(
             "tested",
             say!("heading-what-was-tested"),

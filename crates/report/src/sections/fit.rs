@@ -21,10 +21,12 @@ pub(super) fn sections(e: &Experiment<Fit>) -> Vec<Section> {
         facts.push(fact(say!("label-growth"), growth));
     }
     let load = [Block::Facts(facts)].into_iter().chain(limits(c).map(Block::Table));
+    let target = |result: &FitResult| words::clean(&result.target.display().to_string());
+    let all = c.results.iter().flat_map(|r| r.attempts.iter().map(move |a| (target(r), a)));
     let sections = [
         section("fit", say!("heading-fit"), answers(c).map(Block::Table).into_iter().collect()),
         section("load", say!("heading-fit-load"), load.collect()),
-        section("attempts", say!("heading-attempts"), vec![full(attempts(c).map(Block::Table))]),
+        section("attempts", say!("heading-attempts"), vec![full(attempts(all).map(Block::Table))]),
     ];
     sections.into_iter().flatten().collect()
 }
@@ -38,7 +40,7 @@ fn edge(edge: FitEdge) -> String {
     }
 }
 
-fn cause(cause: Option<FitCause>) -> String {
+pub(super) fn cause(cause: Option<FitCause>) -> String {
     match cause {
         None => String::new(),
         Some(FitCause::Throughput) => say!("fit-throughput"),
@@ -91,7 +93,8 @@ fn limits(c: &Fit) -> Option<Table> {
     table("limits", say!("heading-fit-limits"), "", columns, c.limits.iter().map(row).collect())
 }
 
-fn attempts(c: &Fit) -> Option<Table> {
+/// Replays with the targets that they were made on.
+pub(super) fn attempts<'a>(all: impl Iterator<Item = (String, &'a FitAttempt)>) -> Option<Table> {
     let columns = vec![
         column("target", say!("label-target"), Unit::Text),
         column("users", say!("label-users"), Unit::Number),
@@ -101,13 +104,13 @@ fn attempts(c: &Fit) -> Option<Table> {
         column("working_percent", say!("label-replay-at-work"), Unit::Percent),
         column("idle_percent", say!("label-processors-idle"), Unit::Percent),
     ];
-    let row = |result: &FitResult, attempt: &FitAttempt| -> Vec<Cell> {
+    let row = |(target, attempt): (String, &FitAttempt)| -> Vec<Cell> {
         let timing = match attempt.timing {
             ReplayTiming::AsTimed => say!("fit-open"),
             _ => say!("fit-waiting"),
         };
         vec![
-            text(words::clean(&result.target.display().to_string())),
+            text(target),
             number(attempt.users),
             text(timing),
             whole(u64::from(attempt.held_thirds)),
@@ -116,7 +119,5 @@ fn attempts(c: &Fit) -> Option<Table> {
             number(attempt.idle_percent),
         ]
     };
-    let all = c.results.iter().flat_map(|r| r.attempts.iter().map(move |a| (r, a)));
-    let rows = all.map(|(result, attempt)| row(result, attempt)).collect();
-    table("attempts", say!("heading-attempts"), "", columns, rows)
+    table("attempts", say!("heading-attempts"), "", columns, all.map(row).collect())
 }

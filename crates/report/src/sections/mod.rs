@@ -9,6 +9,7 @@ mod assessment;
 mod beside;
 pub(crate) mod caption;
 mod capture;
+mod captured;
 mod cases;
 mod checks;
 mod comparison;

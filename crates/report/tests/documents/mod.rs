@@ -99,6 +99,7 @@ pub(crate) fn assessment() -> Document {
         database: Database::Generic,
         limits: limits_of(Database::Generic),
         needs: Vec::new(),
+        captured: None,
         class: None,
         claims: Vec::new(),
         specs: Vec::new(),

@@ -378,6 +378,7 @@ pub(crate) fn assessment() -> Assessment {
         offered: Vec::new(),
         beside: Vec::new(),
         mixed: None,
+        captured: None,
         repeats: None,
         tool_ceiling_iops: Some(2_400_000.0),
         tool_ceiling_used_percent: Some(3.8),

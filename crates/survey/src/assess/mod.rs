@@ -60,6 +60,10 @@ pub struct AssessOptions {
     /// What the database needs, one entry per role at most; without one, a role gets no grade.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<Need>,
+    /// A trace whose load the limits of the roles have to hold for, too. Who calls [`assess`]
+    /// replays it after that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured: Option<PathBuf>,
     /// The class of the storage; found by what it says of itself where none is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
@@ -157,6 +161,7 @@ pub fn assess(
         offered: found.offered,
         beside: found.beside,
         mixed: found.mixed,
+        captured: None,
         repeats: found.repeats,
         warnings,
     })
