@@ -99,6 +99,12 @@ pub fn volume_claims(
     Ok(claims.into_iter().filter(measured).collect())
 }
 
+/// A rate as a device takes it: at least one.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least one")]
+fn whole(rate: f64) -> u64 {
+    rate.max(1.0) as u64
+}
+
 /// The row that a text names, and what was bought with it.
 fn named(text: &str, own: Option<&str>) -> Result<(Volume, Bought), ClaimsError> {
     let table = |text: &str| {
@@ -133,7 +139,7 @@ pub struct VolumeModel {
 }
 
 /// Time of an I/O that takes none: a device has to take some.
-const NO_TIME_NS: u64 = 1_000;
+const NO_TIME: Nanoseconds = Nanoseconds(1_000);
 
 /// The devices between which a volume by name is. Credits for bursts are left out, because they do
 /// not last.
@@ -153,20 +159,19 @@ pub fn volume_model(text: &str) -> Result<VolumeModel, ClaimsError> {
                 .to_owned(),
         ));
     };
-    let device = |latency_ns: u64, burst_seconds: f64| {
-        let whole = |rate: f64| (rate * burst_seconds).max(1.0) as u64;
+    let device = |latency: Nanoseconds, burst_seconds: f64| {
+        let burst = |rate: f64| whole(rate * burst_seconds);
         let bytes_per_s = mib_per_s.map(|mib| mib * MIB);
-        let latency = Nanoseconds(latency_ns);
         SimDevice {
             servers: VOLUME_SERVERS,
             read_ns: latency,
             write_ns: latency,
             sync_ns: latency,
             bucket: Some(SimBucket {
-                iops: iops.map(|iops| iops.max(1.0) as u64),
-                burst_ios: iops.map_or(1, whole),
-                bytes_per_s: bytes_per_s.map(|bytes| Bytes(bytes as u64)),
-                burst_bytes: Bytes(bytes_per_s.map_or(1, whole)),
+                iops: iops.map(whole),
+                burst_ios: iops.map_or(1, burst),
+                bytes_per_s: bytes_per_s.map(|bytes| Bytes(whole(bytes))),
+                burst_bytes: Bytes(bytes_per_s.map_or(1, burst)),
             }),
             ..SimDevice::default()
         }
@@ -175,8 +180,8 @@ pub fn volume_model(text: &str) -> Result<VolumeModel, ClaimsError> {
     let rates = rates.iter().flatten().map(|(n, unit)| format!("{} {unit}", show_number(*n)));
     let rates: Vec<String> = rates.collect();
     Ok(VolumeModel {
-        slow: device((ms * 1e6) as u64, 0.0),
-        fast: device(NO_TIME_NS, 1.0),
+        slow: device(Nanoseconds::from_seconds(ms / 1e3), 0.0),
+        fast: device(NO_TIME, 1.0),
         documented: format!(
             "{} and at most {} ms per I/O ({}, read {})",
             rates.join(", "),
@@ -386,7 +391,7 @@ mod tests {
     #[test]
     fn a_volume_is_between_two_devices() {
         let found = volume_model("aws:gp3,iops=6000,mbps=250").unwrap();
-        assert_eq!((found.slow.read_ns.0, found.fast.read_ns.0), (10_000_000, NO_TIME_NS));
+        assert_eq!((found.slow.read_ns, found.fast.read_ns), (Nanoseconds(10_000_000), NO_TIME));
         for (device, ios, bytes) in [(&found.slow, 1, 1), (&found.fast, 6000, 250 << 20)] {
             let bucket = device.bucket.unwrap();
             assert_eq!((bucket.iops, bucket.bytes_per_s), (Some(6000), Some(Bytes(250 << 20))));

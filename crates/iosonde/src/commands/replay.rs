@@ -102,8 +102,8 @@ pub(crate) struct FitArgs {
     #[command(flatten)]
     pub load: LoadArgs,
 
-    /// Answer from a model, without the hardware: a simulated device as a TOML file. May be given
-    /// several times
+    /// Answer from a model, without the hardware: a simulated device as a TOML file, or a volume by
+    /// what its provider documents (aws:gp3,iops=6000,mbps=250). May be given several times
     #[arg(long, value_name = "MODEL")]
     pub device: Vec<String>,
 

@@ -131,8 +131,7 @@ pub fn assess(
         environment: lab.environment(),
     }
     .verdicts();
-    let used = conclude::largest_iops(ramps, patterns);
-    let ceiling = found.tool_ceiling_iops;
+    let (used, ceiling) = (conclude::largest_iops(ramps, patterns), found.tool_ceiling_iops);
     Ok(Assessment {
         plan: None,
         schema: ASSESSMENT_SCHEMA.to_owned(),
