@@ -221,7 +221,8 @@ fn a_fit_of_several_targets_says_which_are_models() {
 }
 
 /// A volume is between a device that is as slow as its provider documents and one whose I/Os take
-/// no time. A documented bound of 10 ms leaves no room below 5 ms: then only the rates say something.
+/// no time. A documented bound of 10 ms leaves no room below 5 ms: then only the rates say
+/// something.
 #[test]
 fn a_volume_is_fitted_by_what_its_provider_documents() {
     let directory = tempfile::tempdir().unwrap();

@@ -88,8 +88,8 @@ pub struct Assessment {
     /// earlier builds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mixed: Option<MixedLoads>,
-    /// The load of a trace, replayed and judged by the limits of the roles. Absent if none was given,
-    /// and in results of earlier builds.
+    /// The load of a trace, replayed and judged by the limits of the roles. Absent if none was
+    /// given, and in results of earlier builds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured: Option<CapturedLoad>,
     /// The first pattern measured twice more at the end, to show how well figures repeat here;
