@@ -433,3 +433,49 @@ proptest! {
         prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
     }
 }
+
+/// What an assessment says of the load of a trace.
+#[test]
+fn the_captured_load_is_judged_in_words_and_by_limit() {
+    use results::CapturedVerdict::{Exceeded, Holds, HoldsIfUsersWait, NotJudged};
+    let shown = |verdict, failure: Option<&str>| {
+        let cause = results::FitCause::Latency {
+            kind: results::CapturedOp::Flush,
+            was_ns: 9_000_000,
+            limit_ns: 5_000_000,
+        };
+        let captured = results::CapturedLoad {
+            part: serde_json::from_value(serde_json::json!({
+                "trace": "/tmp/shop.iotrace", "source": "ebpf", "from_seconds": 0.0,
+                "seconds": 10.0, "ios": 4000, "discards": 0, "lost_ios": 0, "cut_ios": 0,
+                "in_flight": 1.5, "speed": 1.0, "users": 1.0, "looped": false
+            }))
+            .unwrap(),
+            verdict,
+            cause: Some(cause),
+            failure: failure.map(str::to_owned),
+            limits: vec![results::CapturedLimit {
+                role: results::verdict::Role::Log,
+                kind: results::CapturedOp::Flush,
+                quantile: 0.99,
+                at_most_ns: 5_000_000,
+                recorded_ns: Some(1_000_000),
+                was_ns: Some(9_000_000),
+                per_second: 200.0,
+            }],
+            attempts: Vec::new(),
+        };
+        let assessment = Assessment { captured: Some(captured), ..sample::assessment() };
+        let text = assessed(&assessment);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let exceeded = shown(Exceeded, None);
+    assert!(exceeded.contains("The storage does not carry the captured load."), "{exceeded}");
+    assert!(exceeded.contains("flush: 9 ms, limit 5 ms"), "{exceeded}");
+    assert!(exceeded.contains("Transaction log flush 200 1 ms 9 ms 5 ms"), "{exceeded}");
+    assert!(shown(Holds, None).contains("The storage carries the captured load."));
+    assert!(shown(HoldsIfUsersWait, None).contains("is not certain"));
+    assert!(shown(NotJudged, None).contains("This host was too slow"));
+    let not_replayed = shown(NotJudged, Some("an I/O failed"));
+    assert!(not_replayed.contains("was not replayed: an I/O failed."), "{not_replayed}");
+}
