@@ -15,8 +15,8 @@ use crate::sim::SimQueue;
 use crate::worker::Next;
 
 /// A sleeping thread may wake this much late, so the last stretch before a due moment is spent
-/// looking at the clock.
-pub(crate) const SPIN_NS: u64 = 30_000;
+/// looking at the clock. Timers of Windows are coarser.
+pub(crate) const SPIN_NS: u64 = if cfg!(windows) { 1_000_000 } else { 30_000 };
 
 /// Sleeps until shortly before a moment, then looks at the clock until it has come.
 pub fn sleep_until(clock: Clock, until_ns: u64) {

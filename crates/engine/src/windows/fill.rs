@@ -7,6 +7,7 @@ use workload::Completion;
 
 use super::iocp::IocpQueue;
 use super::open::Pair;
+use super::timer::Timer;
 use crate::fill::{Fill, PLAN};
 
 /// Writes the file, which is open for overlapped I/O, and makes it durable. Gives false when it was
@@ -14,7 +15,8 @@ use crate::fill::{Fill, PLAN};
 pub(crate) fn fill(file: File, mut content: Fill<'_>) -> io::Result<bool> {
     let durable = file.try_clone()?;
     let pair = Pair { plain: file, durable: None };
-    let complete = content.run(&mut IocpQueue::new(vec![pair], PLAN, Completion::Block)?)?;
+    let complete =
+        content.run(&mut IocpQueue::new(vec![pair], PLAN, Completion::Block, Timer::new())?)?;
     if complete {
         durable.sync_all()?;
     }

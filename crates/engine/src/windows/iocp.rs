@@ -6,7 +6,8 @@ use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::sync::Once;
 
 use windows_sys::Win32::Foundation::{
-    GetLastError, HANDLE, INVALID_HANDLE_VALUE, RtlNtStatusToDosError, WAIT_TIMEOUT,
+    GetLastError, HANDLE, INVALID_HANDLE_VALUE, RtlNtStatusToDosError, WAIT_IO_COMPLETION,
+    WAIT_TIMEOUT,
 };
 use windows_sys::Win32::Media::timeBeginPeriod;
 use windows_sys::Win32::Storage::FileSystem::{
@@ -19,6 +20,7 @@ use windows_sys::Win32::System::IO::{
 use workload::{Buffers as Layout, Completion};
 
 use super::open::Pair;
+use super::timer::Timer;
 use crate::buffers::{BufferPlan, Buffers};
 use crate::clock::Clock;
 use crate::drive::sleep_until;
@@ -59,6 +61,8 @@ pub(super) struct IocpQueue {
     ready: Vec<Finished>,
     completion: Completion,
     clock: Clock,
+    /// None where waits end with the system's tick.
+    timer: Option<Timer>,
     pending: u32,
     /// The last wait has asked the port already.
     asked: bool,
@@ -96,7 +100,8 @@ impl Segments {
     }
 }
 
-/// Waits follow the system's tick, which is up to 15.6 ms, unless a program asks for a shorter one.
+/// Without a timer, waits follow the system's tick, which is up to 15.6 ms unless a program asks for
+/// a shorter one.
 fn shorten_ticks() {
     static ONCE: Once = Once::new();
     // SAFETY: takes a plain number. Where the system has no such tick, waits end later.
@@ -106,13 +111,17 @@ fn shorten_ticks() {
 }
 
 impl IocpQueue {
-    /// A queue to files that are open for overlapped I/O.
+    /// A queue to files that are open for overlapped I/O. Without a timer, its waits follow the
+    /// system's tick.
     pub(super) fn new(
         files: Vec<Pair>,
         plan: BufferPlan,
         completion: Completion,
+        timer: Option<Timer>,
     ) -> io::Result<Self> {
-        shorten_ticks();
+        if timer.is_none() {
+            shorten_ticks();
+        }
         // SAFETY: makes a port for one thread; the handle is owned from here on.
         let port = unsafe {
             let none = std::ptr::null_mut();
@@ -151,6 +160,7 @@ impl IocpQueue {
             ready: Vec::with_capacity(depth),
             completion,
             clock: Clock::get(),
+            timer,
             pending: 0,
             asked: false,
         })
@@ -166,23 +176,54 @@ impl IocpQueue {
         }
     }
 
-    /// Asks the port for all that is done, or waits for the first.
+    /// What is in use besides the port, as results name it.
+    pub(super) fn features(&self) -> Vec<String> {
+        let waits = if self.timer.is_some() { "high-resolution timer" } else { "1 ms ticks" };
+        vec![waits.to_owned()]
+    }
+
+    /// How many waits the timer has interrupted.
+    #[cfg(test)]
+    pub(super) fn interruptions(&self) -> u32 {
+        self.timer.as_ref().map_or(0, Timer::interruptions)
+    }
+
+    /// How long to wait on the port until a moment, in milliseconds; none if it is too near. The
+    /// timer interrupts the wait.
+    fn wait_ms(&mut self, until_ns: u64) -> Option<u32> {
+        let now = self.clock.now();
+        match &mut self.timer {
+            Some(timer) => timer.set(now, until_ns),
+            None => wait_ms(until_ns.saturating_sub(now)),
+        }
+    }
+
+    /// Asks the port for all that is done, or waits for the first, or for the timer.
     fn ask(&mut self, ms: u32) -> io::Result<()> {
         let room = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
         let mut count = 0;
+        let alertable = i32::from(ms > 0);
         // SAFETY: Windows writes at most `room` entries and one number.
         let (result, error) = unsafe {
             let entries = self.entries.as_mut_ptr();
             let port = self.port.as_raw_handle();
-            let result = GetQueuedCompletionStatusEx(port, entries, room, &raw mut count, ms, 0);
+            let removed = &raw mut count;
+            let result = GetQueuedCompletionStatusEx(port, entries, room, removed, ms, alertable);
             (result, if result == 0 { GetLastError() } else { 0 })
         };
         if result == 0 {
-            let is_late = error == WAIT_TIMEOUT;
-            let error = io::Error::from_raw_os_error(error.cast_signed());
-            return if is_late { Ok(()) } else { Err(error) };
+            return match (error, &mut self.timer) {
+                (WAIT_TIMEOUT, _) => Ok(()),
+                (WAIT_IO_COMPLETION, Some(timer)) => {
+                    timer.has_interrupted(self.clock.now());
+                    Ok(())
+                }
+                _ => Err(io::Error::from_raw_os_error(error.cast_signed())),
+            };
         }
-        for entry in &self.entries[..count as usize] {
+        // An interruption brings no entries, or entries without an I/O.
+        let of_ios = |entry: &&OVERLAPPED_ENTRY| !entry.lpOverlapped.is_null();
+        for entry in self.entries[..count as usize].iter().filter(of_ios) {
             let at = entry.lpOverlapped.addr().wrapping_sub(self.base.addr());
             // SAFETY: takes and gives a plain number.
             let code_of = |status: u32| unsafe { RtlNtStatusToDosError(status.cast_signed()) };
@@ -192,8 +233,8 @@ impl IocpQueue {
                 slot: u32::try_from(at / size_of::<OVERLAPPED>()).unwrap_or(u32::MAX),
                 result: finished(status, entry.dwNumberOfBytesTransferred, code_of),
             });
+            self.pending -= 1;
         }
-        self.pending -= count;
         Ok(())
     }
 }
@@ -282,8 +323,7 @@ impl Queue for IocpQueue {
         if self.completion == Completion::Spin {
             return Ok(());
         }
-        let left = until_ns.saturating_sub(self.clock.now());
-        if let Some(ms) = wait_ms(left) {
+        if let Some(ms) = self.wait_ms(until_ns) {
             self.ask(ms)?;
             self.asked = true;
         }

@@ -13,6 +13,7 @@ mod memory;
 mod open;
 mod sync;
 mod thread;
+mod timer;
 
 use std::fs::File;
 use std::io;
@@ -31,6 +32,7 @@ use crate::windows_pieces::{is_in_pieces, layout};
 
 use choose::Kind;
 use open::Pair;
+use timer::Timer;
 
 pub(crate) use choose::{Choice, check, choose};
 pub(crate) use fill::fill;
@@ -103,10 +105,13 @@ impl Start {
     /// Opens the queue and runs the driver on it.
     fn open<O: Opened>(self, then: O) -> O::Output {
         let Self { choice: Choice { kind, reason }, opened, plan, completion } = self;
-        let backend = Backend { name: kind.name(), reason, features: Vec::new() };
+        let mut backend = Backend { name: kind.name(), reason, features: Vec::new() };
         match kind {
-            Kind::Iocp => match iocp::IocpQueue::new(opened, plan, completion) {
-                Ok(queue) => then.open(queue, plan, backend),
+            Kind::Iocp => match iocp::IocpQueue::new(opened, plan, completion, Timer::new()) {
+                Ok(queue) => {
+                    backend.features = queue.features();
+                    then.open(queue, plan, backend)
+                }
                 Err(error) => then.fail(EngineError::Unavailable {
                     engine: kind.name(),
                     cause: error.to_string(),

@@ -12,6 +12,12 @@ const DEVICE_FAILED: i32 = 1117;
 /// The tick of waits after `timeBeginPeriod(1)`, with as much again for the wake-up.
 const TICK_NS: u64 = 2_000_000;
 
+/// No timer is set for a later moment: whatever happens to it, the wait ends then.
+const LONGEST_NS: u64 = 1_000_000_000;
+/// Wake-ups are expected to be this late at least, and this late until one has been seen.
+const LEAST_NS: u64 = 30_000;
+const FIRST_NS: u64 = 500_000;
+
 /// What became of an I/O when it was issued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Started {
@@ -61,9 +67,76 @@ pub(crate) fn wait_ms(left_ns: u64) -> Option<u32> {
     (ms > 0).then(|| u32::try_from(ms).unwrap_or(u32::MAX - 1).min(u32::MAX - 1))
 }
 
+/// How long before a moment a timer is set: by how much it was late before. The rest is spent
+/// watching the clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Margin(u64);
+
+impl Default for Margin {
+    fn default() -> Self {
+        Self(FIRST_NS)
+    }
+}
+
+impl Margin {
+    /// When the timer is to ring for a moment, and after how many milliseconds a wait ends that
+    /// hears nothing of it; none if it is too late for a timer.
+    pub(crate) fn due(self, now_ns: u64, until_ns: u64) -> Option<(u64, u32)> {
+        let left = until_ns.saturating_sub(now_ns).min(LONGEST_NS);
+        let sleep = left.checked_sub(self.0).filter(|ns| *ns > 0)?;
+        let ms = u32::try_from((sleep + TICK_NS).div_ceil(1_000_000)).unwrap_or(u32::MAX - 1);
+        Some((now_ns + sleep, ms))
+    }
+
+    /// The timer rang for `due_ns` in a wait that had begun at `began_ns`, and the thread was awake
+    /// at `now_ns`. The margin grows at once and shrinks slowly. A wait that had begun later tells
+    /// how long the thread was busy, not how late the timer is.
+    pub(crate) fn learn(&mut self, began_ns: u64, due_ns: u64, now_ns: u64) {
+        if began_ns < due_ns {
+            let late = now_ns.saturating_sub(due_ns);
+            self.0 = (self.0 - self.0 / 16).max(late + late / 4).clamp(LEAST_NS, TICK_NS);
+        }
+    }
+}
+
+/// Whether a timer that was set for `set_ns` still rings, and no later than at `due_ns`.
+pub(crate) fn is_set_for(set_ns: Option<u64>, now_ns: u64, due_ns: u64) -> bool {
+    set_ns.is_some_and(|set| now_ns < set && set <= due_ns)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_timer_rings_before_the_moment_by_as_much_as_it_was_late() {
+        let mut margin = Margin::default();
+        assert_eq!(margin.due(1000, 1000), None);
+        assert_eq!(margin.due(1000, 500_000), None, "nearer than the timer is exact");
+        assert_eq!(margin.due(9_000_000, 10_000_000), Some((9_500_000, 3)));
+        let (due, ms) = margin.due(5, u64::MAX).unwrap();
+        assert_eq!((due, ms), (5 + 1_000_000_000 - 500_000, 1002), "a second at most");
+        margin.learn(0, 100, 100 + 800_000);
+        assert_eq!(margin, Margin(1_000_000), "a quarter more than it was late");
+        margin.learn(100, 100, 90_000_000);
+        assert_eq!(margin, Margin(1_000_000), "the thread was busy when it rang");
+        margin.learn(0, 100, 90_000_000);
+        assert_eq!(margin, Margin(TICK_NS), "never more than without a timer");
+        for _ in 0..100 {
+            margin.learn(0, 100, 90);
+        }
+        assert_eq!(margin, Margin(LEAST_NS), "one late wake-up is forgotten");
+    }
+
+    /// The end of a run is a moment for thousands of waits, so the timer is not set for each.
+    #[test]
+    fn a_timer_is_set_again_only_if_it_rings_too_late_or_not() {
+        assert!(is_set_for(Some(50), 10, 50));
+        assert!(is_set_for(Some(40), 10, 50), "it rings earlier, and is then set again");
+        assert!(!is_set_for(Some(60), 10, 50));
+        assert!(!is_set_for(Some(10), 10, 50), "it has rung");
+        assert!(!is_set_for(None, 10, 50));
+    }
 
     /// Wine never finishes an I/O within the call; Windows often does.
     #[test]

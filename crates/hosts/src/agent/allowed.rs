@@ -147,7 +147,6 @@ mod tests {
     use super::*;
     use jobs::MonitorPlan;
     use serde_json::json;
-    use std::os::unix::fs::symlink;
     use workload::{Precision, Stream, Target, Workload};
 
     fn workload(path: &Path, write_percent: u8) -> Workload {
@@ -159,6 +158,15 @@ mod tests {
         serde_json::to_value(Plan::Run(Box::new(workload))).unwrap()
     }
 
+    /// Makes a link to a directory that may not be there; false where the system makes none.
+    fn symlink(to: PathBuf, at: PathBuf) -> bool {
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(to, &at).unwrap();
+        #[cfg(windows)]
+        std::os::windows::fs::symlink_dir(to, &at).unwrap();
+        at.is_symlink()
+    }
+
     /// Whatever leads out of what is allowed is refused: other places, `..`, links, names that only
     /// begin alike.
     #[test]
@@ -168,9 +176,11 @@ mod tests {
         for name in ["in", "in/deep", "in-other", "out"] {
             fs::create_dir(root.join(name)).unwrap();
         }
-        symlink(root.join("out"), root.join("in/link")).unwrap();
-        symlink(root.join("out/none"), root.join("in/dangling")).unwrap();
-        symlink(root.join("in"), root.join("alias")).unwrap();
+        if !symlink(root.join("in"), root.join("alias")) {
+            return testing::skip("hosts::agent::allowed", "this Wine makes no symbolic links");
+        }
+        symlink(root.join("out"), root.join("in/link"));
+        symlink(root.join("out/none"), root.join("in/dangling"));
         let allowed = Allowed { paths: vec![root.join("alias")], destroy: Vec::new() };
         let checked = |name: &str| allowed.check(plan(workload(&root.join(name), 50)), false);
         for name in ["in", "in/deep", "in/new.test", "alias/deep", "in/deep/../new.test"] {

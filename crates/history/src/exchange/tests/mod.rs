@@ -1,5 +1,7 @@
 //! An import reads what an export wrote, and reports what is not whole.
 
+#[cfg(feature = "parquet")]
+mod columnar;
 mod sample;
 mod store;
 mod tables;
