@@ -143,12 +143,17 @@ mod tests {
         text.parse().unwrap()
     }
 
+    /// Drives of Windows, on another system.
+    fn elsewhere() -> Drives {
+        Drives::default().on_windows(false)
+    }
+
     #[test]
     fn every_kind_is_known_by_its_text_and_says_the_same() {
         for kind in kinds() {
             let (text, _) = (kind.write)(&workload()).unwrap();
             assert_eq!(kind_of_text(&text), Some(kind), "{text}");
-            let parts = (kind.read)(text.as_bytes(), &Drives::default(), &|_| None).unwrap();
+            let parts = (kind.read)(text.as_bytes(), &elsewhere(), &|_| None).unwrap();
             assert_eq!(parts.len(), 1, "{text}");
             let part = parts.part(0).unwrap().unwrap();
             assert_eq!(part.workload.in_flight(), 32, "{text}");
@@ -175,7 +180,7 @@ mod tests {
         assert!(parts.part(16).is_none());
         // Without the drives the file still has 16 runs. The run that is taken reports what is
         // missing.
-        let parts = (icf().read)(bytes, &Drives::default(), &|_| None).unwrap();
+        let parts = (icf().read)(bytes, &elsewhere(), &|_| None).unwrap();
         assert!(parts.part(0).unwrap().unwrap_err().contains("--drive"));
     }
 
@@ -185,7 +190,7 @@ mod tests {
             let text = text::decode(&bytes);
             let _ = kind_of_text(&text);
             for kind in kinds() {
-                if let Ok(parts) = (kind.read)(&bytes, &Drives::default(), &|_| None) {
+                if let Ok(parts) = (kind.read)(&bytes, &elsewhere(), &|_| None) {
                     for part in (0..parts.len()).filter_map(|n| parts.part(n)?.ok()) {
                         kinds().for_each(|other| drop((other.write)(&part.workload)));
                     }

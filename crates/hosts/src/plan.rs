@@ -69,7 +69,8 @@ fn check_targets<'a>(
     if targets.peek().is_none() {
         return Err(JobError::Usage("name what receives the I/O with `--target PATH`".into()));
     }
-    match targets.find(|target| !target.is_absolute() && !artificial) {
+    // To Windows, `/data` of another system has a root and is not absolute.
+    match targets.find(|target| !target.has_root() && !artificial) {
         Some(target) => Err(JobError::Usage(format!(
             "`{}`: name a target of other hosts by its whole path",
             target.display()

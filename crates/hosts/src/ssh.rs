@@ -89,6 +89,7 @@ mod tests {
 
         /// A path is data: whatever is in it, a shell sees one word.
         #[test]
+        #[cfg(unix)]
         fn a_shell_sees_a_path_as_it_is(path in "[ -~]{1,30}") {
             let line = format!("printf %s {}", quoted(&path));
             let output = Command::new("sh").arg("-c").arg(line).output().unwrap();

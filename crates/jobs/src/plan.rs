@@ -362,7 +362,7 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::validate::{FilePlan, ResizePlan};
-    use databases::DatabaseUrl;
+    use databases::{DatabaseError, DatabaseUrl};
     use engine::Permissions;
     use integrity::durability::{Order, SyncMode};
     use integrity::{Hardening, Resizing, Role, Throttle};
@@ -435,6 +435,14 @@ mod tests {
         }
     }
 
+    /// A database, in a build that has clients.
+    fn known(url: &str) -> Option<DatabaseUrl> {
+        match DatabaseUrl::parse(url) {
+            Err(DatabaseError::NoClients) => None,
+            url => Some(url.unwrap()),
+        }
+    }
+
     proptest! {
         #[test]
         fn a_plan_reads_back_as_it_was_written(
@@ -495,7 +503,7 @@ mod tests {
                 count,
                 name,
                 alerts: alerts.iter().map(|text| text.parse().unwrap()).collect(),
-                databases: urls.iter().map(|url| DatabaseUrl::parse(url).unwrap()).collect(),
+                databases: urls.iter().filter_map(|url| known(url)).collect(),
                 attach: paths.clone(),
                 command: if command { paths } else { Vec::new() },
             }));

@@ -132,12 +132,17 @@ mod tests {
             files(&|name| set.iter().find(|(n, _)| n == name).map(|(_, value)| value.clone()))
         };
         let host = PathBuf::from(HOST_FILE);
-        let home = PathBuf::from("/home/a/.config/iosonde/config.toml");
-        assert_eq!(found(&[("HOME", "/home/a")]), [host.clone(), home.clone()]);
-        let set = [("HOME", "/home/a"), ("XDG_CONFIG_HOME", "relative")];
+        // A path of Windows is whole with its drive.
+        let (a, c) = if cfg!(windows) { ("C:/home/a", "C:/c") } else { ("/home/a", "/c") };
+        let below = |directory: &str, path: &str| Path::new(directory).join(path);
+        let home = below(a, ".config/iosonde/config.toml");
+        assert_eq!(found(&[("HOME", a)]), [host.clone(), home.clone()]);
+        let set = [("HOME", a), ("XDG_CONFIG_HOME", "relative")];
         assert_eq!(found(&set), [host.clone(), home]);
-        let set = [("HOME", "/home/a"), ("XDG_CONFIG_HOME", "/c")];
-        assert_eq!(found(&set), [host.clone(), "/c/iosonde/config.toml".into()]);
+        let set = [("HOME", a), ("XDG_CONFIG_HOME", c)];
+        assert_eq!(found(&set), [host.clone(), below(c, "iosonde/config.toml")]);
+        let set = [("APPDATA", c)];
+        assert_eq!(found(&set), [host.clone(), below(c, "iosonde/config.toml")]);
         assert_eq!(found(&[]), [host]);
         assert_eq!(
             found(&[("HOME", "/home/a"), (FILE_VARIABLE, "/x.toml")]),

@@ -175,10 +175,11 @@ mod tests {
 
     #[test]
     fn a_file_says_what_it_sets_and_where() {
-        let text = "# settings\nhistory = \"/h.db\"\nsize = \"20G\"\n\nlanguage = \"de\"\n";
-        let settings = taken(text).unwrap();
+        let db = if cfg!(windows) { "C:/h.db" } else { "/h.db" };
+        let text = format!("# settings\nhistory = \"{db}\"\nsize = \"20G\"\n\nlanguage = \"de\"\n");
+        let settings = taken(&text).unwrap();
         let at = |line| Source::File("/c.toml".into(), line);
-        assert_eq!(settings.history, Some(Set { value: "/h.db".into(), source: at(2) }));
+        assert_eq!(settings.history, Some(Set { value: db.into(), source: at(2) }));
         assert_eq!(settings.size, Some(Set { value: Bytes(20 << 30), source: at(3) }));
         assert_eq!(settings.language, Some(Set { value: "de".to_owned(), source: at(5) }));
         assert_eq!(settings.limits, None);

@@ -337,7 +337,9 @@ mod tests {
         assert_eq!(found.config, *config);
         let steps = config.runs().steps;
         assert_eq!(steps.len(), 1);
-        config.workload(&steps[0], &Drives::default()).unwrap().workload
+        // On Windows, too, the devices are those of Linux.
+        let drives = Drives::default().on_windows(false);
+        config.workload(&steps[0], &drives).unwrap().workload
     }
 
     #[test]

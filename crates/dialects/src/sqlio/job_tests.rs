@@ -8,7 +8,7 @@ use results::Latency;
 
 fn drives() -> Drives {
     let lines = ["E=/mnt/e", "F=/mnt/f", "9=/dev/sdj"];
-    Drives::new(lines.iter().map(|l| l.parse::<Drive>().unwrap()).collect())
+    Drives::new(lines.iter().map(|l| l.parse::<Drive>().unwrap()).collect()).on_windows(false)
 }
 
 fn command(line: &str) -> Command {

@@ -276,13 +276,16 @@ mod tests {
         assert!(checked(usual()).is_ok());
         let here = MonitorPlan { targets: vec![place.path().to_owned()], ..usual() };
         assert!(checked(here).is_ok());
-        let elsewhere = MonitorPlan { targets: vec!["/etc".into()], ..usual() };
+        let elsewhere = MonitorPlan { targets: vec![std::env::temp_dir()], ..usual() };
         assert!(checked(elsewhere).unwrap_err().contains("does not allow"));
         let command = MonitorPlan { command: vec!["id".into()], ..usual() };
         assert!(checked(command).unwrap_err().contains("starts no program"));
         let file = MonitorPlan { attach: vec!["/etc/hostname".into()], ..usual() };
         assert!(checked(file).unwrap_err().contains("attaches no files"));
         let database = json!({ "job": "monitor", "databases": ["postgres://u@db/x"] });
-        assert!(allowed.check(database, false).unwrap_err().contains("connects to nothing"));
+        let refused = allowed.check(database, false).unwrap_err();
+        // A build without clients cannot even read the plan.
+        let unread = refused.contains("without") || refused.contains("this build");
+        assert!(unread || refused.contains("connects to nothing"), "{refused}");
     }
 }

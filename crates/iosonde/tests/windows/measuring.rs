@@ -44,6 +44,20 @@ fn an_assessment_ends_in_a_report() {
 }
 
 #[test]
+fn two_runs_are_compared() {
+    let (place, data) = place();
+    let short = ["--overfill", "--size", "16M", "--seconds", "0.3", "--warmup", "0"];
+    for tag in ["before", "after"] {
+        place.json(&[&["run", data.as_str(), "--tag", tag], &short[..]].concat());
+    }
+    let compared = place.json(&["history", "compare", "@before", "@after"]);
+    assert_eq!(compared["differences"], serde_json::json!([]), "{compared:#}");
+    // One run of each says nothing for sure, whatever the storage does.
+    assert_eq!(compared["verdict"], "cannot_tell", "{compared:#}");
+    assert_eq!(compared["loads"].as_array().unwrap().len(), 1, "{compared:#}");
+}
+
+#[test]
 fn a_knee_is_looked_for() {
     let (place, data) = place();
     let short = ["--overfill", "--size", "16M", "--seconds", "0.2", "--settle", "0", "--to", "8"];
