@@ -159,11 +159,11 @@ mod tests {
     }
 
     /// Makes a link to a directory that may not be there; false where the system makes none.
-    fn symlink(to: PathBuf, at: PathBuf) -> bool {
+    fn symlink(to: &Path, at: &Path) -> bool {
         #[cfg(unix)]
-        std::os::unix::fs::symlink(to, &at).unwrap();
+        std::os::unix::fs::symlink(to, at).unwrap();
         #[cfg(windows)]
-        std::os::windows::fs::symlink_dir(to, &at).unwrap();
+        std::os::windows::fs::symlink_dir(to, at).unwrap();
         at.is_symlink()
     }
 
@@ -176,11 +176,11 @@ mod tests {
         for name in ["in", "in/deep", "in-other", "out"] {
             fs::create_dir(root.join(name)).unwrap();
         }
-        if !symlink(root.join("in"), root.join("alias")) {
+        if !symlink(&root.join("in"), &root.join("alias")) {
             return testing::skip("hosts::agent::allowed", "this Wine makes no symbolic links");
         }
-        symlink(root.join("out"), root.join("in/link"));
-        symlink(root.join("out/none"), root.join("in/dangling"));
+        symlink(&root.join("out"), &root.join("in/link"));
+        symlink(&root.join("out/none"), &root.join("in/dangling"));
         let allowed = Allowed { paths: vec![root.join("alias")], destroy: Vec::new() };
         let checked = |name: &str| allowed.check(plan(workload(&root.join(name), 50)), false);
         for name in ["in", "in/deep", "in/new.test", "alias/deep", "in/deep/../new.test"] {
