@@ -100,8 +100,8 @@ impl Segments {
     }
 }
 
-/// Without a timer, waits follow the system's tick, which is up to 15.6 ms unless a program asks for
-/// a shorter one.
+/// Without a timer, waits follow the system's tick, which is up to 15.6 ms unless a program asks
+/// for a shorter one.
 fn shorten_ticks() {
     static ONCE: Once = Once::new();
     // SAFETY: takes a plain number. Where the system has no such tick, waits end later.
