@@ -44,7 +44,7 @@ fn diskspd_runs_under_its_name() {
     assert_eq!(place.list(&[]).len(), 2);
 }
 
-/// What DiskSpd's own pages tell people to type, shortened; `-c`, the file and the time are added.
+/// Each option that people type most, in twenty lines; `-c`, the file and the time are added.
 const LINES: [&str; 20] = [
     "-b4K -r -o8 -t2 -w0",
     "-b8K -r -w30 -Sh -L -o4 -t2",
