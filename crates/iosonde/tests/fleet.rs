@@ -326,6 +326,27 @@ fn one_host_that_is_not_armed_cancels_for_all() {
     assert_eq!(site.place.list(&[]).len(), 0, "something was measured");
 }
 
+/// A host whose disk takes seconds to keep a result is there, and is not lost.
+#[test]
+fn a_host_that_waits_for_its_disk_is_not_lost() {
+    let inject = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync"];
+    let delay = "inject=fsync:delay_enter=4000000";
+    let try_out = Command::new("strace").args(inject).args(["-e", delay, "true"]).status();
+    if !try_out.is_ok_and(|status| status.success()) {
+        return testing::skip("fleet::a_host_that_waits_for_its_disk_is_not_lost", "no strace");
+    }
+    let slow = format!(
+        "[ $host = b ] && exec strace {} -e {delay} sh -c \"exec $*\"\nexec sh -c \"exec $*\"",
+        inject.join(" ")
+    );
+    let site = Site::with(&slow);
+    let args = [&NULL[..], &["--seconds", "1", "--json", "--on-loss", "continue"]].concat();
+    let output = site.run("a,b", &args);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(document["measurements"].as_array().unwrap().len(), 2);
+}
+
 /// Everything that a host says takes its time: intervals are late, and none is missing.
 #[test]
 fn a_slow_network_loses_no_interval() {

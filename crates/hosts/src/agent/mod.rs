@@ -38,9 +38,6 @@ use crate::reach::of_nats;
 /// The agent looks at its clock this often.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Between two signs of life.
-const HEARTBEAT_NS: u64 = 1_000_000_000;
-
 /// What the user of a host says when the agent is started.
 #[derive(Debug, Clone)]
 pub struct AgentOptions {
@@ -175,7 +172,6 @@ struct Server {
 impl Server {
     fn serve(mut self, inputs: &Receiver<Input>, stop: &AtomicBool) {
         self.hello();
-        let mut heartbeat_ns = 0;
         while !self.leaving || self.load.is_some() {
             if let Ok(input) = inputs.recv_timeout(TICK) {
                 let actions = self.take(input);
@@ -184,10 +180,7 @@ impl Server {
             let now = Clock::get().now();
             let actions = self.agent.tick(now);
             self.act(actions);
-            if now >= heartbeat_ns {
-                heartbeat_ns = now + HEARTBEAT_NS;
-                self.outbox.offer(&ToCoordinator::Heartbeat);
-            }
+            self.outbox.at_work(now);
             if stop.load(Ordering::Relaxed) && !self.leaving {
                 self.leave("a signal");
             }
@@ -218,6 +211,8 @@ impl Server {
             }
             Input::Measured(measurement) => {
                 self.measured = true;
+                // The load has ended. Keeping its result may take a busy disk some time.
+                self.audit.note(&self.run, "end", "");
                 if let Err(text) = self.keepsake.keep(&measurement) {
                     self.audit.note(&self.run, "not-kept", &text);
                 }
@@ -249,8 +244,8 @@ impl Server {
                     self.outbox.send(&ToCoordinator::Answer { number, answer });
                 }
                 Action::Start(at_ns) => {
-                    self.audit.note(&self.run, "start", "");
                     self.load.iter().for_each(|load| load.start(at_ns));
+                    self.audit.note(&self.run, "start", "");
                 }
                 Action::CallOff => self.stop("cancel"),
                 Action::Stop => self.stop("stop"),
@@ -300,16 +295,17 @@ impl Server {
         }
     }
 
+    /// The load first: the disk of the audit may be the one that is slow.
     fn stop(&mut self, command: &str) {
-        self.audit.note(&self.run, command, "");
         self.load.iter().for_each(Load::stop);
+        self.audit.note(&self.run, command, "");
     }
 
     /// Serves nobody any more once the load has ended.
     fn leave(&mut self, why: &str) {
-        self.audit.note(&self.run, "leave", why);
         self.leaving = true;
         self.load.iter().for_each(Load::stop);
+        self.audit.note(&self.run, "leave", why);
     }
 
     fn happened(&mut self, event: &Event) {
@@ -335,8 +331,12 @@ impl Server {
     fn ended(&mut self, ended: Result<(), String>) {
         self.load = None;
         self.agent.ended();
-        let about = ended.as_ref().err().map_or("", String::as_str);
-        self.audit.note(&self.run, "end", about);
+        match &ended {
+            Err(reason) if self.measured => self.audit.note(&self.run, "not-kept", reason),
+            Err(reason) => self.audit.note(&self.run, "end", reason),
+            Ok(()) if self.measured => {}
+            Ok(()) => self.audit.note(&self.run, "end", ""),
+        }
         match ended {
             Err(reason) if !self.measured => {
                 self.outbox.send(&ToCoordinator::Failed { run: self.run.clone(), reason });

@@ -2,11 +2,12 @@
 
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use engine::Clock;
 use fleet::ToCoordinator;
 
 /// Messages that may wait before events are dropped. The coordinator sees the gap in their numbers.
@@ -15,10 +16,19 @@ const WAITING_MAX: usize = 1024;
 /// How long the end of the program waits for a slow network.
 const FLUSH: Duration = Duration::from_secs(10);
 
-/// Sends messages in a separate thread, in their order.
+/// Between two signs of life.
+const HEARTBEAT_NS: u64 = 1_000_000_000;
+
+/// An agent that keeps a result waits for its disk, which other programs may use for seconds. One
+/// that waits for longer than this counts as lost.
+const STUCK_NS: u64 = 30_000_000_000;
+
+/// Sends messages in a separate thread, in their order, and signs of life between them.
 pub(crate) struct Outbox {
     sender: Sender<Vec<u8>>,
     waiting: Arc<AtomicUsize>,
+    /// When the agent was last seen at work.
+    at_work_ns: Arc<AtomicU64>,
     thread: JoinHandle<()>,
 }
 
@@ -27,9 +37,15 @@ impl Outbox {
     pub(crate) fn new(output: impl Write + Send + 'static) -> Self {
         let (sender, lines) = channel();
         let waiting = Arc::new(AtomicUsize::new(0));
-        let left = Arc::clone(&waiting);
-        let thread = thread::spawn(move || write(output, &lines, &left));
-        Self { sender, waiting, thread }
+        let at_work_ns = Arc::new(AtomicU64::new(Clock::get().now()));
+        let (left, seen_ns) = (Arc::clone(&waiting), Arc::clone(&at_work_ns));
+        let thread = thread::spawn(move || write(output, &lines, &left, &seen_ns));
+        Self { sender, waiting, at_work_ns, thread }
+    }
+
+    /// The agent is at work at this moment.
+    pub(crate) fn at_work(&self, now_ns: u64) {
+        self.at_work_ns.store(now_ns, Ordering::Relaxed);
     }
 
     /// Sends what must not be lost.
@@ -57,13 +73,42 @@ impl Outbox {
     }
 }
 
-fn write(mut output: impl Write, lines: &Receiver<Vec<u8>>, left: &AtomicUsize) {
-    let mut broken = false;
-    for line in lines {
-        // That the coordinator is gone is heard on the other pipe.
-        broken = broken || output.write_all(&line).and_then(|()| output.flush()).is_err();
-        left.fetch_sub(1, Ordering::Relaxed);
+fn write(
+    mut output: impl Write,
+    lines: &Receiver<Vec<u8>>,
+    left: &AtomicUsize,
+    at_work_ns: &AtomicU64,
+) {
+    let clock = Clock::get();
+    let mut heartbeat = serde_json::to_vec(&ToCoordinator::Heartbeat).unwrap_or_default();
+    heartbeat.push(b'\n');
+    let (mut broken, mut wrote_ns) = (false, clock.now());
+    // That the coordinator is gone is heard on the other pipe.
+    let mut put = |line: &[u8]| {
+        broken = broken || output.write_all(line).and_then(|()| output.flush()).is_err();
+    };
+    loop {
+        let due_ns = wrote_ns.saturating_add(HEARTBEAT_NS);
+        let wait = Duration::from_nanos(due_ns.saturating_sub(clock.now()));
+        match lines.recv_timeout(wait) {
+            Ok(line) => {
+                put(&line);
+                left.fetch_sub(1, Ordering::Relaxed);
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                if is_alive(clock.now(), at_work_ns.load(Ordering::Relaxed)) {
+                    put(&heartbeat);
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        wrote_ns = clock.now();
     }
+}
+
+/// Whether an agent that was last seen at work then is alive.
+fn is_alive(now_ns: u64, at_work_ns: u64) -> bool {
+    now_ns.saturating_sub(at_work_ns) < STUCK_NS
 }
 
 #[cfg(test)]
@@ -85,6 +130,33 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    /// Every line goes to a channel.
+    struct Lines(Sender<Vec<u8>>);
+
+    impl Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let _ = self.0.send(bytes.to_vec());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A disk that is busy for seconds is no reason to be lost; one that never answers is.
+    #[test]
+    fn an_agent_that_waits_for_its_disk_is_alive() {
+        let (written, lines) = channel();
+        // Nobody says anything, as while a result is kept.
+        let outbox = Outbox::new(Lines(written));
+        let line = lines.recv().unwrap();
+        assert_eq!(fleet::parse::<ToCoordinator>(&line).unwrap(), ToCoordinator::Heartbeat);
+        outbox.close();
+        assert!(is_alive(9_000_000_000, 1_000_000_000));
+        assert!(!is_alive(40_000_000_000, 1_000_000_000));
     }
 
     #[test]
