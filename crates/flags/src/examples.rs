@@ -30,7 +30,10 @@ pub const EXAMPLES: [(&str, &[&str]); 66] = [
     ),
     (
         "fleet assess",
-        &["iosonde fleet assess --ssh db1,db2 /mnt/vol/{host} --size 8G --for postgres"],
+        &[
+            "iosonde fleet assess --ssh db1,db2 /mnt/vol/{host} --size 8G --for postgres",
+            "iosonde fleet assess --ssh db1,db2 /mnt/vol/{host}.test --size 8G --together",
+        ],
     ),
     (
         "fleet validate",

@@ -34,5 +34,5 @@ pub use look::{FleetHosts, HostReport, LookRequest, SharedStorage, TargetReport,
 pub use plan::planned;
 pub use reach::{SiteRequest, init, of_site, renew, revoke, up};
 pub use resume::{ResumeRequest, resume};
-pub use run::{conduct, over, with_managers};
+pub use run::{as_one, conduct, over, with_managers};
 pub use watching::Watching;

@@ -115,6 +115,13 @@ pub(crate) fn check(plan: &FleetPlan) -> Result<(), JobError> {
             return usage("a plan in rounds is for one host; leave out its `rounds`");
         }
         Plan::Sweep(_) => return on_loss(plan),
+        Plan::Assess(options) if plan.together && options.size.is_none() => {
+            return usage(
+                "an assessment of all hosts together needs the size of each host's file: name it \
+                 with `--size`",
+            );
+        }
+        Plan::Assess(_) if plan.together => return on_loss(plan),
         Plan::Assess(_) | Plan::Validate(_) | Plan::Monitor(_) => return Ok(()),
         other => {
             return Err(JobError::Usage(format!(
@@ -194,6 +201,7 @@ mod tests {
             hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
             on_loss: OnLoss::Abort,
             reach: FleetReach::default(),
+            together: false,
             plan: Box::new(Plan::Run(Box::new(Workload::single(target, Stream::default())))),
         }
     }

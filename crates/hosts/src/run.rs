@@ -147,7 +147,22 @@ pub fn over(
         LossPolicy::Abort => OnLoss::Abort,
         LossPolicy::Continue => OnLoss::Continue,
     };
-    Plan::Fleet(Box::new(FleetPlan { hosts, on_loss, reach, plan: Box::new(plan) }))
+    Plan::Fleet(Box::new(FleetPlan {
+        hosts,
+        on_loss,
+        reach,
+        together: false,
+        plan: Box::new(plan),
+    }))
+}
+
+/// The plan of an assessment of all hosts together; any other as it is.
+#[must_use]
+pub fn as_one(plan: Plan) -> Plan {
+    match plan {
+        Plan::Fleet(fleet) => Plan::Fleet(Box::new(FleetPlan { together: true, ..*fleet })),
+        plan => plan,
+    }
 }
 
 /// A load as agents are sent it.

@@ -14,7 +14,7 @@ use jobs::{Conducted, Event, FleetPlan, JobError, Plan, Session, conduct_one, sw
 use results::{Document, Environment, Measurement, ThreadResult};
 use serde_json::Value;
 use survey::{Bench, Setup, Stand};
-use workload::{Nanoseconds, TargetFacts, Workload, show_ns};
+use workload::{Nanoseconds, RateLimit, Target, TargetFacts, Workload, show_ns};
 
 use crate::combined::combined;
 use crate::places::Places;
@@ -45,7 +45,12 @@ pub(crate) fn search(
 ) -> Result<Conducted, JobError> {
     let reach = Reach::from(&plan.reach);
     let mut inner = plan.plan.as_ref().clone();
+    let own;
     let (targets, artificial) = match &inner {
+        Plan::Assess(options) => {
+            own = vec![Target { path: options.target.clone(), size_bytes: options.size }];
+            (&own, options.engine.is_artificial())
+        }
         Plan::Knee(options) => (&options.setup.targets, options.setup.engine.is_artificial()),
         Plan::Scale(options) => (&options.setup.targets, options.setup.engine.is_artificial()),
         Plan::Sweep(sweep) => (&sweep.targets, sweep.engine.is_artificial()),
@@ -78,6 +83,7 @@ pub(crate) fn search(
         runs: 0,
         keep: session.permissions.keep,
         with_threads: matches!(inner, Plan::Cycle(_)),
+        share_rates: matches!(inner, Plan::Assess(_)),
         skews_ns: Vec::new(),
         bound_ns: 0,
         earlier,
@@ -96,6 +102,15 @@ fn search_on(
 ) -> Result<Conducted, JobError> {
     let permissions = session.permissions.clone();
     match inner {
+        Plan::Assess(options) => {
+            let mut options = options.as_ref().clone();
+            options.permissions = permissions;
+            let targets = bench.places.targets();
+            conduct_one(session, plan, |stop, observe| {
+                let found = survey::assess_on(bench, targets, &options, stop, observe)?;
+                Ok(Document::Assessment(Box::new(found)))
+            })
+        }
         Plan::Knee(options) => {
             let mut options = options.as_ref().clone();
             options.setup.permissions = permissions;
@@ -152,6 +167,8 @@ struct FleetBench<'t> {
     keep: bool,
     /// Points have what each thread did.
     with_threads: bool,
+    /// A rate is that of all hosts, of which each has the same part.
+    share_rates: bool,
     /// Of each point, the time between the first start and the last.
     skews_ns: Vec<u64>,
     /// How well the clocks were known at worst.
@@ -169,7 +186,11 @@ impl FleetBench<'_> {
     }
 
     fn plans(&self, workload: &Workload) -> Result<Vec<Option<Value>>, EngineError> {
-        let part = |host| match self.places.part(host, workload) {
+        let mut workload = workload.clone();
+        if self.share_rates {
+            share_rates(&mut workload, self.hosts.len());
+        }
+        let part = |host| match self.places.part(host, &workload) {
             Some(part) => sent(&part).map_err(|error| EngineError::Elsewhere(error.to_string())),
             None => Ok(None),
         };
@@ -228,6 +249,14 @@ impl FleetBench<'_> {
             ),
         ]);
         method
+    }
+}
+
+/// The part of one host in the rates of a load.
+fn share_rates(workload: &mut Workload, hosts: usize) {
+    for rate in workload.streams.iter_mut().filter_map(|stream| stream.rate.as_mut()) {
+        let (RateLimit::Iops(limit) | RateLimit::MibPerS(limit)) = &mut rate.limit;
+        *limit /= hosts as f64;
     }
 }
 
@@ -367,5 +396,30 @@ impl Stand for FleetStand<'_, '_> {
         let whole = combined(&workload, &hosts, done, &self.environment);
         let whole = whole.map_err(EngineError::Elsewhere)?;
         Ok(Measurement { threads_detail: threads, ..whole })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::{Arrival, Rate, Stream};
+
+    #[test]
+    fn a_rate_of_all_hosts_is_shared_by_them() {
+        let stream = |limit| {
+            let rate = Some(Rate { limit, arrival: Arrival::Poisson });
+            Stream { rate, ..Stream::default() }
+        };
+        let streams = vec![
+            stream(RateLimit::Iops(8000.0)),
+            stream(RateLimit::MibPerS(80.0)),
+            Stream::default(),
+        ];
+        let mut workload = Workload { streams, ..Workload::default() };
+        share_rates(&mut workload, 8);
+        let limits: Vec<_> =
+            workload.streams.iter().map(|stream| stream.rate.map(|rate| rate.limit)).collect();
+        let part = [Some(RateLimit::Iops(1000.0)), Some(RateLimit::MibPerS(10.0)), None];
+        assert_eq!(limits, part);
     }
 }

@@ -23,6 +23,10 @@ pub struct FleetPlan {
     /// The way to the hosts.
     #[serde(default, skip_serializing_if = "FleetReach::is_usual")]
     pub reach: FleetReach,
+    /// An assessment is of all hosts together: each load is on all of them at once, and what they
+    /// do is judged as one. Otherwise each host does its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub together: bool,
     /// What they do. `{host}` in the path of a target stands for the name of the host.
     pub plan: Box<Plan>,
 }
@@ -74,13 +78,19 @@ impl FleetPlan {
     /// the hosts make one measurement after the other together.
     #[must_use]
     pub fn is_each_by_itself(&self) -> bool {
-        matches!(self.plan.as_ref(), Plan::Assess(_) | Plan::Validate(_) | Plan::Monitor(_))
+        match self.plan.as_ref() {
+            Plan::Assess(_) => !self.together,
+            plan => matches!(plan, Plan::Validate(_) | Plan::Monitor(_)),
+        }
     }
 
     /// Whether it is a search: one point after the other, each on all hosts at once.
     #[must_use]
     pub fn is_search(&self) -> bool {
-        matches!(self.plan.as_ref(), Plan::Knee(_) | Plan::Scale(_) | Plan::Sweep(_))
+        match self.plan.as_ref() {
+            Plan::Assess(_) => self.together,
+            plan => matches!(plan, Plan::Knee(_) | Plan::Scale(_) | Plan::Sweep(_)),
+        }
     }
 
     pub(crate) fn kind(&self) -> &'static str {
@@ -176,7 +186,12 @@ impl Job for FleetPlan {
             Plan::Cycle(plan) => plan.work(),
             Plan::Assess(options) => {
                 let time = crate::experiments::assess_time(options.pace);
-                vec![format!("each host assesses its own target: takes {time} besides")]
+                let how = if self.together {
+                    "every load is on all hosts at once and judged as one"
+                } else {
+                    "each host assesses its own target"
+                };
+                vec![format!("{how}: takes {time} besides")]
             }
             Plan::Validate(plan) => {
                 let time = show_duration(plan.seconds);

@@ -448,6 +448,16 @@ impl<'a> Lab<'a> {
         }
     }
 
+    /// The name of the experiment, and when it began.
+    pub(crate) fn begun(&self) -> (String, String) {
+        (self.begun.id.clone(), self.begun.started.to_string())
+    }
+
+    /// What ends it early.
+    pub(crate) fn stop(&self) -> &'a AtomicBool {
+        self.stop
+    }
+
     /// The whole paths of the targets.
     pub(crate) fn targets(&self) -> Vec<PathBuf> {
         self.setup.targets.iter().map(|t| self.stand.resolved(&t.path)).collect()

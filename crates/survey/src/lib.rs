@@ -28,7 +28,7 @@ mod volumes;
 mod warnings;
 mod watching;
 
-pub use assess::{AssessOptions, assess, assess_sides, assess_size_rule};
+pub use assess::{AssessOptions, assess, assess_on, assess_sides, assess_size_rule};
 pub use bench::{Bench, Here, Stand};
 pub use claims::{ClaimsError, parse_claims};
 pub use cycle::{CycleOptions, KeepStep, cycle_on};

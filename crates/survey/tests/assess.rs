@@ -7,8 +7,8 @@ use engine::Permissions;
 use results::knee::Reached;
 use results::verdict::{Class, Database, Grade, Role, Sureness, Verdict};
 use results::{Assessment, Pace, Status};
-use survey::{AssessOptions, Progress, assess, limits_of, roles_of};
-use workload::{Bytes, EngineChoice, Mode, Nanoseconds, SimBucket, SimDevice, SimStall};
+use survey::{AssessOptions, Here, Progress, assess, assess_on, limits_of, roles_of};
+use workload::{Bytes, EngineChoice, Mode, Nanoseconds, SimBucket, SimDevice, SimStall, Target};
 
 fn options(sim: SimDevice) -> AssessOptions {
     AssessOptions {
@@ -460,4 +460,27 @@ fn what_did_not_last_is_a_warning() {
     let said = warning(&found).unwrap();
     assert!(said.contains("the storage did 4") || said.contains("the storage did 5"), "{said}");
     assert_eq!(warning(&of(device(8, 1))), None);
+}
+
+/// On a bench, as over several hosts, windows have one length, and the verdicts are those of the
+/// same storage.
+#[test]
+fn what_is_elsewhere_is_judged_by_the_same_limits() {
+    let needs = survey::parse_needs("oltp=2000iops,log=500/s", Database::Generic).unwrap();
+    let options = AssessOptions { needs, ..options(device(8, 1)) };
+    let (stop, target) = (AtomicBool::new(false), "sim".into());
+    let here = assess(&options, &stop, &mut |_| ()).unwrap();
+    let targets = vec![Target { path: target, size_bytes: options.size }];
+    let on = |options: &AssessOptions, targets| {
+        assess_on(&mut Here, targets, options, &stop, &mut |_| ())
+    };
+    let there = on(&options, targets.clone()).unwrap();
+    for (one, other) in here.verdicts.iter().zip(&there.verdicts) {
+        assert_eq!((one.role, one.grade), (other.role, other.grade), "{}", other.headline);
+    }
+    let seconds: Vec<f64> = there.ramps[0].points.iter().map(|m| m.seconds).collect();
+    assert!(seconds.iter().all(|s| (s - seconds[0]).abs() < 1e-9), "{seconds:?}");
+    let unsized_options = AssessOptions { size: None, ..options };
+    let refused = on(&unsized_options, targets).unwrap_err().to_string();
+    assert!(refused.contains("several hosts together"), "{refused}");
 }

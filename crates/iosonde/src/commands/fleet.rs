@@ -259,6 +259,11 @@ pub(crate) struct FleetAssessArgs {
     #[arg(long, value_name = "POLICY", default_value = "abort")]
     pub on_loss: LossPolicy,
 
+    /// Put each load on all hosts at once and judge what they get together, as one storage system;
+    /// needs --size, which is that of each host's file
+    #[arg(long)]
+    pub together: bool,
+
     #[command(flatten)]
     pub load: AssessLoad,
 
@@ -461,8 +466,9 @@ pub(crate) fn fleet(command: &FleetCommand, stop: &AtomicBool) -> Result<Outcome
             search(&plan, &sweep::manners(sweep)?, rehearsal, stop)
         }
         FleetCommand::Assess(args) => {
-            let FleetAssessArgs { reach, on_loss, load, output } = args.as_ref();
+            let FleetAssessArgs { reach, on_loss, together, load, output } = args.as_ref();
             let plan = reach.over(assess::plan(load)?, *on_loss, None)?;
+            let plan = if *together { hosts::as_one(plan) } else { plan };
             conduct(&plan, &load.target.conduct, output, stop)
         }
         FleetCommand::Validate(args) => validate_each(args, stop),

@@ -109,6 +109,36 @@ fn every_host_assesses_its_own_storage() {
     assert!(!found["verdicts"].as_array().unwrap().is_empty());
 }
 
+/// Each load is on all hosts at once, and there is one verdict for each role: of the sum of all
+/// hosts, and of a histogram with the I/Os of all.
+#[test]
+fn all_hosts_together_are_assessed_as_one() {
+    let site = Site::new();
+    let args = ["/x", "--engine", "null", "--pace", "quick", "--together", "--json"];
+    let refused = site.plain("assess", "a,b", &args).output().unwrap();
+    assert_eq!(code(&refused), 2, "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("`--size`"), "{}", stderr(&refused));
+    let args = [&args[..], &["--size", "64M", "--need", "oltp=1000"]].concat();
+    let running = Running::start_at(site.plain("assess", "a,b", &args), "\"number\":4,");
+    signal(running.child.id(), "-INT");
+    let (document, code) = running.end();
+    assert_eq!((code, &document["status"]), (130, &json!("interrupted")));
+    assert_eq!(document["schema"], "iosonde.assessment/1");
+    assert_eq!(document["target"], "a:/x, b:/x");
+    assert!(!document["verdicts"].as_array().unwrap().is_empty());
+    let points = document["ramps"][0]["points"].as_array().unwrap();
+    assert!(!points.is_empty(), "{document}");
+    let ios = |m: &Value| m["total"]["ios"].as_u64().unwrap();
+    for point in points {
+        let own: Vec<u64> = hosts_of(point).iter().map(|host| ios(&host["measurement"])).collect();
+        assert_eq!((own.len(), own.iter().sum::<u64>()), (2, ios(point)));
+    }
+}
+
+fn hosts_of(point: &Value) -> &Vec<Value> {
+    point["hosts"].as_array().unwrap()
+}
+
 /// Two managers of one configuration work on two hosts, and IOMeter's file has both.
 #[test]
 fn managers_of_iometer_work_on_their_hosts() {

@@ -296,8 +296,7 @@ fn hosts_in_network_namespaces_start_together() {
         }
     };
     let home = place.directory().display();
-    let agent =
-        format!("env HOME={home} IOSONDE_HISTORY={home}/agents.db IOSONDE_CONFIG= {PROGRAM}");
+    let agent = format!("env HOME={home} IOSONDE_CONFIG= {PROGRAM}");
     let (hosts_of, ssh) = (network.hosts(), network.ssh());
     let reached = ["fleet", "run", "--ssh", &hosts_of, "--ssh-command", &ssh, "--agent", &agent];
     let reached = [&reached[..], &NULL, &["--warmup", "0", "--json", "--seconds"]].concat();

@@ -184,7 +184,7 @@ fn is_log(load: &Load) -> bool {
 impl Session<'_, '_> {
     /// Everything that is measured next to something else.
     pub(super) fn sides(&mut self, loads: &[Load]) {
-        let areas = Areas::of(self.lab.prepared()[0].size_bytes());
+        let areas = Areas::of(super::conclude::smallest(&self.lab.facts()).size_bytes);
         let database = self.options.database;
         let sides = self.timing.sides;
         if let Some((timing, companion)) = sides.log.zip(Companion::of_log(database, &areas)) {

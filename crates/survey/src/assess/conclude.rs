@@ -4,7 +4,8 @@ use analysis::alignment::{self, Alignment};
 use analysis::honesty::{self, Honesty};
 use analysis::levels::{self, LevelChange};
 use analysis::verdict::Extent;
-use results::{Environment, Measurement, PatternResult, Ramp, Repeats, Status};
+use results::{Environment, HostMeasurement, Measurement, PatternResult, Ramp, Repeats, Status};
+use workload::{TargetFacts, show_number};
 
 use super::plan::{Load, PLAIN_WRITE, SHIFTED};
 use crate::{doubts, medium};
@@ -56,6 +57,38 @@ impl Changed {
     /// All changes, in the order of the loads.
     pub(super) fn all(&self) -> impl Iterator<Item = &LevelChange> {
         self.loads.iter().map(|(_, change, _)| change)
+    }
+}
+
+/// A host below this share of what the hosts did on average is worth a word.
+const UNEVEN: f64 = 0.7;
+
+/// Hosts that did much less than the others, of each load the slowest: the sum does not show them.
+pub(super) fn uneven(patterns: &[PatternResult]) -> Vec<String> {
+    let word = |pattern: &PatternResult| {
+        let hosts = &pattern.measurement.hosts;
+        let iops = |host: &HostMeasurement| host.measurement.total.iops;
+        let least = hosts.iter().min_by(|a, b| iops(a).total_cmp(&iops(b)))?;
+        let mean = hosts.iter().map(iops).sum::<f64>() / hosts.len() as f64;
+        (iops(least) < UNEVEN * mean).then(|| {
+            format!(
+                "{}: the host `{}` did {} I/Os each second, and the hosts {} on average. What is \
+                 judged is their sum, which hides that.",
+                pattern.title,
+                least.name,
+                show_number(iops(least)),
+                show_number(mean)
+            )
+        })
+    };
+    patterns.iter().filter_map(word).collect()
+}
+
+/// What every target has: the bytes of the smallest, and the coarsest boundaries.
+pub(super) fn smallest(facts: &[TargetFacts]) -> TargetFacts {
+    TargetFacts {
+        size_bytes: facts.iter().map(|f| f.size_bytes).min().unwrap_or(0),
+        direct_align_bytes: facts.iter().map(|f| f.direct_align_bytes).max().unwrap_or(1),
     }
 }
 
@@ -157,4 +190,32 @@ pub(super) fn warnings(
 ) -> Vec<String> {
     let doubts = doubts::each_once(all(ramps, patterns));
     size.map(str::to_owned).into_iter().chain(doubts).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_the_sum_hides_is_named() {
+        let pattern = |iops: &[f64]| {
+            let mut pattern = PatternResult {
+                name: "oltp".to_owned(),
+                title: "8 KiB random read".to_owned(),
+                operation: String::new(),
+                measurement: testing::measurement("1", workload::Workload::default()),
+            };
+            let own = |(at, iops): (usize, &f64)| {
+                let mut measurement = testing::measurement("1", workload::Workload::default());
+                measurement.total.iops = *iops;
+                let name = format!("h{at}");
+                HostMeasurement { name, late_ns: None, from_s: 0.0, measurement }
+            };
+            pattern.measurement.hosts = iops.iter().enumerate().map(own).collect();
+            pattern
+        };
+        assert!(uneven(&[pattern(&[]), pattern(&[100.0, 90.0, 80.0])]).is_empty());
+        let found = uneven(&[pattern(&[100.0, 20.0, 100.0])]);
+        assert!(found.len() == 1 && found[0].contains("`h1` did 20"), "{found:?}");
+    }
 }

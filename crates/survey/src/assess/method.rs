@@ -1,20 +1,28 @@
 //! How an assessment was made, in sentences.
 
-use engine::PreparedTarget;
 use workload::Mode;
 
 use super::plan::{Load, PLAIN_WRITE, Timing};
 use super::{AssessOptions, beside};
 use crate::lab;
 
+/// What the I/O went to.
+pub(super) struct Place {
+    /// The whole paths.
+    pub(super) targets: String,
+    /// What is known of their content, in a phrase.
+    pub(super) content: String,
+    /// They are on several hosts, which have every load at once.
+    pub(super) together: bool,
+}
+
 /// How it was measured, sentence by sentence.
 pub(super) fn sentences(
     options: &AssessOptions,
     timing: &Timing,
     loads: &[Load],
-    target: &PreparedTarget,
+    place: &Place,
 ) -> Vec<String> {
-    let path = std::path::absolute(target.path()).unwrap_or_else(|_| target.path().to_owned());
     let mode = match options.mode {
         Mode::Direct => "I/O goes past the operating system's cache (O_DIRECT).",
         Mode::Buffered | Mode::Mapped => {
@@ -22,7 +30,7 @@ pub(super) fn sentences(
         }
     };
     let mut sentences = vec![
-        format!("I/O went to {}: {}.", path.display(), target.content()),
+        format!("I/O went to {}: {}.", place.targets, place.content),
         mode.to_owned(),
         "Data are the first seven eighths of the file, the log is the rest. One thread submits \
          all I/O. Every measurement draws new random offsets, and sequential reads begin at \
@@ -59,6 +67,16 @@ pub(super) fn sentences(
          (O_DSYNC){plain}."
     ));
     sentences.extend(beside::method(options.database, timing));
+    if place.together {
+        sentences.push(
+            "Every host had each load at the same moment, with its own data and its own log, and \
+             a rate was offered in equal parts. What is judged is the sum over all hosts, with \
+             the latencies of all their I/Os in one histogram. So a host that is slower than the \
+             others may not show in a verdict; each measurement has those of the single hosts."
+                .to_owned(),
+        );
+        return sentences;
+    }
     sentences.push(
         "The kernel's own counters of the device were read at both ends of every window and \
          compared with the tool's."
@@ -85,7 +103,10 @@ fn ramps(timing: &Timing, loads: &[Load]) -> Vec<String> {
 }
 
 fn length(what: &str, timing: &lab::Timing) -> String {
-    let Some(precision) = timing.precision else { return String::new() };
+    let Some(precision) = timing.precision else {
+        let lab::Timing { seconds, warmup_seconds, .. } = timing;
+        return format!("Each {what} took {seconds} s after {warmup_seconds} s of warm-up.");
+    };
     format!(
         "Each {what} was measured until the mean was known to within ±{} % (95 % interval), for \
          {} to {} s after {} s of warm-up.",

@@ -19,17 +19,17 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use analysis::claims::Claim;
-use engine::{Event, Permissions, PrepareError};
+use engine::{Event, Permissions, PrepareError, PreparedTarget};
 use jiff::Timestamp;
 use results::cause::Link;
 use results::verdict::{Class, Database, Limits, Need};
 use results::{ASSESSMENT_SCHEMA, Assessment, Pace};
 use serde::{Deserialize, Serialize};
 use workload::specs::OwnSpec;
-use workload::{Bytes, EngineChoice, Mode, SimDevice, Stream, Target, Workload};
+use workload::{Bytes, EngineChoice, Mode, SimDevice, Stream, Target, TargetFacts, Workload};
 
 use crate::Publish;
-use crate::bench::Standing;
+use crate::bench::{Bench, Standing};
 use crate::lab::{self, Lab, Progress, Setup, Start};
 use crate::measure::Site;
 pub use beside::assess_sides;
@@ -95,7 +95,6 @@ pub fn assess(
 ) -> Result<Assessment, PrepareError> {
     plan::check_judged(options)?;
     let begun = Start::now(observe);
-    let (id, started) = (begun.id.clone(), begun.started.to_string());
     let target = Target { path: options.target.clone(), size_bytes: options.size };
     let site = Site::of(&options.workload(target.clone(), Stream::default()));
     observe(Progress::before("choosing the file size"));
@@ -107,11 +106,45 @@ pub fn assess(
     let prepared = engine::prepare(&workload, &options.permissions, stop, &mut engine_observe)?;
     let timing = Timing::of(options.pace);
     let file_bytes = prepared.targets()[0].size_bytes();
-    let loads = options.loads(file_bytes, prepared.facts()[0].direct_align_bytes);
     let setup =
         options.setup(Target { size_bytes: Some(Bytes(file_bytes)), ..target }, timing.pattern);
-    let mut lab = Lab::on(setup, Box::new(Standing { site, prepared }), begun, stop, observe);
-    let found = Session::new(&mut lab, &timing, options, stop).measure_all(&loads);
+    let lab = Lab::on(setup, Box::new(Standing { site, prepared }), begun, stop, observe);
+    Ok(on_lab(lab, &chosen, &timing, options))
+}
+
+/// Assesses what several targets elsewhere get together: all of them have every load at once, and
+/// what they do is judged as one.
+///
+/// # Errors
+/// No size was asked for, or the targets cannot be made ready.
+pub fn assess_on(
+    bench: &mut dyn Bench,
+    targets: Vec<Target>,
+    options: &AssessOptions,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(Progress<'_>),
+) -> Result<Assessment, PrepareError> {
+    plan::check_judged(options)?;
+    let chosen = size::asked_for(options.size)?;
+    plan::check_size(chosen.bytes)?;
+    let timing = Timing::of(options.pace).fixed();
+    let target = Target { path: options.target.clone(), size_bytes: options.size };
+    let setup = Setup { targets, ..options.setup(target, timing.pattern) };
+    let lab = Lab::open_on(bench, setup, &plan::preparing_stream(), stop, observe)?;
+    Ok(on_lab(lab, &chosen, &timing, options))
+}
+
+/// Measures and judges on targets that are ready.
+fn on_lab(
+    mut lab: Lab<'_>,
+    chosen: &size::Size,
+    timing: &Timing,
+    options: &AssessOptions,
+) -> Assessment {
+    let TargetFacts { size_bytes, direct_align_bytes } = conclude::smallest(&lab.facts());
+    let loads = options.loads(size_bytes, direct_align_bytes);
+    let (id, started) = lab.begun();
+    let found = Session::new(&mut lab, timing, options).measure_all(&loads);
     let (ramps, patterns) = (&found.ramps, &found.patterns);
     let changed = conclude::Changed::find(ramps, patterns, found.repeats.as_ref());
     let honesty = conclude::honesty(&loads, patterns, ramps, lab.environment());
@@ -119,6 +152,7 @@ pub fn assess(
     // The error that ended the assessment explains missing figures, so it comes first.
     let mut warnings: Vec<String> = lab.error().map(str::to_owned).into_iter().collect();
     warnings.extend(conclude::doubts(honesty.as_ref(), &changed));
+    warnings.extend(conclude::uneven(patterns));
     warnings.extend(found.warnings(chosen.warning.as_deref()).into_iter().chain(unseen.clone()));
     let verdicts = judge::Judge {
         options,
@@ -132,7 +166,8 @@ pub fn assess(
     }
     .verdicts();
     let (used, ceiling) = (conclude::largest_iops(ramps, patterns), found.tool_ceiling_iops);
-    Ok(Assessment {
+    let place = place(&lab);
+    Assessment {
         plan: None,
         schema: ASSESSMENT_SCHEMA.to_owned(),
         id,
@@ -142,9 +177,12 @@ pub fn assess(
         status: lab.status(),
         database: options.database,
         pace: options.pace,
-        target: lab.targets().remove(0),
-        file_bytes,
-        file_size_reason: chosen.reason,
+        target: match lab.targets().as_slice() {
+            [one] => one.clone(),
+            _ => PathBuf::from(&place.targets),
+        },
+        file_bytes: lab.facts().iter().map(|facts| facts.size_bytes).sum(),
+        file_size_reason: chosen.reason.clone(),
         environment: lab.environment().clone(),
         verdicts,
         claims: claims::judge(&options.claims, ramps, patterns, &changed).publish(),
@@ -154,7 +192,10 @@ pub fn assess(
         alignment: conclude::alignment(&loads, patterns).publish(),
         tool_ceiling_iops: ceiling,
         tool_ceiling_used_percent: ceiling.filter(|c| *c > 0.0).map(|c| 100.0 * used / c),
-        method: method::sentences(options, &timing, &loads, &lab.prepared()[0]),
+        method: method::sentences(options, timing, &loads, &place)
+            .into_iter()
+            .chain(lab.method())
+            .collect(),
         patterns: found.patterns,
         ramps: found.ramps,
         offered: found.offered,
@@ -163,7 +204,26 @@ pub fn assess(
         captured: None,
         repeats: found.repeats,
         warnings,
-    })
+    }
+}
+
+/// What the I/O goes to, by whole paths, and what is known of its content.
+fn place(lab: &Lab<'_>) -> method::Place {
+    let here = |target: &PreparedTarget| {
+        std::path::absolute(target.path()).unwrap_or_else(|_| target.path().to_owned())
+    };
+    let paths: Vec<PathBuf> = match lab.prepared() {
+        [] => lab.targets(),
+        here_are => here_are.iter().map(here).collect(),
+    };
+    let targets: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    let mut content = lab.contents();
+    content.dedup();
+    method::Place {
+        targets: targets.join(", "),
+        content: content.join("; "),
+        together: lab.prepared().is_empty(),
+    }
 }
 
 impl AssessOptions {

@@ -47,6 +47,12 @@ pub(super) struct Timing {
 }
 
 impl Timing {
+    /// Windows of one length, so that several hosts end them together.
+    pub(super) fn fixed(self) -> Self {
+        let fixed = |timing: lab::Timing| lab::Timing { precision: None, ..timing };
+        Self { pattern: fixed(self.pattern), ramp: fixed(self.ramp), ..self }
+    }
+
     pub(super) fn of(pace: Pace) -> Self {
         match pace {
             Pace::Glance => Self {

@@ -75,13 +75,9 @@ pub(super) struct Session<'a, 'l> {
 }
 
 impl<'a, 'l> Session<'a, 'l> {
-    pub(super) fn new(
-        lab: &'l mut Lab<'a>,
-        timing: &Timing,
-        options: &'l AssessOptions,
-        stop: &'a AtomicBool,
-    ) -> Self {
+    pub(super) fn new(lab: &'l mut Lab<'a>, timing: &Timing, options: &'l AssessOptions) -> Self {
         let link = options.link.clone().map(Publish::from_published);
+        let stop = lab.stop();
         Self { lab, timing: *timing, link, options, stop, found: Results::default() }
     }
 
@@ -152,7 +148,9 @@ impl<'a, 'l> Session<'a, 'l> {
 
     /// The tool ceiling: the rate of iosonde on this host when there is no I/O to do.
     fn tool_ceiling(&mut self) {
-        if self.lab.setup().engine.is_artificial() || self.lab.is_over() {
+        // Of other hosts, this one says nothing.
+        let elsewhere = self.lab.prepared().is_empty();
+        if self.lab.setup().engine.is_artificial() || self.lab.is_over() || elsewhere {
             return;
         }
         self.lab.begin("measuring the tool's own ceiling");

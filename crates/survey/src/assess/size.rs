@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use engine::{Action, Event, PrepareError};
 use results::Pace;
-use workload::{Bytes, Target, show_duration, show_number};
+use workload::{Bytes, Target, Violation, show_duration, show_number};
 
 use super::{AssessOptions, Timing};
 use crate::filling::{self, PROBE_BYTES};
@@ -35,6 +35,17 @@ pub fn assess_size_rule(pace: Pace) -> String {
         show_duration(timing.fill_s),
         Bytes(PROBE_BYTES)
     )
+}
+
+/// The size that was asked for. How large files on several hosts should be is not chosen here:
+/// hosts may share a cache that none of them sees.
+pub(super) fn asked_for(size: Option<Bytes>) -> Result<Size, PrepareError> {
+    let Some(bytes) = size else {
+        let rule = "several hosts together need one that was asked for, for each of them";
+        let (field, value) = ("size".to_owned(), "none".to_owned());
+        return Err(PrepareError::Invalid(vec![Violation { field, value, rule: rule.to_owned() }]));
+    };
+    Ok(Size { bytes, reason: "asked for, on each host".to_owned(), warning: None })
 }
 
 /// The size that was asked for, or the one that the rule gives.
