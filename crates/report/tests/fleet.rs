@@ -2,7 +2,7 @@
 
 use results::{
     Document, Experiment, Fleet, FleetHost, FleetJob, FleetJobHost, FleetMerged, FleetVerdict,
-    FleetWindow, Histogram, Latency, OnLoss, Statistics,
+    FleetWindow, Histogram, HostMeasurement, Latency, OnLoss, Scale, ScaleUnit, Statistics,
 };
 use workload::{Stream, Target, Workload};
 
@@ -158,4 +158,44 @@ fn names_in_the_results_of_hosts_are_taken_out() {
         assert!(!text.contains(name), "`{name}` in {text}");
     }
     assert!(text.contains("\"overall\":\"incomplete\""), "{text}");
+}
+
+/// What each host measured at every point is in every format for people, and in JSON.
+#[test]
+fn points_of_several_hosts_show_each_of_them() {
+    let load =
+        Workload::single(Target { path: "a:/data".into(), size_bytes: None }, Stream::default());
+    let own = |iops| {
+        let mut own = testing::measurement("own", load.clone());
+        own.total.iops = iops;
+        own
+    };
+    let mut point = testing::measurement("p", load.clone());
+    point.total.iops = 7_123.0;
+    let hosts = [("db1", 4_111.0), ("db2", 3_012.0)];
+    point.hosts = hosts
+        .map(|(name, iops)| HostMeasurement {
+            name: name.to_owned(),
+            late_ns: Some(150_000),
+            from_s: 1.0,
+            measurement: own(iops),
+        })
+        .into();
+    let alone = testing::measurement("alone", load);
+    let of = |point| {
+        let (alone, together) = (Vec::new(), Vec::new());
+        let scale = Scale { unit: ScaleUnit::Iops, alone, doubled: None, together, scaling: None };
+        let experiment = testing::experiment("s", "2026-11-25T12:00:00Z", scale);
+        let document =
+            Document::Scale(Box::new(Experiment { measurements: vec![point], ..experiment }));
+        report::build(&[document])
+    };
+    let (of_hosts, of_one) = (of(point), of(alone));
+    for host in ["db1", "db2"] {
+        assert!(report::html::page(&of_hosts).unwrap().contains(host));
+        let rows = report::markdown::text(&of_hosts);
+        let row = rows.lines().find(|line| line.contains(&format!("| {host} |")));
+        assert!(row.is_some_and(|row| row.contains("111") || row.contains("012")), "{rows}");
+        assert!(!report::markdown::text(&of_one).contains(host));
+    }
 }

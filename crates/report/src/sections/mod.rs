@@ -24,6 +24,7 @@ mod fleet_job;
 mod glance;
 mod glossary;
 mod grid;
+mod hosts;
 mod knee;
 mod latency;
 pub(crate) mod loads;
@@ -99,9 +100,10 @@ pub fn part(document: &Document, detail: Detail) -> ResultPart {
 /// The same with a section more.
 #[must_use]
 pub fn part_with(document: &Document, detail: Detail, more: Option<Section>) -> ResultPart {
-    let mut sections = own_sections(document);
+    let own = || own_sections(document).into_iter().chain(hosts::section(document)).collect();
+    let mut sections: Vec<Section> = own();
     if spoken() != Language::English {
-        let english = speak(Language::English, || own_sections(document));
+        let english = speak(Language::English, own);
         make::take_keys(&mut sections, english);
     }
     sections.extend(more);
