@@ -122,6 +122,20 @@ impl Network {
         does(&format!("ip link set {} {}", self.id, if is_in { "up" } else { "down" }))
     }
 
+    /// A command of a host, 1 to 8, by the words that come after it.
+    #[must_use]
+    pub fn on(&self, host: usize) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.name(host)]);
+        command
+    }
+
+    /// Where hosts reach this machine.
+    #[must_use]
+    pub fn own_address(&self) -> String {
+        format!("{}.254", self.net)
+    }
+
     fn name(&self, host: usize) -> String {
         format!("{}h{host}", self.id)
     }
@@ -140,7 +154,8 @@ impl Network {
         let (home, name) = (self.directory.display(), self.name(host));
         let settings = format!(
             "ListenAddress {}\nHostKey {home}/host_key\nAuthorizedKeysFile {home}/authorized_keys\n\
-             PidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n",
+             PidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n\
+             SetEnv IOSONDE_HISTORY={home}/h{host}.db\n",
             self.address(host)
         );
         let config = self.directory.join(format!("sshd_config{host}"));

@@ -177,13 +177,15 @@ fn start(iosonde: &Path, arguments: &[&str]) -> Result<Child, Error> {
 }
 
 /// A file system on a loop device, mounted as long as this lives.
-struct Mounted {
-    path: PathBuf,
+pub(super) struct Mounted {
+    /// Where it is mounted.
+    pub(super) path: PathBuf,
     _device: LoopDevice,
 }
 
 impl Mounted {
-    fn new(directory: &Path, make: &[&str]) -> Result<Self, Error> {
+    /// Made with this command in this directory.
+    pub(super) fn new(directory: &Path, make: &[&str]) -> Result<Self, Error> {
         let image = directory.join("image");
         fs::File::create(&image)?.set_len(DEVICE_BYTES)?;
         let device = LoopDevice::attach(&image).map_err(|error| error.to_string())?;

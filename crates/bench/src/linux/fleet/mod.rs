@@ -1,6 +1,7 @@
 //! What many hosts cost their coordinator, and whether the promises of docs/fleet.md hold on real
 //! processes.
 
+mod commands;
 mod links;
 mod namespaces;
 mod places;
@@ -19,7 +20,7 @@ use super::Error;
 /// Flags of `fleet`.
 #[derive(Debug, Args)]
 pub(super) struct FleetArgs {
-    /// Parts; all but `soak` where none is named
+    /// Parts; all but `commands` and `soak` where none is named
     #[arg(value_name = "PART", value_enum)]
     parts: Vec<Part>,
 
@@ -27,7 +28,7 @@ pub(super) struct FleetArgs {
     #[arg(long, value_name = "N", default_value_t = 200)]
     faults: u32,
 
-    /// The way to the hosts of `soak`
+    /// The way to the hosts of `soak`; `commands` takes only this way if it is `nats`
     #[arg(long, value_name = "WAY", value_enum, default_value = "script")]
     over: Way,
 
@@ -71,6 +72,9 @@ enum Part {
     Promises,
     /// Start skew of eight hosts in network namespaces, over sshd
     Namespaces,
+    /// Every command on eight hosts in namespaces that share one file system on a loop device,
+    /// over sshd and over a NATS server
+    Commands,
     /// Random faults, and whether every result is there once
     Soak,
 }
@@ -95,6 +99,7 @@ pub(super) fn run(
             Part::Simulated => simulated::run()?,
             Part::Promises => promises::run(&iosonde()?)?,
             Part::Namespaces => namespaces::run(&iosonde()?, args.starts)?,
+            Part::Commands => commands::run(&iosonde()?, args.over)?,
             Part::Soak if args.over == Way::Links => links::run(&iosonde()?, args)?,
             Part::Soak => soak::run(&iosonde()?, args)?,
         };

@@ -98,11 +98,8 @@ pub(super) fn command(
     hosts: &str,
 ) -> Command {
     let home = place.path().display();
-    let agent = format!(
-        "env HOME={home} XDG_DATA_HOME={home}/data IOSONDE_HISTORY={home}/hosts.db \
-         IOSONDE_CONFIG= {}",
-        iosonde.display()
-    );
+    let agent =
+        format!("env HOME={home} XDG_DATA_HOME={home}/data IOSONDE_CONFIG= {}", iosonde.display());
     let mut command = place.command();
     command.arg("fleet").args(words).args(["--ssh", hosts, "--agent", &agent]);
     command.args(["--ssh-command", &network.ssh()]);

@@ -105,7 +105,7 @@ impl Place {
     }
 
     /// A server that answers.
-    fn server(&self, port: u16) -> Result<Child, Error> {
+    pub(super) fn server(&self, port: u16) -> Result<Child, Error> {
         let mut up = self.command();
         up.args(["fleet", "up"]).arg(self.path().join("site")).stderr(Stdio::null());
         let server = up.spawn()?;
@@ -234,15 +234,23 @@ impl Running {
 
     /// The document; `None` if the process printed nothing.
     pub(super) fn end(self) -> Result<Option<Value>, Error> {
+        Ok(self.end_saying()?.0)
+    }
+
+    /// The document, and what the process said besides intervals.
+    pub(super) fn end_saying(self) -> Result<(Option<Value>, String), Error> {
         // Whoever writes to a pipe that nobody reads waits: both are read at once.
-        let mut lines = self.lines;
+        let lines = self.lines;
         let rest = std::thread::spawn(move || {
-            let mut rest = Vec::new();
-            let _ = std::io::Read::read_to_end(&mut lines, &mut rest);
+            let said = |line: &String| {
+                let words = ["notice", "error", "kept"].map(|kind| format!("\"event\":\"{kind}\""));
+                !line.starts_with('{') || words.iter().any(|word| line.contains(word))
+            };
+            lines.lines().map_while(Result::ok).filter(said).collect::<Vec<_>>().join("; ")
         });
         let output = self.child.wait_with_output()?;
-        let _ = rest.join();
-        Ok(serde_json::from_slice(&output.stdout).ok())
+        let said = rest.join().unwrap_or_default();
+        Ok((serde_json::from_slice(&output.stdout).ok(), said))
     }
 }
 

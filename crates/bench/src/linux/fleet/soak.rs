@@ -1,6 +1,7 @@
 //! Random faults on real processes, and a ledger: every result is there once, and nobody works
 //! later than 5 s after the coordinator is gone.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Output;
 use std::sync::Mutex;
@@ -22,6 +23,8 @@ const HOSTS: [&str; 3] = ["a", "b", "c"];
 const MOST: Duration = Duration::from_secs(120);
 /// The dead-man switch.
 const ALONE_S: f64 = 5.0;
+/// How often it is looked whether a history has a result already.
+const KEEPING: u32 = 20;
 /// A fault comes within this time of the first interval.
 const WITHIN_MS: u64 = 1_500;
 
@@ -159,7 +162,8 @@ fn agent_lost(place: &Place, running: Running, victim: &str, name: &str) -> Resu
     let pid = place.pid(victim)?;
     // It may have ended by itself.
     let _ = signal(&pid, name);
-    let document = running.end()?.ok_or("the coordinator printed no result")?;
+    let (document, said) = running.end_saying()?;
+    let document = document.ok_or("the coordinator printed no result")?;
     if name == "-STOP" {
         let _ = signal(&pid, "-KILL");
     }
@@ -176,6 +180,10 @@ fn agent_lost(place: &Place, running: Running, victim: &str, name: &str) -> Resu
         }
     }
     check(place, &document, &mut found)?;
+    // Why it is not as it should be is in what the coordinator said.
+    for wrong in [&mut found.missing, &mut found.doubled].into_iter().flatten() {
+        let _ = write!(wrong, " ({said})");
+    }
     Ok(found)
 }
 
@@ -240,16 +248,31 @@ fn check(place: &Place, document: &Value, found: &mut Found) -> Result<(), Error
         let list: Value = serde_json::from_slice(&output.stdout)?;
         Ok(list["results"].as_array().cloned().unwrap_or_default())
     };
-    let mut runs = Vec::new();
-    for host in HOSTS {
-        // One that was killed before its first result has none.
-        if place.history_of(host).exists() {
-            runs.extend(list("run", Some(host))?);
+    let all_runs = || -> Result<Vec<Value>, Error> {
+        let mut runs = Vec::new();
+        for host in HOSTS {
+            // One that was killed before its first result has none.
+            if place.history_of(host).exists() {
+                runs.extend(list("run", Some(host))?);
+            }
         }
+        Ok(runs)
+    };
+    let times = |measurement: &Value, runs: &[Value]| {
+        runs.iter().filter(|run| run["id"] == measurement["id"]).count()
+    };
+    let mut runs = all_runs()?;
+    // An agent that stays puts a result into its history after it has sent it.
+    for _ in 0..KEEPING {
+        if !place.agents_stay() || measurements.iter().all(|m| times(m, &runs) == 1) {
+            break;
+        }
+        thread::sleep(Duration::from_millis(500));
+        runs = all_runs()?;
     }
     for measurement in measurements {
         found.results += 1;
-        let same = runs.iter().filter(|run| run["id"] == measurement["id"]).count();
+        let same = times(measurement, &runs);
         if same != 1 {
             found.missing = Some(format!("{same} of {} in its history", measurement["id"]));
         }
