@@ -115,6 +115,12 @@ pub(crate) fn check(plan: &FleetPlan) -> Result<(), JobError> {
             return usage("a plan in rounds is for one host; leave out its `rounds`");
         }
         Plan::Sweep(_) => return on_loss(plan),
+        Plan::Assess(options) if options.captured.is_some() => {
+            return usage(
+                "no host of a fleet replays a trace: leave out `captured`, and run `iosonde assess \
+                 --from` on one host",
+            );
+        }
         Plan::Assess(options) if plan.together && options.size.is_none() => {
             return usage(
                 "an assessment of all hosts together needs the size of each host's file: name it \

@@ -110,6 +110,10 @@ fn unfit(plan: &Plan) -> Option<String> {
         Plan::Monitor(plan) if !plan.attach.is_empty() => {
             "an agent attaches no files to a recording. Leave them out"
         }
+        Plan::Assess(options) if options.captured.is_some() => {
+            "an agent replays no trace that a plan names. Leave out the trace, and run `iosonde \
+             assess --from` on this host"
+        }
         Plan::Run(_) | Plan::Assess(_) | Plan::Validate(_) | Plan::Monitor(_) => return None,
         other => {
             return Some(format!(
@@ -261,6 +265,20 @@ mod tests {
         };
         let runs = serde_json::to_value(Plan::Runs(runs)).unwrap();
         assert!(refused(runs).contains("`run`, `assess`"));
+    }
+
+    #[test]
+    fn an_assessment_replays_no_trace_of_the_host() {
+        let place = tempfile::tempdir().unwrap();
+        let allowed = Allowed { paths: vec![place.path().to_owned()], destroy: Vec::new() };
+        let target = place.path().join("t.test");
+        let mut plan = json!({
+            "job": "assess", "target": target, "pace": "glance", "database": "generic", "limits": [],
+            "engine": "auto", "mode": "direct", "seed": 1
+        });
+        allowed.check(plan.clone(), false).unwrap();
+        plan["captured"] = json!(place.path().join("shop.iotrace"));
+        assert!(allowed.check(plan, false).unwrap_err().contains("replays no trace"));
     }
 
     /// A recording reads counters and nothing else: it starts no program and connects to nothing.
