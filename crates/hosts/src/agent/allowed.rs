@@ -273,8 +273,8 @@ mod tests {
         let allowed = Allowed { paths: vec![place.path().to_owned()], destroy: Vec::new() };
         let target = place.path().join("t.test");
         let mut plan = json!({
-            "job": "assess", "target": target, "pace": "glance", "database": "generic", "limits": [],
-            "engine": "auto", "mode": "direct", "seed": 1
+            "job": "assess", "target": target, "pace": "glance", "database": "generic",
+            "limits": [], "engine": "auto", "mode": "direct", "seed": 1
         });
         allowed.check(plan.clone(), false).unwrap();
         plan["captured"] = json!(place.path().join("shop.iotrace"));
