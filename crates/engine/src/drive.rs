@@ -10,13 +10,10 @@ use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::crew::{Crew, Machine};
+use crate::platform::SPIN_NS;
 use crate::queue::Queue;
 use crate::sim::SimQueue;
 use crate::worker::Next;
-
-/// A sleeping thread may wake this much late, so the last stretch before a due moment is spent
-/// looking at the clock. Timers of Windows are coarser.
-pub(crate) const SPIN_NS: u64 = if cfg!(windows) { 1_000_000 } else { 30_000 };
 
 /// Sleeps until shortly before a moment, then looks at the clock until it has come.
 pub fn sleep_until(clock: Clock, until_ns: u64) {

@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use workload::{Buffers as Layout, Completion};
 
+use super::SPIN_NS;
 use super::vectors::Vectors;
 use crate::buffers::{BufferPlan, Buffers};
 use crate::clock::Clock;
-use crate::drive::{SPIN_NS, sleep_until};
+use crate::drive::sleep_until;
 use crate::queue::{DEVICE_BATCH, Finished, Op, Queue, Request};
 
 /// What the kernel's shared completion ring begins with when it is the layout known here.

@@ -9,10 +9,11 @@ use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, opcode, squeue};
 use workload::{Buffers as Layout, Completion};
 
+use super::SPIN_NS;
 use super::vectors::Vectors;
 use crate::buffers::{BufferPlan, Buffers};
 use crate::clock::Clock;
-use crate::drive::{SPIN_NS, sleep_until};
+use crate::drive::sleep_until;
 use crate::queue::{DEVICE_BATCH, Finished, Op, Queue, Request};
 
 /// A timer in the ring ends a wait this often, so that the end of a run is seen in time whatever

@@ -72,7 +72,7 @@ fn the_iocp_queue_keeps_the_contract() {
     tells_errors(&mut queue, Op::Write, DENIED);
 }
 
-/// Before Windows 10 of 1803 there is no timer of high resolution.
+/// Windows has had a high-resolution timer since version 1803 of Windows 10.
 #[test]
 fn a_queue_without_a_timer_keeps_the_contract() {
     let (pair, _dir) = pair(Mode::Direct, true, true);

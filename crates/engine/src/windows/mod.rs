@@ -41,6 +41,10 @@ pub(crate) use open::{direct_alignment, open_to_fill};
 pub use thread::Prompt;
 pub(crate) use thread::{allowed_cpus, process_cpu, thread_cpu_ns, thread_wanted_ns};
 
+/// A sleeping thread may wake this much late, so the last stretch before a due moment is spent
+/// looking at the clock.
+pub(crate) const SPIN_NS: u64 = 1_000_000;
+
 /// Starts one thread, the one of this number in its stream, on these targets.
 pub(crate) fn spawn(
     workload: &Workload,

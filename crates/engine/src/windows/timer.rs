@@ -27,7 +27,7 @@ pub(super) struct Timer {
 unsafe extern "system" fn interrupts(_: *const c_void, _: u32, _: u32) {}
 
 impl Timer {
-    /// None where the system has no such timer: before Windows 10 of 1803.
+    /// `None` on systems without such a timer: those before version 1803 of Windows 10.
     pub(super) fn new() -> Option<Self> {
         let (none, flags) = (std::ptr::null(), CREATE_WAITABLE_TIMER_HIGH_RESOLUTION);
         // SAFETY: takes plain numbers; the handle is owned from here on.

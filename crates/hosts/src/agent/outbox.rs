@@ -146,7 +146,7 @@ mod tests {
         }
     }
 
-    /// A disk that is busy for seconds is no reason to be lost; one that never answers is.
+    /// A host whose disk is busy for seconds is not lost; one whose disk never answers is.
     #[test]
     fn an_agent_that_waits_for_its_disk_is_alive() {
         let (written, lines) = channel();

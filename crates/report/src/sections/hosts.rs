@@ -21,7 +21,7 @@ fn cells(m: &Measurement, keys: &'static [&str]) -> impl Iterator<Item = Cell> {
     fields(keys).map(move |figure| Cell::of(figure, &figure.of(m, &part_of)))
 }
 
-/// A row for each host of each point; none where one host measured.
+/// One row per host and point; `None` if a single host measured.
 pub(super) fn section(document: &Document) -> Option<Section> {
     let points = document.measurements();
     let mut columns: Vec<Column> = fields(&POINT).map(Column::of).collect();
