@@ -66,6 +66,9 @@ pub struct Settings {
     /// What chooses the processors' frequency, such as `performance`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub governor: Option<String>,
+    /// Filters of file systems that run on Windows, with what they are for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<String>,
     /// How many NUMA nodes are online.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub numa_nodes: Option<u32>,

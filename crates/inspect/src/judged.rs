@@ -1,7 +1,7 @@
 //! What is judged alike on every system. Each system adds where it read the facts, and the command
 //! that would mend it.
 
-use crate::{Device, FileSystem, Finding, Severity};
+use crate::{Device, Disk, FileSystem, Finding, PlannedLoad, Severity, Storage};
 
 pub(crate) const INFO: Severity = Severity::Info;
 pub(crate) const WARNING: Severity = Severity::Warning;
@@ -22,6 +22,12 @@ const FULL_PERCENT: f64 = 85.0;
 const NTFS_BYTES: u64 = 64 << 10;
 /// Read-ahead of databases is 512 KiB at once.
 const IO_BYTES_LEAST: u64 = 512 << 10;
+/// If one disk has fewer consecutive bytes than this, an I/O uses more than one of them.
+pub(crate) const CHUNK_BYTES: u64 = 64 << 10;
+/// What a host bus adapter comes with at best; SATA cannot do more than 32, one of which is kept.
+const DEPTH_LEAST: u64 = 31;
+/// Used life from which a disk counts as worn.
+const WORN_PERCENT: u64 = 90;
 /// Ways to a device on which the device itself says whether it turns.
 pub(crate) const OWN_WORD: [&str; 3] = ["sata", "sas", "usb"];
 
@@ -194,6 +200,78 @@ pub(crate) fn sectors(device: &Device) -> Option<Finding> {
         Finding::new(INFO, "emulated-sectors", message)
             .remedy("Let the database write its log in blocks of 4 KiB.")
     })
+}
+
+/// A queue that takes few commands.
+pub(crate) fn depth(device: &Device) -> Option<Finding> {
+    let depth = device.queue_depth.filter(|depth| (1..DEPTH_LEAST).contains(depth))?;
+    // Bridges to USB and cards have no queue to speak of.
+    if device.transport.as_deref().is_none_or(|t| t == "usb" || t == "mmc") {
+        return None;
+    }
+    let message = format!(
+        "The queue of {} takes {depth} commands at once: a database that has more in flight waits \
+         in the kernel.",
+        device.name
+    );
+    Some(Finding::new(INFO, "queue-depth-small", message).remedy(
+        "Raise it to 64 or more where the array and the adapter allow it, then measure again.",
+    ))
+}
+
+/// Compares the planned depth with what the queues of all disks take together.
+pub(crate) fn depth_asked(
+    storage: &Storage,
+    asked: &PlannedLoad,
+    limit: impl Fn(&Device) -> Option<u64>,
+) -> Option<Finding> {
+    let depth = asked.depth?;
+    let limits: Option<Vec<u64>> = storage.devices.iter().map(limit).collect();
+    let limits = limits.filter(|limits| !limits.is_empty())?;
+    let total = limits.iter().fold(0_u64, |sum, limit| sum.saturating_add(*limit));
+    (depth > total).then(|| {
+        let names: Vec<&str> = storage.devices.iter().map(|device| device.name.as_str()).collect();
+        let message = format!(
+            "{depth} I/Os in flight are more than the queues of {} take ({total}): the rest wait \
+             in the kernel.",
+            names.join(" + ")
+        );
+        Finding::new(WARNING, "queue-depth-below-asked", message)
+            .remedy("Raise the queue depth, or ask for less in flight.")
+    })
+}
+
+/// What a disk says of its own state.
+pub(crate) fn health(disk: &Disk) -> Vec<Finding> {
+    let Some(health) = &disk.health else { return Vec::new() };
+    let place = format!("{} of {}", health.source, disk.name);
+    let mut found = Vec::new();
+    if !health.critical.is_empty() {
+        let words = health.critical.join("; ");
+        let message = format!("{} warns of itself: {words}.", disk.name);
+        found.push(
+            Finding::new(SERIOUS, "health-critical", message)
+                .evidence(&place, words)
+                .remedy("Save what is on it and replace it."),
+        );
+    }
+    if let Some(errors) = health.media_errors.filter(|errors| *errors > 0) {
+        let message = format!("{} has counted {errors} errors of its medium.", disk.name);
+        found.push(
+            Finding::new(WARNING, "media-errors", message)
+                .evidence(&place, errors)
+                .remedy("Watch whether they grow; replace it if they do."),
+        );
+    }
+    if let Some(used) = health.used_percent.filter(|used| *used >= WORN_PERCENT) {
+        let message = format!("{} has used {used} % of its rated life.", disk.name);
+        found.push(
+            Finding::new(WARNING, "worn", message)
+                .evidence(&place, format!("{used} %"))
+                .remedy("Plan to replace it."),
+        );
+    }
+    found
 }
 
 #[cfg(test)]

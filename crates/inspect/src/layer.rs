@@ -16,7 +16,7 @@ pub enum LayerKind {
     Partition,
     /// A loop device over a file.
     Loop,
-    /// A RAID of the kernel (md, or through device mapper).
+    /// A RAID of the kernel (md, or through device mapper), or of Storage Spaces.
     Raid,
     /// A logical volume in one piece or several, one after the other.
     Linear,
@@ -32,9 +32,9 @@ pub enum LayerKind {
     Snapshot,
     /// A volume that is written to several devices.
     Mirror,
-    /// Encryption by dm-crypt.
+    /// Encryption by dm-crypt or `BitLocker`.
     Crypt,
-    /// Several paths to one disk (dm-multipath).
+    /// Several paths to one disk (dm-multipath, MPIO).
     Multipath,
     /// A volume that compresses and finds duplicates.
     Vdo,
@@ -95,7 +95,7 @@ pub struct Layer {
     pub alignment_offset_bytes: Option<u64>,
 }
 
-/// A software RAID of the kernel.
+/// A software RAID of the kernel, or a virtual disk of Storage Spaces.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Raid {
@@ -106,6 +106,9 @@ pub struct Raid {
     /// How many of them it lacks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub degraded: Option<u32>,
+    /// The devices that data is spread over, where copies and parity do not count as such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<u32>,
     /// What goes to one device before the next has its turn, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunk_bytes: Option<u64>,

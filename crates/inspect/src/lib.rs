@@ -15,6 +15,8 @@ mod judged;
 mod layer;
 mod link;
 mod lossy_path;
+#[cfg(any(target_os = "linux", windows, test))]
+mod nvme_health;
 mod processors;
 mod rules;
 mod storage;
@@ -38,6 +40,21 @@ mod windows_examine;
 #[cfg(any(windows, test))]
 #[path = "windows/findings.rs"]
 mod windows_findings;
+#[cfg(any(windows, test))]
+#[path = "windows/guards.rs"]
+mod windows_guards;
+#[cfg(any(windows, test))]
+#[path = "windows/layers.rs"]
+mod windows_layers;
+#[cfg(any(windows, test))]
+#[path = "windows/management.rs"]
+mod windows_management;
+#[cfg(any(windows, test))]
+#[path = "windows/mof.rs"]
+mod windows_mof;
+#[cfg(any(windows, test))]
+#[path = "windows/recorder.rs"]
+mod windows_recorder;
 #[cfg(test)]
 #[path = "windows/replay.rs"]
 mod windows_replay;

@@ -39,10 +39,13 @@ const SQL_SERVER_LINUX: &str = "Performance best practices and configuration gui
 const POSTGRES_RELIABILITY: &str = "PostgreSQL documentation, Reliability";
 const CACHE_CONTROL: &str =
     "Linux kernel documentation, Explicit volatile write back cache control";
+const SQL_ANTIVIRUS: &str =
+    "Configure antivirus software to work with SQL Server (Microsoft Learn)";
 const BLOCK_ABI: &str = "Linux kernel documentation, ABI of /sys/block";
 const MD: &str = "Linux kernel documentation, RAID arrays; md(4)";
 const PPL: &str = "Linux kernel documentation, Partial Parity Log; RAID 4/5/6 cache";
-const MULTIPATH: &str = "multipath.conf(5); Predeployment I/O Best Practices";
+const MULTIPATH: &str = "multipath.conf(5); Microsoft Multipath I/O (MPIO) overview; \
+                         Predeployment I/O Best Practices";
 const VM: &str = "Linux kernel documentation, /proc/sys/vm";
 const LINK: &str = "Predeployment I/O Best Practices: bandwidth of each part of the way";
 const NVME: &str = "NVM Express Base Specification, SMART / Health Information log";
@@ -59,6 +62,12 @@ static RULES: &[Rule] = &[
         "A unit smaller than a database's page lets one page lie in several places, and costs \
          space to keep track of them.",
         "Predeployment I/O Best Practices (64 KiB on NTFS); ext4(5), mkfs.xfs(8)",
+    ),
+    of(
+        "antivirus-scans",
+        "A scanner reads what is opened or written before the database may: each open waits, and a \
+         file that it holds is not available.",
+        SQL_ANTIVIRUS,
     ),
     of(
         "cache-volume",
@@ -82,13 +91,14 @@ static RULES: &[Rule] = &[
         "compression",
         "Pages of a database compress, test data does not; and each change of a page is written \
          to a new place.",
-        "btrfs(5); zfsprops(7)",
+        "btrfs(5); zfsprops(7); File Compression and Decompression (Microsoft Learn)",
     ),
     of(
         "copy-on-write",
         "Each change of a page goes to a new place: files fragment, and sequential scans become \
          random.",
-        "btrfs(5), nodatacow; PostgreSQL documentation, Creating a Database Cluster: File Systems",
+        "btrfs(5), nodatacow; PostgreSQL documentation, Creating a Database Cluster: File \
+         Systems; ReFS integrity streams (Microsoft Learn)",
     ),
     of(
         "cpu-governor",
@@ -101,6 +111,12 @@ static RULES: &[Rule] = &[
         "All data is written twice and direct I/O is silently buffered; the database's own log \
          does the same job.",
         "ext4(5)",
+    ),
+    of(
+        "deduplication",
+        "What is stored once is read from a store of pieces, and a job that looks for duplicates \
+         takes the disks' time; a busy database is not a workload it was made for.",
+        "Data Deduplication Overview (Microsoft Learn)",
     ),
     of(
         "device-not-running",
@@ -124,7 +140,7 @@ static RULES: &[Rule] = &[
         "encryption",
         "Each I/O costs processor time on the way, which the figures hold; small I/Os may be \
          handed to other threads.",
-        "cryptsetup(8), performance options",
+        "cryptsetup(8), performance options; BitLocker overview (Microsoft Learn)",
     ),
     of(
         "file-fragmented",
@@ -161,12 +177,24 @@ static RULES: &[Rule] = &[
         "Linux kernel documentation, FIEMAP",
     ),
     of(
+        "filter-driver",
+        "Each filter works on each I/O before the file system does, and some read or copy what is \
+         written.",
+        "Load order groups and altitudes for minifilter drivers (Microsoft Learn)",
+    ),
+    of(
         "flush-disabled",
         "The disk's cache loses what it holds when power fails, and the kernel does not tell it \
          to flush: commits that were acknowledged are gone.",
         POSTGRES_RELIABILITY,
     ),
     of("health-critical", "The device says that it is failing.", NVME),
+    of(
+        "instant-file-initialisation",
+        "A data file that is made, grown or restored is first written with zeros, and all who need \
+         the space wait for that.",
+        "Database instant file initialization (Microsoft Learn)",
+    ),
     of(
         "interrupts-on-one-cpu",
         "One processor answers for all I/O of a fast device, and is busy before the device is.",
@@ -328,7 +356,7 @@ static RULES: &[Rule] = &[
     of(
         "snapshot",
         "The first write to each block after a snapshot reads and copies the old one.",
-        "lvmsnapshot: lvm(8), lvcreate(8)",
+        "lvmsnapshot: lvm(8), lvcreate(8); Volume Shadow Copy Service (Microsoft Learn)",
     ),
     of(
         "strict-access-times",
@@ -351,7 +379,7 @@ static RULES: &[Rule] = &[
         "thin-storage",
         "The first write to each block finds and clears space, and is slower; and the pool may \
          run out while the file system still has room, which stops the database.",
-        "lvmthin(7)",
+        "lvmthin(7); Storage Spaces overview (Microsoft Learn)",
     ),
     of(
         "time-not-synchronised",

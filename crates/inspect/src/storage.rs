@@ -69,7 +69,9 @@ pub struct FileSystem {
     pub mount_point: PathBuf,
     /// What is mounted: a device, an export of a server, or a pool.
     pub source: String,
-    /// Mount options, those of the mount first, then those of the file system.
+    /// Mount options, those of the mount first, then those of the file system. On Windows, what is
+    /// special about the volume or the target: `efs`, `integrity=crc64`, `shadow-copies=2`,
+    /// `deduplicated`.
     pub options: Vec<String>,
     /// The unit in which it gives out space, in bytes.
     pub block_bytes: u64,
@@ -203,6 +205,9 @@ pub struct Device {
     /// …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_type: Option<String>,
+    /// Settings of its adapter's driver that differ from the driver's own: `NumberOfRequests=254`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub driver_settings: Vec<String>,
     /// How zones have to be written, where it has any: `host-managed`, `host-aware`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zoned: Option<String>,

@@ -104,6 +104,7 @@ fn raid(tree: &Tree, dir: &Path) -> Option<Raid> {
         level,
         devices,
         degraded: number("degraded").and_then(|count| u32::try_from(count).ok()),
+        columns: None,
         chunk_bytes,
         consistency: text("consistency_policy"),
         bitmap: text("bitmap/location"),

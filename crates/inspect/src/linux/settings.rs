@@ -18,6 +18,7 @@ pub(super) fn settings(tree: &Tree) -> Option<Settings> {
             .text("sys/kernel/mm/transparent_hugepage/enabled")
             .and_then(|list| selected(&list)),
         governor: super::processors::governor(tree),
+        filters: Vec::new(),
         numa_nodes: nodes(tree),
         swap: swap(tree),
     };

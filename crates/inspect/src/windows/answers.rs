@@ -1,14 +1,12 @@
 //! What Windows is asked, and its answers as bytes. So the answers of a server that nobody here has
 //! can be kept, sent, and given again.
 
-use std::cell::RefCell;
 use std::fmt::{self, Write as _};
-
-use crate::ANSWERS;
-use crate::windows_structures::{LAYOUT_BYTES, PARTITION_BYTES};
 
 /// `IOCTL_STORAGE_QUERY_PROPERTY`
 pub(crate) const QUERY_PROPERTY: u32 = 0x002D_1400;
+/// `IOCTL_STORAGE_PREDICT_FAILURE`
+pub(crate) const PREDICT_FAILURE: u32 = 0x002D_1100;
 /// `IOCTL_DISK_GET_DRIVE_LAYOUT_EX`
 pub(crate) const DRIVE_LAYOUT: u32 = 0x0007_0050;
 
@@ -21,10 +19,28 @@ pub(crate) enum Question {
     Memory,
     /// About the machine: the records of `GetLogicalProcessorInformationEx`.
     Processors,
+    /// About the machine: one byte, 1 if this process has the rights of an administrator.
+    Elevated,
     /// About a key under `HKEY_LOCAL_MACHINE`: the text of this value.
     Registry(&'static str),
+    /// About such a key: the names of all its values, each with a tab and what it holds.
+    RegistryValues,
+    /// About the machine: the file system filters that run, each with a tab and its altitude.
+    Filters,
+    /// About the machine: the services of SQL Server, each with its account and the identities of
+    /// the account and the service, with tabs between.
+    SqlServices,
+    /// About the machine: the identities of the accounts that hold this right, one in a line.
+    Holders(&'static str),
+    /// About a namespace of the management service (WMI): the instances that this query finds, as
+    /// text.
+    Management(&'static str),
     /// About a path: 1 for a directory, 2 for a file, 3 for something else.
     Kind,
+    /// About a path: its attributes, of 32 bits.
+    Attributes,
+    /// About a path: its `FSCTL_GET_INTEGRITY_INFORMATION_BUFFER`.
+    Integrity,
     /// About a path: where it leads, with every link followed.
     FinalPath,
     /// About a path: the directory that its volume is mounted on.
@@ -49,6 +65,14 @@ impl fmt::Display for Question {
             Self::Version => "version",
             Self::Memory => "memory",
             Self::Processors => "processors",
+            Self::Elevated => "elevated",
+            Self::RegistryValues => "registry-values",
+            Self::Filters => "filters",
+            Self::SqlServices => "sql-services",
+            Self::Holders(right) => return write!(f, "holders {right}"),
+            Self::Management(query) => return write!(f, "management {query}"),
+            Self::Attributes => "attributes",
+            Self::Integrity => "integrity",
             Self::Registry(value) => return write!(f, "registry {value}"),
             Self::Kind => "kind",
             Self::FinalPath => "final-path",
@@ -65,7 +89,7 @@ impl fmt::Display for Question {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing into a string cannot fail.
         let _ = write!(text, "{byte:02x}");
@@ -91,128 +115,4 @@ pub(crate) trait System {
         let text = String::from_utf8_lossy(&self.bytes(about, question)).trim().to_owned();
         Some(text).filter(|text| !text.is_empty())
     }
-}
-
-/// Asks a system and keeps its answers, without what names somebody: paths, volumes, serial numbers
-/// and identities of disks and partitions are replaced.
-pub(crate) struct Recorder<'a> {
-    system: &'a dyn System,
-    lines: RefCell<Vec<String>>,
-    /// Names with the words for them.
-    words: RefCell<Vec<(String, String)>>,
-}
-
-impl<'a> Recorder<'a> {
-    pub(crate) fn new(system: &'a dyn System) -> Self {
-        Self { system, lines: RefCell::default(), words: RefCell::default() }
-    }
-
-    /// The word for a name, the same each time. Drives are called what they are.
-    fn word(&self, name: &str, kind: &str) -> String {
-        let is_drive =
-            matches!(name.as_bytes(), [letter, b':', b'\\'] if letter.is_ascii_alphabetic());
-        let mut words = self.words.borrow_mut();
-        if let Some((_, word)) = words.iter().find(|(known, _)| known == name) {
-            return word.clone();
-        }
-        let number = words.iter().filter(|(_, word)| word.starts_with(kind)).count() + 1;
-        let word = if is_drive { name.to_owned() } else { format!("{kind} {number}") };
-        words.push((name.to_owned(), word.clone()));
-        word
-    }
-
-    fn keep(&self, about: &str, question: &Question, answer: &Answer) {
-        let kept = answer.as_ref().map(|bytes| {
-            let name = String::from_utf8_lossy(bytes);
-            match question {
-                Question::FinalPath => self.word(&name, "path").into_bytes(),
-                Question::MountPoint => self.word(&name, "mount").into_bytes(),
-                Question::Volume => self.word(&name, "volume").into_bytes(),
-                Question::Control(code, input) => without_identity(*code, input, bytes),
-                _ => bytes.clone(),
-            }
-        });
-        let about = match question {
-            Question::Kind | Question::FinalPath | Question::MountPoint => {
-                self.word(about, "target")
-            }
-            Question::Registry(_) => about.to_owned(),
-            _ => {
-                let words = self.words.borrow();
-                let word = words.iter().find(|(known, _)| known == about);
-                word.map_or_else(|| about.to_owned(), |(_, word)| word.clone())
-            }
-        };
-        let answer = match kept {
-            Ok(bytes) => hex(&bytes),
-            Err(number) => format!("error {number}"),
-        };
-        let line = format!("{about}\t{question}\t{answer}");
-        let mut lines = self.lines.borrow_mut();
-        if !lines.contains(&line) {
-            lines.push(line);
-        }
-    }
-
-    /// The recording, one answer in a line: what was asked about, the question, the bytes.
-    pub(crate) fn recording(&self, tool_version: &str) -> String {
-        let head = format!("{ANSWERS}\n# iosonde {tool_version}\n");
-        self.lines.borrow().iter().fold(head, |text, line| text + line + "\n")
-    }
-}
-
-impl System for Recorder<'_> {
-    fn ask(&self, about: &str, question: &Question) -> Answer {
-        let answer = self.system.ask(about, question);
-        self.keep(about, question, &answer);
-        answer
-    }
-}
-
-/// The answer of a device without its serial number, and without the identities and names in its
-/// table of partitions.
-fn without_identity(code: u32, input: &[u8], answer: &[u8]) -> Vec<u8> {
-    match code {
-        QUERY_PROPERTY if input.first() == Some(&0) => without_serial(answer),
-        DRIVE_LAYOUT => without_identities(answer),
-        _ => answer.to_vec(),
-    }
-}
-
-/// A `STORAGE_DEVICE_DESCRIPTOR` with the texts of maker, model and firmware, and with as many
-/// letters X as the serial number has. What else follows its head may repeat that number.
-fn without_serial(answer: &[u8]) -> Vec<u8> {
-    let mut kept = answer.to_vec();
-    if let Some(rest) = kept.get_mut(36..) {
-        rest.fill(0);
-    }
-    let serial = 24;
-    for at in [12, 16, 20, serial] {
-        let place = answer.get(at..).and_then(|rest| rest.first_chunk());
-        let place = place.map_or(0, |place| u32::from_le_bytes(*place) as usize);
-        let text = answer.get(place.max(36)..).filter(|_| place >= 36).unwrap_or_default();
-        let length = text.iter().position(|byte| *byte == 0).unwrap_or(0);
-        if let Some(room) = kept.get_mut(place..place.saturating_add(length)) {
-            if at == serial { room.fill(b'X') } else { room.copy_from_slice(&text[..length]) }
-        }
-    }
-    kept
-}
-
-/// A `DRIVE_LAYOUT_INFORMATION_EX` without identities and names.
-fn without_identities(answer: &[u8]) -> Vec<u8> {
-    let is_gpt = |bytes: &[u8]| bytes.first() == Some(&1);
-    let mut kept = answer.to_vec();
-    let length = kept.len().min(LAYOUT_BYTES);
-    let (head, entries) = kept.split_at_mut(length);
-    let identity = if is_gpt(head) { 8..24 } else { 8..16 };
-    head.get_mut(identity).unwrap_or_default().fill(0);
-    for entry in entries.chunks_mut(PARTITION_BYTES) {
-        let ranges = if is_gpt(entry) { [48..64, 72..144] } else { [40..56, 56..144] };
-        for range in ranges {
-            let end = range.end.min(entry.len());
-            entry.get_mut(range.start..end).unwrap_or_default().fill(0);
-        }
-    }
-    kept
 }

@@ -27,17 +27,17 @@ const ROOM: usize = 33_000;
 const ANSWER_BYTES: usize = 32 << 10;
 
 /// A text as Windows takes it.
-fn wide(text: impl AsRef<std::ffi::OsStr>) -> Vec<u16> {
+pub(super) fn wide(text: impl AsRef<std::ffi::OsStr>) -> Vec<u16> {
     text.as_ref().encode_wide().chain([0]).collect()
 }
 
 /// A text as Windows gives it, up to its end.
-fn text(room: &[u16]) -> String {
+pub(super) fn text(room: &[u16]) -> String {
     let end = room.iter().position(|c| *c == 0).unwrap_or(room.len());
     String::from_utf16_lossy(&room[..end])
 }
 
-fn done(result: i32) -> io::Result<()> {
+pub(super) fn done(result: i32) -> io::Result<()> {
     if result == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
@@ -165,6 +165,13 @@ pub(super) fn space(mount_point: &Path) -> io::Result<(u64, u64, u64)> {
         GetDiskFreeSpaceExW(path.as_ptr(), numbers.0, numbers.1, numbers.2)
     })?;
     Ok((available, whole, free))
+}
+
+/// What the file system answers about a file or a directory.
+pub(super) fn control_file(path: &Path, code: u32) -> io::Result<Vec<u8>> {
+    let mut options = OpenOptions::new();
+    let file = options.access_mode(0).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path)?;
+    control(&file, code, &[])
 }
 
 /// Opens a device or a volume only to ask it questions, which needs no rights.

@@ -5,13 +5,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::host::UNKNOWN;
-use crate::windows_answers::{DRIVE_LAYOUT, QUERY_PROPERTY, Question, System};
+use crate::windows_answers::{DRIVE_LAYOUT, PREDICT_FAILURE, QUERY_PROPERTY, Question, System};
+use crate::windows_guards as guards;
+use crate::windows_management::Management;
 use crate::windows_structures::{self as structures, Answers, Extent};
 use crate::{
-    Device, Disk, FileSystem, Finding, Host, INSPECTION_SCHEMA, InspectError, Inspected,
-    Inspection, Layer, LayerKind, Partition, Processors, Request, Settings, Storage, TargetKind,
+    Device, Disk, FileSystem, Finding, Health, Host, INSPECTION_SCHEMA, InspectError, Inspected,
+    Inspection, Layer, LayerKind, Partition, PlannedLoad, Processors, Request, Settings, Storage,
+    TargetKind,
 };
-use crate::{judged, windows_findings as findings};
+use crate::{judged, windows_findings as findings, windows_layers as layers};
 
 const VERSION: &str = r"SOFTWARE\Microsoft\Windows NT\CurrentVersion";
 const PROCESSOR: &str = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0";
@@ -20,6 +23,9 @@ pub(crate) const POWER: &str = r"SYSTEM\CurrentControlSet\Control\Power\User\Pow
 const VOLUME_GET_VOLUME_DISK_EXTENTS: u32 = 0x0056_0000;
 const DISK_GET_DRIVE_GEOMETRY_EX: u32 = 0x0007_00A0;
 const DISK_IS_WRITABLE: u32 = 0x0007_0024;
+const SCSI_GET_ADDRESS: u32 = 0x0004_1018;
+const FILE_ATTRIBUTE_COMPRESSED: u32 = 0x800;
+const FILE_ATTRIBUTE_ENCRYPTED: u32 = 0x4000;
 const ERROR_WRITE_PROTECT: u32 = 19;
 
 /// The machine, without its name.
@@ -82,7 +88,7 @@ pub(crate) fn storage(system: &dyn System, target: &Path) -> Result<Storage, Ins
         target: target.to_owned(),
         path: if kind == TargetKind::Missing { target.to_owned() } else { path },
         kind,
-        file_system: Some(file_system(system, &mount_point, volume).map_err(unreadable)?),
+        file_system: Some(file_system(system, &place, &mount_point, volume).map_err(unreadable)?),
         layers: chain.iter().map(|layer| layer.name.clone()).collect(),
         counted_device: match &devices[..] {
             [only] => Some(only.name.clone()),
@@ -147,6 +153,7 @@ fn disk(system: &dyn System, number: u32) -> Device {
         write_cache: property(4),
         alignment: property(6),
         seek_penalty: property(7),
+        io_capability: property(48),
         geometry: control(DISK_GET_DRIVE_GEOMETRY_EX, Vec::new()).unwrap_or_default(),
         read_only: match control(DISK_IS_WRITABLE, Vec::new()) {
             Ok(_) => Some(false),
@@ -154,7 +161,37 @@ fn disk(system: &dyn System, number: u32) -> Device {
             Err(_) => None,
         },
     };
-    structures::disk(name, &answers)
+    let address = control(SCSI_GET_ADDRESS, Vec::new()).unwrap_or_default();
+    let driver = structures::adapter_number(&address).and_then(|adapter| {
+        let key = format!(r"HARDWARE\DEVICEMAP\Scsi\Scsi Port {adapter}");
+        system.text(&key, &Question::Registry("Driver"))
+    });
+    Device {
+        driver_settings: driver.iter().flat_map(|name| driver_settings(system, name)).collect(),
+        driver,
+        ..structures::disk(name, &answers)
+    }
+}
+
+/// What somebody set for all adapters of a driver. Without settings the driver has its own.
+fn driver_settings(system: &dyn System, driver: &str) -> Vec<String> {
+    let key = format!(r"SYSTEM\CurrentControlSet\Services\{driver}\Parameters\Device");
+    let lines = system.text(&key, &Question::RegistryValues).unwrap_or_default();
+    let setting = |line: &str| {
+        let (name, value) = line.split_once('\t')?;
+        (!name.is_empty() && !value.is_empty()).then(|| format!("{name}={value}"))
+    };
+    lines.lines().filter_map(setting).collect()
+}
+
+/// What a disk says of its own state.
+fn health(system: &dyn System, disk: &Device) -> Option<Health> {
+    let ask = |code, input| system.bytes(&disk.name, &Question::Control(code, input));
+    if disk.transport.as_deref() == Some("nvme") {
+        structures::health(&ask(QUERY_PROPERTY, structures::health_query()))
+    } else {
+        structures::prediction(&ask(PREDICT_FAILURE, Vec::new()))
+    }
 }
 
 fn partition(mount_point: &str, extent: &Extent) -> Partition {
@@ -188,6 +225,7 @@ fn chain(partition: Option<&Partition>, disks: &[Device]) -> Vec<Layer> {
 
 fn file_system(
     system: &dyn System,
+    place: &str,
     mount_point: &str,
     volume: Option<String>,
 ) -> Result<FileSystem, u32> {
@@ -199,7 +237,17 @@ fn file_system(
     let used = whole.saturating_sub(free);
     let all = used.saturating_add(available);
     let cluster = structures::longs(&system.bytes(mount_point, &Question::Cluster));
+    let attributes = structures::ints(&system.bytes(place, &Question::Attributes));
+    let has = |flag: u32| attributes.first().is_some_and(|attributes| attributes & flag != 0);
+    // Only ReFS checks what is in files, and only it is asked.
+    let is_refs = kind.eq_ignore_ascii_case("ReFS");
+    let integrity = is_refs.then(|| system.bytes(place, &Question::Integrity));
+    let integrity = integrity.and_then(|answer| structures::integrity(&answer));
+    let options = has(FILE_ATTRIBUTE_ENCRYPTED).then(|| "efs".to_owned());
+    let options = options.into_iter().chain(integrity.map(|how| format!("integrity={how}")));
     Ok(FileSystem {
+        options: options.collect(),
+        compression: has(FILE_ATTRIBUTE_COMPRESSED).then(|| kind.clone()),
         kind,
         mount_point: PathBuf::from(mount_point),
         source: volume.unwrap_or_else(|| mount_point.to_owned()),
@@ -226,7 +274,8 @@ fn disks_under(system: &dyn System, storage: &Storage) -> Vec<Disk> {
             Some(known) => known.name = own.map_or_else(String::new, |own| own.name.clone()),
             None => partitions.extend(own.cloned()),
         }
-        Disk { name: device.name.clone(), partitions, ..Disk::default() }
+        let health = health(system, device);
+        Disk { name: device.name.clone(), partitions, health, ..Disk::default() }
     };
     storage.devices.iter().map(disk).collect()
 }
@@ -236,49 +285,123 @@ pub(crate) fn inspection(
     request: &Request,
     hostname: String,
 ) -> Result<Inspection, InspectError> {
-    let inspected = |storage: Storage| {
+    let mut storages: Vec<Storage> = if request.targets.is_empty() {
+        let drives = ('A'..='Z').map(|letter| PathBuf::from(format!(r"{letter}:\")));
+        drives.filter_map(|drive| storage(system, &drive).ok()).collect()
+    } else {
+        request.targets.iter().map(|target| storage(system, target)).collect::<Result<_, _>>()?
+    };
+    let is_elevated = system.bytes("", &Question::Elevated).first() == Some(&1);
+    let known = Management::ask(system, is_elevated);
+    let guards = Guards::ask(system);
+    let mut host = Host { hostname, ..host(system) };
+    guards.add_to(&mut host);
+    for storage in &mut storages {
+        layers::add(storage, &known);
+        storage.findings.extend(layers::findings(storage));
+        storage.findings.extend(guards.of(storage));
+    }
+    let inspected = |mut storage: Storage| {
         let disks = disks_under(system, &storage);
+        storage.findings.extend(disks.iter().flat_map(findings::of_disk));
+        storage.findings.extend(findings::of_asked(&storage, &request.asked));
         Inspected { disks, extents: None, storage }
     };
-    let mut targets: Vec<Inspected> = if request.targets.is_empty() {
-        let drives = ('A'..='Z').map(|letter| PathBuf::from(format!(r"{letter}:\")));
-        drives.filter_map(|drive| storage(system, &drive).ok()).map(inspected).collect()
-    } else {
-        let found = request.targets.iter().map(|target| storage(system, target).map(inspected));
-        found.collect::<Result<_, _>>()?
-    };
-    let mut host = Host { hostname, ..host(system) };
+    let mut targets: Vec<Inspected> = storages.into_iter().map(inspected).collect();
     let of_targets = targets.iter_mut().map(|target| &mut target.storage.findings);
     for findings in of_targets.chain([&mut host.findings]) {
         judged::sort(findings);
         *findings = std::mem::take(findings).into_iter().map(Finding::explained).collect();
     }
+    let unseen = known.unseen.iter().copied().chain(guards.unseen()).collect::<Vec<_>>();
     Ok(Inspection {
         schema: INSPECTION_SCHEMA.to_owned(),
         tool_version: request.tool_version.clone(),
         made: request.made.clone(),
-        privileged: false,
+        privileged: is_elevated,
         host,
         clock_synchronised: None,
-        hidden: hidden(&targets),
+        hidden: hidden(&targets, &unseen, is_elevated, &request.asked),
         targets,
         findings: Vec::new(),
     })
 }
 
-/// What was not seen.
-fn hidden(targets: &[Inspected]) -> Vec<String> {
-    let mut hidden = vec![
-        "On Windows, this version does not ask for paths (MPIO), columns of Storage Spaces, queue \
-         depths, filter drivers, encryption or health."
-            .to_owned(),
-    ];
+/// What was asked about the ways to files, which are the same for all targets.
+struct Guards {
+    /// `None` if Windows did not list them.
+    filters: Option<Vec<guards::Filter>>,
+    exclusions: Option<guards::Exclusions>,
+    instant_files: Option<Vec<Finding>>,
+}
+
+impl Guards {
+    fn ask(system: &dyn System) -> Self {
+        let filters = system.ask("", &Question::Filters).ok();
+        Self {
+            filters: filters.map(|lines| guards::filters(&String::from_utf8_lossy(&lines))),
+            exclusions: guards::exclusions(system),
+            instant_files: guards::of_instant_files(system),
+        }
+    }
+
+    fn add_to(&self, host: &mut Host) {
+        let filters = self.filters.as_deref().unwrap_or_default();
+        host.findings.extend(guards::of_filters(filters));
+        host.findings.extend(self.instant_files.iter().flatten().cloned());
+        if !filters.is_empty() {
+            let settings = host.settings.get_or_insert_default();
+            settings.filters = filters.iter().map(guards::Filter::shown).collect();
+        }
+    }
+
+    fn of(&self, storage: &Storage) -> Option<Finding> {
+        let filters = self.filters.as_deref().unwrap_or_default();
+        guards::of_exclusions(storage, filters, self.exclusions.as_ref()?)
+    }
+
+    fn unseen(&self) -> Vec<&'static str> {
+        let all = [
+            (self.filters.is_none(), "filter drivers"),
+            (self.exclusions.is_none(), "what Defender passes over"),
+            (self.instant_files.is_none(), "who may initialise files instantly"),
+        ];
+        all.into_iter().filter(|(is_unseen, _)| *is_unseen).map(|(_, about)| about).collect()
+    }
+}
+
+/// What was not seen, and what would show it.
+fn hidden(
+    targets: &[Inspected],
+    unseen: &[&str],
+    is_elevated: bool,
+    asked: &PlannedLoad,
+) -> Vec<String> {
+    let mut hidden = Vec::new();
+    if !unseen.is_empty() {
+        let names = unseen.join(", ");
+        hidden.push(if is_elevated {
+            format!("Windows did not answer about: {names}.")
+        } else {
+            format!(
+                "Only an administrator sees all of these; run it from an elevated prompt: {names}."
+            )
+        });
+    }
     let devices: Vec<&Device> = targets.iter().flat_map(|target| &target.storage.devices).collect();
     if targets.iter().any(|target| target.storage.devices.is_empty()) {
         hidden.push("The disks of some volumes are not known, so nothing judges them.".to_owned());
     }
     if devices.iter().any(|device| device.write_cache.is_none()) {
         hidden.push("Some disks do not say whether they have a write cache.".to_owned());
+    }
+    if devices.iter().any(|device| device.queue_depth.is_none()) {
+        let unused =
+            if asked.depth.is_some() { ", so --depth was not compared with it" } else { "" };
+        hidden.push(format!("Some disks do not say how many I/Os they take at once{unused}."));
+    }
+    if targets.iter().flat_map(|target| &target.disks).any(|disk| disk.health.is_none()) {
+        hidden.push("Some disks do not report on their health.".to_owned());
     }
     hidden
 }

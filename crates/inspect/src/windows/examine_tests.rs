@@ -5,9 +5,13 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 
 use super::*;
-use crate::windows_answers::{Answer, Recorder};
+use crate::windows_answers::Answer;
+use crate::windows_recorder::Recorder;
 use crate::windows_replay::Replay;
 use crate::{Inspection, Severity};
+
+#[path = "server_tests.rs"]
+mod server_tests;
 
 const SERVER: &str = include_str!("recordings/server.txt");
 const DISK: &str = "PhysicalDrive1";
@@ -198,15 +202,17 @@ fn what_is_not_there_is_named() {
 
 /// The questions about disks and volumes, whose answers are structures.
 fn structured() -> Vec<(&'static str, Question)> {
-    let of_disk = [0, 1, 4, 6, 7]
-        .map(property)
-        .into_iter()
-        .chain([DISK_GET_DRIVE_GEOMETRY_EX, DRIVE_LAYOUT, DISK_IS_WRITABLE].map(control));
-    let of_mount = [Question::FileSystem, Question::Space, Question::Cluster];
+    let controls = [DISK_GET_DRIVE_GEOMETRY_EX, DRIVE_LAYOUT, DISK_IS_WRITABLE, SCSI_GET_ADDRESS];
+    let health = Question::Control(QUERY_PROPERTY, structures::health_query());
+    let of_disk =
+        [0, 1, 4, 6, 7, 48].map(property).into_iter().chain(controls.map(control)).chain([health]);
+    let of_mount = [Question::FileSystem, Question::Space, Question::Cluster, Question::Attributes];
     let mut all: Vec<_> = of_disk.map(|question| (DISK, question)).collect();
     all.extend(of_mount.map(|question| (r"E:\", question)));
     all.push(("volume 1", control(VOLUME_GET_VOLUME_DISK_EXTENTS)));
-    all.extend([Question::Version, Question::Memory, Question::Processors].map(|q| ("", q)));
+    let of_machine = [Question::Version, Question::Memory, Question::Processors];
+    all.extend(of_machine.map(|question| ("", question)));
+    all.extend([Question::Elevated, Question::Filters, Question::SqlServices].map(|q| ("", q)));
     all
 }
 
@@ -231,7 +237,7 @@ fn answers_that_are_cut_and_lengths_that_are_too_large_are_survived() {
 proptest! {
     #[test]
     fn any_answers_are_survived(
-        which in 0..15_usize, bytes in prop::collection::vec(any::<u8>(), 0..400)
+        which in 0..22_usize, bytes in prop::collection::vec(any::<u8>(), 0..400)
     ) {
         let all = structured();
         let (about, question) = &all[which % all.len()];

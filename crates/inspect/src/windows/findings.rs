@@ -1,8 +1,8 @@
 //! Decides when the rules for a set-up on Windows apply; [`crate::rules`] says why they matter.
 
-use crate::judged::{self, WARNING};
+use crate::judged::{self, INFO, WARNING};
 use crate::windows_examine::POWER;
-use crate::{Device, FileSystem, Finding, Host, Storage};
+use crate::{Device, Disk, FileSystem, Finding, Host, PlannedLoad, Storage};
 
 /// The plans of Windows under which processors slow down.
 const SLOW_PLANS: [&str; 2] = ["balanced", "power saver"];
@@ -28,6 +28,7 @@ fn power_plan(host: &Host) -> Option<Finding> {
 pub(crate) fn of_storage(storage: &Storage) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(storage.file_system.iter().flat_map(of_file_system));
+    findings.extend(storage.file_system.iter().flat_map(|fs| of_files(storage, fs)));
     findings.extend(alignment(storage));
     findings.extend(storage.devices.iter().flat_map(of_device));
     judged::sort(&mut findings);
@@ -55,6 +56,75 @@ fn of_file_system(file_system: &FileSystem) -> Vec<Finding> {
         finding.evidence(format!("GetDiskFreeSpaceEx of {place}"), percent)
     });
     [unit, read_only, full].into_iter().flatten().collect()
+}
+
+/// What happens to what is written in the target.
+fn of_files(storage: &Storage, file_system: &FileSystem) -> Vec<Finding> {
+    let place = storage.path.display().to_string();
+    // A quotation mark within a text of PowerShell is written twice.
+    let quoted = place.replace('\'', "''");
+    let mut found = Vec::new();
+    if file_system.compression.is_some() {
+        let message = format!("What is written in {place} is compressed by {}.", file_system.kind);
+        found.push(
+            Finding::new(WARNING, "compression", message)
+                .evidence(format!("attributes of {place}"), "FILE_ATTRIBUTE_COMPRESSED")
+                .remedy("Put the database's files where nothing is compressed, or measure there.")
+                .command(format!("compact /u /s:\"{place}\"")),
+        );
+    }
+    if file_system.options.iter().any(|option| option == "efs") {
+        let message =
+            format!("{place} is encrypted by Windows: the processor's part is in every figure.");
+        found.push(
+            Finding::new(INFO, "encryption", message)
+                .evidence(format!("attributes of {place}"), "FILE_ATTRIBUTE_ENCRYPTED")
+                .remedy("Compare with a directory that is not encrypted to know its cost."),
+        );
+    }
+    let mut options = file_system.options.iter();
+    if let Some(how) = options.find_map(|option| option.strip_prefix("integrity=")) {
+        let message = format!(
+            "{place} has integrity streams of ReFS ({how}): a page that changes is written to a \
+             new place, not over the old one."
+        );
+        found.push(
+            Finding::new(WARNING, "copy-on-write", message)
+                .evidence(format!("FSCTL_GET_INTEGRITY_INFORMATION of {place}"), how)
+                .remedy("Turn them off for the database's directory before its files are made.")
+                .command(format!("Set-FileIntegrity -FileName '{quoted}' -Enable $false")),
+        );
+    }
+    found
+}
+
+/// What a disk says of its own state.
+pub(crate) fn of_disk(disk: &Disk) -> Vec<Finding> {
+    let command = "Get-PhysicalDisk | Get-StorageReliabilityCounter";
+    judged::health(disk).into_iter().map(|finding| finding.command(command)).collect()
+}
+
+/// Compares the planned depth with what the disks take at once.
+pub(crate) fn of_asked(storage: &Storage, asked: &PlannedLoad) -> Option<Finding> {
+    let finding = judged::depth_asked(storage, asked, |device| device.queue_depth)?;
+    Some(storage.devices.iter().fold(finding, |finding, device| {
+        finding.evidence(io_capability(device), device.queue_depth.unwrap_or(0))
+    }))
+}
+
+fn io_capability(device: &Device) -> String {
+    format!("LunMaxIoCount of {}", device.name)
+}
+
+fn queue_depth(device: &Device) -> Option<Finding> {
+    let finding = judged::depth(device)?;
+    let finding = finding.evidence(io_capability(device), device.queue_depth.unwrap_or(0));
+    let driver = device.driver.as_deref().unwrap_or("DRIVER");
+    let finding = device.driver_settings.iter().fold(finding, |finding, setting| {
+        finding.evidence(format!("settings of {driver}"), setting)
+    });
+    let key = format!(r"HKLM\SYSTEM\CurrentControlSet\Services\{driver}\Parameters\Device");
+    Some(finding.command(format!("reg query {key}")))
 }
 
 /// Where the volume begins on its disk.
@@ -110,6 +180,7 @@ fn of_device(device: &Device) -> Vec<Finding> {
         judged::sectors(device).map(|finding| {
             finding.evidence(alignment, format!("logical {}, physical {}", blocks[0], blocks[1]))
         }),
+        queue_depth(device),
         judged::usb(device)
             .map(|finding| finding.evidence(property("STORAGE_DEVICE_DESCRIPTOR"), "BusTypeUsb")),
     ];

@@ -1,13 +1,21 @@
-//! Windows: what a program without rights is told.
+//! Windows: the running system. What it does not answer without the rights of an administrator is
+//! absent, and the page says so.
 
 mod calls;
+mod services;
+mod wmi;
 
+use std::os::windows::fs::MetadataExt;
 use std::path::Path;
 
 use crate::host::UNKNOWN;
-use crate::windows_answers::{Answer, Question, Recorder, System};
+use crate::windows_answers::{Answer, Question, System};
 use crate::windows_examine as examine;
+use crate::windows_recorder::Recorder;
 use crate::{Host, InspectError, Inspection, Processors, Request, Storage};
+
+/// `FSCTL_GET_INTEGRITY_INFORMATION`
+const GET_INTEGRITY_INFORMATION: u32 = 0x0009_027C;
 
 /// The running system.
 struct Live;
@@ -23,6 +31,16 @@ impl System for Live {
             }
             Question::Memory => calls::memory().map(|memory| bytes(&memory)),
             Question::Processors => calls::processors(),
+            Question::Elevated => services::is_elevated().map(|is| vec![u8::from(is)]),
+            Question::RegistryValues => services::registry_values(about).map(text),
+            Question::Filters => services::filters().map(text),
+            Question::SqlServices => services::sql_services().map(text),
+            Question::Holders(right) => services::holders(right).map(text),
+            Question::Attributes => {
+                let found = std::fs::metadata(path);
+                found.map(|found| found.file_attributes().to_le_bytes().to_vec())
+            }
+            Question::Integrity => calls::control_file(path, GET_INTEGRITY_INFORMATION),
             Question::Registry(value) => calls::registry(about, value).map(text),
             Question::Kind => std::fs::metadata(path).map(|found| {
                 vec![if found.is_dir() {
@@ -47,6 +65,8 @@ impl System for Live {
             Question::Control(code, input) => {
                 calls::ask(&device(about)).and_then(|device| calls::control(&device, *code, input))
             }
+            // Its errors are not those of the system.
+            Question::Management(query) => return wmi::ask(about, query),
         };
         answer.map_err(|error| error.raw_os_error().map_or(0, i32::cast_unsigned))
     }

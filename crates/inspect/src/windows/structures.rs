@@ -1,6 +1,7 @@
 //! What Windows answers about processors, volumes and disks: bytes in, values out.
 
-use crate::{Device, Partition, Processor};
+use crate::nvme_health::{LOG_BYTES, of_log};
+use crate::{Device, Health, Partition, Processor};
 
 fn int(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
@@ -165,6 +166,8 @@ pub(crate) struct Answers {
     pub(crate) alignment: Vec<u8>,
     /// Property 7.
     pub(crate) seek_penalty: Vec<u8>,
+    /// Property 48.
+    pub(crate) io_capability: Vec<u8>,
     /// `DISK_GEOMETRY_EX`.
     pub(crate) geometry: Vec<u8>,
     /// Whether it cannot be written to.
@@ -192,6 +195,7 @@ pub(crate) fn disk(name: String, answers: &Answers) -> Device {
         logical_block_bytes: alignment(16).or_else(|| positive(int(&answers.geometry, 20))),
         physical_block_bytes: alignment(20),
         max_io_bytes: positive(int(&answers.adapter, 8)),
+        queue_depth: positive(int(&answers.io_capability, 8)),
         write_cache: match cache(12) {
             Some(1) => Some("write through".to_owned()),
             Some(2) if is_left => Some("write through".to_owned()),
@@ -206,6 +210,60 @@ pub(crate) fn disk(name: String, answers: &Answers) -> Device {
             _ => None,
         },
         ..Device::default()
+    }
+}
+
+/// The question for the health log of an NVMe disk: `STORAGE_PROPERTY_QUERY` with a
+/// `STORAGE_PROTOCOL_SPECIFIC_DATA`.
+pub(crate) fn health_query() -> Vec<u8> {
+    const PROPERTY: u32 = 50;
+    const STANDARD_QUERY: u32 = 0;
+    const HEALTH_LOG: u32 = 2;
+    let length = u32::try_from(LOG_BYTES).unwrap_or(0);
+    let log = [NVME, LOG_PAGE, HEALTH_LOG, 0, PROTOCOL_BYTES, length, 0, 0, 0, 0];
+    [PROPERTY, STANDARD_QUERY].iter().chain(&log).flat_map(|n| n.to_le_bytes()).collect()
+}
+
+/// `ProtocolTypeNvme`, and `NVMeDataTypeLogPage`.
+const NVME: u32 = 3;
+const LOG_PAGE: u32 = 2;
+/// The bytes of `STORAGE_PROTOCOL_SPECIFIC_DATA`, which follows two numbers in question and answer.
+const PROTOCOL_BYTES: u32 = 40;
+
+/// The health log in an answer (`STORAGE_PROTOCOL_DATA_DESCRIPTOR`).
+pub(crate) fn health(answer: &[u8]) -> Option<Health> {
+    let is_log = int(answer, 8)? == NVME && int(answer, 12)? == LOG_PAGE;
+    let (offset, length) = (int(answer, 24)?, int(answer, 28)? as usize);
+    let fits = is_log && offset >= PROTOCOL_BYTES && length >= LOG_BYTES;
+    let log = answer.get((offset as usize).checked_add(8)?..).filter(|_| fits)?;
+    let log: &[u8; LOG_BYTES] = log.first_chunk()?;
+    // A driver that gives only zeros did not ask the disk: none is 0 K warm.
+    log.iter().any(|byte| *byte != 0).then(|| of_log(log))
+}
+
+/// Whether a disk predicts that it fails (`STORAGE_PREDICT_FAILURE`).
+pub(crate) fn prediction(answer: &[u8]) -> Option<Health> {
+    let fails = int(answer, 0)? != 0;
+    let words = fails.then(|| "it predicts that it will fail".to_owned());
+    Some(Health {
+        source: "IOCTL_STORAGE_PREDICT_FAILURE".to_owned(),
+        critical: words.into_iter().collect(),
+        ..Health::default()
+    })
+}
+
+/// The number of the adapter that a disk is attached to (`SCSI_ADDRESS`).
+pub(crate) fn adapter_number(answer: &[u8]) -> Option<u8> {
+    answer.get(4).copied().filter(|_| answer.len() >= 8)
+}
+
+/// How ReFS checks what is in a file, if it does (`FSCTL_GET_INTEGRITY_INFORMATION_BUFFER`).
+pub(crate) fn integrity(answer: &[u8]) -> Option<String> {
+    match short(answer, 0)? {
+        0 => None,
+        1 => Some("crc32".to_owned()),
+        2 => Some("crc64".to_owned()),
+        other => Some(format!("algorithm {other}")),
     }
 }
 

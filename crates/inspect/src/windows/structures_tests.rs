@@ -69,6 +69,7 @@ fn a_disk_says_what_it_is() {
         seek_penalty: vec![12, 0, 0, 0, 12, 0, 0, 0, 0],
         geometry: [bytes_of(&[0; 5]), bytes_of(&[512]), (2_u64 << 40).to_le_bytes().to_vec()]
             .concat(),
+        io_capability: bytes_of(&[16, 16, 255, 1000]),
         read_only: None,
     };
     let disk = disk("PhysicalDrive1".to_owned(), &answers);
@@ -80,6 +81,7 @@ fn a_disk_says_what_it_is() {
     );
     assert_eq!((disk.logical_block_bytes, disk.physical_block_bytes), (Some(512), Some(4096)));
     assert_eq!((disk.max_io_bytes, disk.rotational), (Some(131_072), Some(false)));
+    assert_eq!(disk.queue_depth, Some(255));
     assert_eq!((disk.write_cache.as_deref(), disk.fua), (Some("write back"), Some(true)));
 }
 
@@ -88,6 +90,39 @@ fn a_disk_says_what_it_is() {
 fn a_disk_without_answers_says_nothing() {
     let silent = disk("PhysicalDrive0".to_owned(), &Answers::default());
     assert_eq!(silent, Device { name: "PhysicalDrive0".to_owned(), ..Device::default() });
+}
+
+#[test]
+fn a_health_log_is_taken_only_from_where_it_is() {
+    let query = health_query();
+    assert_eq!((query.len(), int(&query, 0), int(&query, 16)), (48, Some(50), Some(2)));
+    let answer = |kind: u32, offset: u32, length: u32| {
+        let mut bytes = bytes_of(&[48, 48, kind, 2, 2, 0, offset, length, 0, 0, 0, 0]);
+        bytes.resize(48 + LOG_BYTES, 0);
+        bytes[48] = 1;
+        bytes[48 + 5] = 93;
+        bytes
+    };
+    let log = health(&answer(3, 40, 512)).unwrap();
+    assert_eq!((log.used_percent, log.critical.len()), (Some(93), 1));
+    for wrong in [(2, 40, 512), (3, 39, 512), (3, 40, 511), (3, 41, 512), (3, u32::MAX, 512)] {
+        assert_eq!(health(&answer(wrong.0, wrong.1, wrong.2)), None, "{wrong:?}");
+    }
+    let mut silent = answer(3, 40, 512);
+    silent[48..].fill(0);
+    assert_eq!(health(&silent), None);
+}
+
+#[test]
+fn predictions_addresses_and_checks_have_their_meaning() {
+    assert_eq!(prediction(&[0, 0, 0]), None);
+    assert_eq!(prediction(&[0; 4]).map(|health| health.critical.len()), Some(0));
+    assert_eq!(prediction(&[1, 0, 0, 0, 9]).map(|health| health.critical.len()), Some(1));
+    assert_eq!(adapter_number(&[8, 0, 0, 0, 3, 0, 0, 0]), Some(3));
+    assert_eq!(adapter_number(&[8, 0, 0, 0, 3]), None);
+    assert_eq!(integrity(&[2, 0, 0, 0]).as_deref(), Some("crc64"));
+    assert_eq!((integrity(&[0; 16]), integrity(&[1])), (None, None));
+    assert_eq!(integrity(&[4, 0]).as_deref(), Some("algorithm 4"));
 }
 
 #[test]
@@ -112,9 +147,13 @@ proptest! {
         let copy = || bytes.clone();
         let answers = Answers {
             device: copy(), adapter: copy(), write_cache: copy(), alignment: copy(),
-            seek_penalty: copy(), geometry: copy(), read_only: None,
+            seek_penalty: copy(), geometry: copy(), io_capability: copy(), read_only: None,
         };
         disk("d".to_owned(), &answers);
+        health(&bytes);
+        prediction(&bytes);
+        adapter_number(&bytes);
+        integrity(&bytes);
     }
 
     #[test]

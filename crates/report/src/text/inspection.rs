@@ -61,7 +61,13 @@ fn host(host: &Host) -> String {
     .into_iter()
     .flatten()
     .collect();
-    out.push_str(&wrap("  ", &facts.join(", "), WIDTH));
+    if !facts.is_empty() {
+        out.push_str(&wrap("  ", &facts.join(", "), WIDTH));
+    }
+    if !s.filters.is_empty() {
+        let filters = words::clean(&s.filters.join(", "));
+        out.push_str(&wrap("  ", &format!("file system filters: {filters}"), WIDTH));
+    }
     out
 }
 
@@ -81,7 +87,9 @@ fn chain(target: &Inspected) -> String {
         facts.extend(fs.reserved_bytes.map(|bytes| format!("{} reserved", words::size(bytes))));
         facts.extend(fs.journal.iter().map(|mode| format!("journal {}", words::clean(mode))));
         facts.extend(fs.compression.iter().map(|how| format!("compression {}", words::clean(how))));
-        facts.push(words::clean(&fs.options.join(",")));
+        if !fs.options.is_empty() {
+            facts.push(words::clean(&fs.options.join(",")));
+        }
         out.push_str(&wrap("  ", &facts.join("; "), WIDTH));
     }
     if let Some(extents) = &target.extents {
@@ -165,6 +173,8 @@ fn of_layer(layer: &Layer) -> String {
             words::clean(&raid.level),
             words::plural(raid.devices.into(), "device", "devices")
         ));
+        let columns = raid.columns.map(u64::from);
+        facts.extend(columns.map(|count| words::plural(count, "column", "columns")));
         facts.extend(raid.chunk_bytes.map(|bytes| format!("chunk {}", words::size(bytes))));
         facts.extend(raid.stripe_bytes.map(|bytes| format!("stripe {}", words::size(bytes))));
         facts.extend(
@@ -239,6 +249,7 @@ fn of_device(d: &Device) -> Vec<Facts> {
         size("read-ahead", d.read_ahead_bytes),
         number("rq_affinity", d.rq_affinity),
         yes("polled", d.io_poll),
+        Some(words::clean(&d.driver_settings.join(", "))).filter(|text| !text.is_empty()),
     ];
     let medium = [
         text("cache", &d.write_cache),

@@ -4,9 +4,6 @@ use super::{INFO, SERIOUS, WARNING, in_block, size};
 use crate::judged::{self, OWN_WORD};
 use crate::{Device, Finding, LayerKind, Storage, giga_per_s};
 
-/// What a host bus adapter comes with at best; SATA cannot do more than 32, one of which is kept.
-const DEPTH_LEAST: u64 = 31;
-
 pub(super) fn of(storage: &Storage, device: &Device) -> Vec<Finding> {
     let is = |transport: &str| device.transport.as_deref() == Some(transport);
     let mut findings = vec![loop_device(device), scheduler(device), rotating(device)];
@@ -88,22 +85,13 @@ fn flush_disabled(device: &Device) -> Option<Finding> {
 }
 
 fn depth(device: &Device) -> Option<Finding> {
-    let depth = device.queue_depth.filter(|depth| (1..DEPTH_LEAST).contains(depth))?;
-    // Bridges to USB and cards have no queue to speak of.
-    if device.transport.as_deref().is_none_or(|t| t == "usb" || t == "mmc") {
-        return None;
-    }
-    let message = format!(
-        "The queue of {} takes {depth} commands at once: a database that has more in flight waits \
-         in the kernel.",
-        device.name
-    );
-    let finding = Finding::new(INFO, "queue-depth-small", message)
-        .evidence(in_block(&device.name, "device/queue_depth"), depth)
-        .remedy(
-            "Raise it to 64 or more where the array and the adapter allow it, then measure again.",
-        );
-    Some(finding.command(format!("echo 64 > /sys/block/{}/device/queue_depth", device.name)))
+    let finding = judged::depth(device)?;
+    let depth = device.queue_depth.unwrap_or(0);
+    Some(
+        finding
+            .evidence(in_block(&device.name, "device/queue_depth"), depth)
+            .command(format!("echo 64 > /sys/block/{}/device/queue_depth", device.name)),
+    )
 }
 
 fn link(device: &Device) -> Option<Finding> {

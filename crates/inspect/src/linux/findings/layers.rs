@@ -1,10 +1,8 @@
 //! RAID, volumes, paths: what the layers of a chain do.
 
 use super::{INFO, SERIOUS, WARNING, in_block, size};
+use crate::judged::CHUNK_BYTES;
 use crate::{Finding, Layer, LayerKind, Raid, Severity};
-
-/// If one disk has fewer consecutive bytes than this, an I/O uses more than one of them.
-const CHUNK_BYTES: u64 = 64 << 10;
 
 pub(super) fn of(layer: &Layer) -> Vec<Finding> {
     let mut findings = Vec::new();

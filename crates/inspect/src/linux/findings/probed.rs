@@ -1,11 +1,10 @@
 //! Findings that only an inspection asks for: the health of disks, where a file is, interrupts,
 //! paths in use, swap.
 
-use super::{INFO, SERIOUS, WARNING, in_block, quoted, size};
+use super::{INFO, WARNING, in_block, quoted, size};
+use crate::judged;
 use crate::{Device, Disk, Extents, Finding, Inspected, PlannedLoad, Storage};
 
-/// Used life from which a disk counts as worn.
-const WORN_PERCENT: u64 = 90;
 /// Fewer pieces than this, or larger ones, do not show in figures.
 const PIECES_LEAST: u64 = 64;
 const PIECE_BYTES: u64 = 4 << 20;
@@ -18,47 +17,15 @@ const PATHS_UNEQUAL: u64 = 4;
 /// What the disks say of themselves.
 pub(in super::super) fn of_disks(storage: &Storage, disks: &[Disk]) -> Vec<Finding> {
     let device = |disk: &Disk| storage.devices.iter().find(|device| device.name == disk.name);
-    disks
-        .iter()
-        .flat_map(|disk| {
-            [
-                critical(disk),
-                media(disk),
-                worn(disk),
-                device(disk).and_then(|d| interrupts(d, disk)),
-            ]
-        })
-        .flatten()
-        .collect()
-}
-
-fn critical(disk: &Disk) -> Option<Finding> {
-    let health = disk.health.as_ref().filter(|health| !health.critical.is_empty())?;
-    let words = health.critical.join("; ");
-    let message = format!("{} warns of itself: {words}.", disk.name);
-    let finding = Finding::new(SERIOUS, "health-critical", message)
-        .evidence(format!("{} of {}", health.source, disk.name), words)
-        .remedy("Save what is on it and replace it.");
-    Some(finding.command(format!("smartctl -a /dev/{}", disk.name)))
-}
-
-fn media(disk: &Disk) -> Option<Finding> {
-    let health = disk.health.as_ref()?;
-    let errors = health.media_errors.filter(|errors| *errors > 0)?;
-    let message = format!("{} has counted {errors} errors of its medium.", disk.name);
-    let finding = Finding::new(WARNING, "media-errors", message)
-        .evidence(format!("{} of {}", health.source, disk.name), errors)
-        .remedy("Watch whether they grow; replace it if they do.");
-    Some(finding.command(format!("smartctl -a /dev/{}", disk.name)))
-}
-
-fn worn(disk: &Disk) -> Option<Finding> {
-    let health = disk.health.as_ref()?;
-    let used = health.used_percent.filter(|used| *used >= WORN_PERCENT)?;
-    let message = format!("{} has used {used} % of its rated life.", disk.name);
-    let finding = Finding::new(WARNING, "worn", message)
-        .evidence(format!("{} of {}", health.source, disk.name), format!("{used} %"));
-    Some(finding.remedy("Plan to replace it."))
+    let of_disk = |disk: &Disk| {
+        let smartctl = |finding: Finding| match finding.code.as_str() {
+            "worn" => finding,
+            _ => finding.command(format!("smartctl -a /dev/{}", disk.name)),
+        };
+        let health = judged::health(disk).into_iter().map(smartctl);
+        health.chain(device(disk).and_then(|d| interrupts(d, disk))).collect::<Vec<_>>()
+    };
+    disks.iter().flat_map(of_disk).collect()
 }
 
 fn interrupts(device: &Device, disk: &Disk) -> Option<Finding> {
@@ -133,32 +100,16 @@ pub(in super::super) fn of_extents(storage: &Storage, extents: &Extents) -> Vec<
 
 /// Compares the planned depth with the queues.
 pub(in super::super) fn of_asked(storage: &Storage, asked: &PlannedLoad) -> Option<Finding> {
-    let depth = asked.depth?;
-    let limits: Vec<(&Device, u64)> = storage
-        .devices
-        .iter()
-        .filter_map(|device| {
-            // NVMe has the depth in each of its queues; the kernel holds as many requests for each
-            // queue.
-            let queues = device.queues.unwrap_or(1).max(1);
-            let one = [device.queue_depth, device.nr_requests].into_iter().flatten().min()?;
-            let is_shared = device.queue_depth.is_some() && !device.name.starts_with("nvme");
-            Some((device, if is_shared { one } else { one.saturating_mul(queues) }))
-        })
-        .collect();
-    let total = limits.iter().fold(0_u64, |sum, (_, limit)| sum.saturating_add(*limit));
-    if limits.is_empty() || limits.len() != storage.devices.len() || depth <= total {
-        return None;
-    }
-    let names: Vec<&str> = limits.iter().map(|(device, _)| device.name.as_str()).collect();
-    let message = format!(
-        "{depth} I/Os in flight are more than the queues of {} take ({total}): the rest wait in \
-         the kernel.",
-        names.join(" + ")
-    );
-    let finding = Finding::new(WARNING, "queue-depth-below-asked", message)
-        .remedy("Raise the queue depth, or ask for less in flight.");
-    Some(limits.iter().fold(finding, |finding, (device, _)| {
+    let limit = |device: &Device| {
+        // NVMe has the depth in each of its queues; the kernel holds as many requests for each
+        // queue.
+        let queues = device.queues.unwrap_or(1).max(1);
+        let one = [device.queue_depth, device.nr_requests].into_iter().flatten().min()?;
+        let is_shared = device.queue_depth.is_some() && !device.name.starts_with("nvme");
+        Some(if is_shared { one } else { one.saturating_mul(queues) })
+    };
+    let finding = judged::depth_asked(storage, asked, limit)?;
+    Some(storage.devices.iter().fold(finding, |finding, device| {
         let number =
             |value: Option<u64>| value.map_or_else(|| "not reported".to_owned(), |v| v.to_string());
         finding
