@@ -50,8 +50,8 @@ pub(super) fn registry(key: &str, name: &str) -> io::Result<String> {
     let status = unsafe {
         let to = room.as_mut_ptr().cast::<c_void>();
         let (names, none) = ((key.as_ptr(), name.as_ptr()), std::ptr::null_mut());
-        let root = HKEY_LOCAL_MACHINE;
-        RegGetValueW(root, names.0, names.1, RRF_RT_REG_SZ, none, to, &raw mut bytes)
+        let machine = HKEY_LOCAL_MACHINE;
+        RegGetValueW(machine, names.0, names.1, RRF_RT_REG_SZ, none, to, &raw mut bytes)
     };
     if status == 0 {
         Ok(text(&room))

@@ -278,8 +278,9 @@ mod tests {
         fn any_values_are_survived(numbers in prop::collection::vec(any::<u64>(), 6)) {
             let names = ["NumberOfColumns", "NumberOfDataCopies", "PhysicalDiskRedundancy",
                 "Interleave", "HealthStatus", "LoadBalancePolicy"];
-            let values: String =
+            let values: Vec<String> =
                 names.iter().zip(&numbers).map(|(n, v)| format!("{n} = {v}; ")).collect();
+            let values = values.concat();
             for kind in ["Parity", "Mirror"] {
                 let found = one(&format!("instance of A {{ UniqueId = \"x\"; Number = 1; \
                     ResiliencySettingName = \"{kind}\"; InstanceName = \"x\"; PNPDeviceID = \"x\"; \

@@ -49,10 +49,12 @@ impl Instance {
 
     /// The instance that a value is, or the instances of a list.
     pub(crate) fn instances(&self, name: &str) -> Vec<&Instance> {
-        let of = |value| match value {
-            &Value::Instance(ref instance) => Some(instance),
-            _ => None,
-        };
+        fn of(value: &Value) -> Option<&Instance> {
+            match value {
+                Value::Instance(instance) => Some(instance),
+                _ => None,
+            }
+        }
         match self.value(name) {
             Some(Value::List(values)) => values.iter().filter_map(of).collect(),
             Some(value) => of(value).into_iter().collect(),

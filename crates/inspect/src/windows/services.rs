@@ -164,13 +164,19 @@ fn file_system_drivers() -> io::Result<Vec<String>> {
     Ok(names.collect())
 }
 
-/// A text that ends in 0.
-fn from_wide(start: *const u16) -> String {
-    if start.is_null() {
+/// A text of Windows.
+///
+/// # Safety
+/// The text ends in 0, unless there is none.
+unsafe fn from_wide(start: *const u16) -> String {
+    let mut length = 0;
+    // SAFETY: nothing after the end of the text is read.
+    while !start.is_null() && unsafe { *start.add(length) } != 0 {
+        length += 1;
+    }
+    if length == 0 {
         return String::new();
     }
-    // SAFETY: callers have the text from Windows, which ends each with 0.
-    let length = (0..).take_while(|at| unsafe { *start.add(*at) } != 0).count();
     // SAFETY: as many characters were just read.
     String::from_utf16_lossy(unsafe { std::slice::from_raw_parts(start, length) })
 }
@@ -236,8 +242,9 @@ fn written(sid: PSID) -> io::Result<String> {
     let mut text = null_mut();
     // SAFETY: callers have the SID from Windows; the call writes the address of a text.
     done(unsafe { ConvertSidToStringSidW(sid, &raw mut text) })?;
-    let written = from_wide(text);
-    // SAFETY: Windows says that its text is freed this way.
+    // SAFETY: the text ends in 0, and Windows says that it is freed this way.
+    let written = unsafe { from_wide(text) };
+    // SAFETY: as above.
     unsafe { LocalFree(text.cast()) };
     Ok(written)
 }

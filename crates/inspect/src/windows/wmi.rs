@@ -173,8 +173,8 @@ fn connect(namespace: &str) -> Result<Interface, u32> {
     let mut object = null_mut();
     // SAFETY: both identifiers outlive the call, which writes one address.
     done(unsafe {
-        let (class, kind) = (&raw const WbemLocator, &raw const LOCATOR);
-        CoCreateInstance(class, null_mut(), CLSCTX_INPROC_SERVER, kind, &raw mut object)
+        let place = CLSCTX_INPROC_SERVER;
+        CoCreateInstance(&WbemLocator, null_mut(), place, &LOCATOR, &raw mut object)
     })?;
     let locator = Interface(object);
     let namespace = Text::new(namespace);
