@@ -205,6 +205,9 @@ pub struct Device {
     /// …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_type: Option<String>,
+    /// I/Os that its adapter takes at once, from all its disks together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adapter_queue_depth: Option<u64>,
     /// Settings of its adapter's driver that differ from the driver's own: `NumberOfRequests=254`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub driver_settings: Vec<String>,

@@ -157,6 +157,13 @@ pub fn redact_inspection(
     for target in &inspection.targets {
         secrets.storage(&target.storage);
     }
+    for finding in &inspection.host.findings {
+        // Instances of SQL Server by the names that people gave them.
+        let words = finding.message.split_whitespace();
+        words.filter_map(|word| word.strip_prefix("MSSQL$")).for_each(|name| {
+            secrets.add("instance", name);
+        });
+    }
     for swap in inspection.host.settings.iter().flat_map(|settings| &settings.swap) {
         secrets.path("swap", swap);
     }

@@ -131,6 +131,34 @@ fn the_chain_is_a_tree_and_partitions_are_a_table() {
     assert!(text.contains("31.5") && text.contains("1 024"), "{text}");
 }
 
+/// What only Windows has: columns of Storage Spaces, the settings of a driver, filters.
+#[test]
+fn a_server_of_windows_has_its_own_facts() {
+    let mut sample = sample();
+    let storage = &mut sample.targets[0].storage;
+    let raid = storage.chain[0].raid.as_mut().unwrap();
+    *raid = Raid {
+        level: "Storage Spaces mirror".into(),
+        devices: 4,
+        columns: Some(2),
+        state: Some("healthy".into()),
+        ..Raid::default()
+    };
+    storage.devices[0].adapter_queue_depth = Some(1000);
+    storage.devices[0].driver_settings = vec!["NumberOfRequests=254".into()];
+    let filters = vec!["WdFilter (anti-virus)".into(), "Wof".into()];
+    sample.host.settings = Some(Settings { filters, ..Settings::default() });
+    let text = report::text::inspection(&sample);
+    let unwrapped = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "Storage Spaces mirror of 4 devices, 2 columns, healthy",
+        "queue depth 32, adapter's depth 1000, NumberOfRequests=254",
+        "file system filters: WdFilter (anti-virus), Wof",
+    ] {
+        assert!(unwrapped.contains(part), "{part} is not in\n{text}");
+    }
+}
+
 #[test]
 fn the_worst_finding_comes_first_with_its_evidence_and_command() {
     let text = report::text::inspection(&sample());
@@ -153,7 +181,11 @@ fn what_is_not_there_yet_is_told() {
 
 #[test]
 fn a_redacted_copy_has_no_names() {
-    let redacted = report::redact::redact_inspection(&sample()).unwrap();
+    let mut sample = sample();
+    let message = "SQL Server's service MSSQL$PAYSLIPS does not hold the right.".to_owned();
+    let of_host = Finding::new(Severity::Warning, "instant-file-initialisation", message);
+    sample.host.findings.push(of_host);
+    let redacted = report::redact::redact_inspection(&sample).unwrap();
     let json = serde_json::to_string(&redacted).unwrap();
     let text = report::text::inspection(&redacted);
     for secret in [
@@ -165,6 +197,7 @@ fn a_redacted_copy_has_no_names() {
         "500a098200000002",
         "10.1.2.3",
         "payroll",
+        "PAYSLIPS",
     ] {
         assert!(!json.contains(secret) && !text.contains(secret), "{secret} in {json}");
     }

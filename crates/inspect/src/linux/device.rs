@@ -72,6 +72,7 @@ pub(crate) fn device(tree: &Tree, dir: &Path) -> Device {
             _ => None,
         }),
         cache_type: of_scsi("cache_type"),
+        adapter_queue_depth: None,
         driver_settings: Vec::new(),
         zoned: text("queue/zoned").filter(|zoned| zoned != "none"),
         model,

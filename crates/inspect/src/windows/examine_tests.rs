@@ -221,7 +221,8 @@ fn structured() -> Vec<(&'static str, Question)> {
 fn answers_that_are_cut_and_lengths_that_are_too_large_are_survived() {
     for (about, question) in structured() {
         let whole = server().ask(about, &question).unwrap();
-        for length in 0..whole.len() {
+        // Every end of what is short; of a log, some within it.
+        for length in (0..whole.len()).filter(|length| *length < 80 || length % 7 == 0) {
             let system = server().with(about, &question, Ok(whole[..length].to_vec()));
             inspect(&Recorder::new(&system));
         }

@@ -106,14 +106,21 @@ pub(crate) fn of_disk(disk: &Disk) -> Vec<Finding> {
 
 /// Compares the planned depth with what the disks take at once.
 pub(crate) fn of_asked(storage: &Storage, asked: &PlannedLoad) -> Option<Finding> {
-    let finding = judged::depth_asked(storage, asked, |device| device.queue_depth)?;
+    let limit = |device: &Device| Some(device.queue_depth?.min(adapter_depth(device)));
+    let finding = judged::depth_asked(storage, asked, limit)?;
     Some(storage.devices.iter().fold(finding, |finding, device| {
-        finding.evidence(io_capability(device), device.queue_depth.unwrap_or(0))
+        let depth = device.queue_depth.unwrap_or(0).min(adapter_depth(device));
+        finding.evidence(io_capability(device), depth)
     }))
 }
 
+/// What the adapter takes at once, which its disks share; without an answer it is not the limit.
+fn adapter_depth(device: &Device) -> u64 {
+    device.adapter_queue_depth.unwrap_or(u64::MAX)
+}
+
 fn io_capability(device: &Device) -> String {
-    format!("LunMaxIoCount of {}", device.name)
+    format!("LunMaxIoCount and AdapterMaxIoCount of {}", device.name)
 }
 
 fn queue_depth(device: &Device) -> Option<Finding> {

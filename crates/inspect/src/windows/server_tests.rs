@@ -184,6 +184,9 @@ fn a_depth_is_compared_with_what_the_disks_take() {
     assert_eq!(codes(&server(), 256), (vec!["queue-depth-below-asked".to_owned()], false));
     assert_eq!(codes(&server(), 255), (Vec::new(), false));
     assert_eq!(codes(&server().with(DISK, &property(48), Err(1)), 256), (Vec::new(), true));
+    let narrow = server().with(DISK, &property(48), Ok(ints(&[16, 16, 255, 64])));
+    assert_eq!(codes(&narrow, 64), (Vec::new(), false));
+    assert_eq!(codes(&narrow, 65).0, ["queue-depth-below-asked"]);
 }
 
 #[test]

@@ -196,6 +196,7 @@ pub(crate) fn disk(name: String, answers: &Answers) -> Device {
         physical_block_bytes: alignment(20),
         max_io_bytes: positive(int(&answers.adapter, 8)),
         queue_depth: positive(int(&answers.io_capability, 8)),
+        adapter_queue_depth: positive(int(&answers.io_capability, 12)),
         write_cache: match cache(12) {
             Some(1) => Some("write through".to_owned()),
             Some(2) if is_left => Some("write through".to_owned()),

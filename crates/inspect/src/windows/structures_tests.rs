@@ -81,7 +81,7 @@ fn a_disk_says_what_it_is() {
     );
     assert_eq!((disk.logical_block_bytes, disk.physical_block_bytes), (Some(512), Some(4096)));
     assert_eq!((disk.max_io_bytes, disk.rotational), (Some(131_072), Some(false)));
-    assert_eq!(disk.queue_depth, Some(255));
+    assert_eq!((disk.queue_depth, disk.adapter_queue_depth), (Some(255), Some(1000)));
     assert_eq!((disk.write_cache.as_deref(), disk.fua), (Some("write back"), Some(true)));
 }
 

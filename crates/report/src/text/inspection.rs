@@ -244,6 +244,7 @@ fn of_device(d: &Device) -> Vec<Facts> {
         text("scheduler", &d.scheduler),
         number("nr_requests", d.nr_requests),
         number("queue depth", d.queue_depth),
+        number("adapter's depth", d.adapter_queue_depth),
         number("queues", d.queues),
         size("largest I/O", d.max_io_bytes),
         size("read-ahead", d.read_ahead_bytes),
