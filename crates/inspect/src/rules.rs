@@ -65,8 +65,8 @@ static RULES: &[Rule] = &[
     ),
     of(
         "antivirus-scans",
-        "A scanner reads what is opened or written before the database may: each open waits, and a \
-         file that it holds is not available.",
+        "A scanner reads a file before the database may: opening it waits, and a file that the \
+         scanner holds is not available.",
         SQL_ANTIVIRUS,
     ),
     of(
@@ -114,8 +114,8 @@ static RULES: &[Rule] = &[
     ),
     of(
         "deduplication",
-        "What is stored once is read from a store of pieces, and a job that looks for duplicates \
-         takes the disks' time; a busy database is not a workload it was made for.",
+        "Files are read from a store of pieces, and the job that looks for duplicates takes the \
+         disks' time; it is not meant for busy databases.",
         "Data Deduplication Overview (Microsoft Learn)",
     ),
     of(

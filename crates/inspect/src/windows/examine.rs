@@ -363,7 +363,7 @@ impl Guards {
     fn unseen(&self) -> Vec<&'static str> {
         let all = [
             (self.filters.is_none(), "filter drivers"),
-            (self.exclusions.is_none(), "what Defender passes over"),
+            (self.exclusions.is_none(), "what Defender excludes"),
             (self.instant_files.is_none(), "who may initialise files instantly"),
         ];
         all.into_iter().filter(|(is_unseen, _)| *is_unseen).map(|(_, about)| about).collect()

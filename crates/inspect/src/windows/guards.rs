@@ -201,8 +201,8 @@ pub(crate) fn of_exclusions(
         });
     (runs && !spared).then(|| {
         let message = format!(
-            "Defender scans what is opened and written in {path}: neither this path nor SQL \
-             Server's program or files are excluded."
+            "Defender scans the files in {path}: neither this path nor SQL Server's program or \
+             files are excluded."
         );
         let count = exclusions.paths.len();
         // A quotation mark within a text of PowerShell is written twice.
@@ -295,7 +295,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_answer_is_survived(text in "[A-Za-z0-9.\t\n\\\\*%é$]{0,60}", path in any::<String>()) {
+        fn any_answer_is_survived(
+            text in "[A-Za-z0-9.\t\n\\\\*%é$]{0,60}", path in any::<String>()
+        ) {
             of_filters(&filters(&text));
             is_below(&path, &text);
             is_below(&text, &path);

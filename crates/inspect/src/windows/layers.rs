@@ -133,7 +133,7 @@ fn encryption(storage: &Storage, layer: &Layer) -> Option<Finding> {
 
 fn state(layer: &Layer) -> Option<Finding> {
     let state = layer.raid.as_ref()?.state.as_deref().filter(|state| *state != "healthy")?;
-    let message = format!("The virtual disk that {} is made of is {state}.", layer.name);
+    let message = format!("{} is a virtual disk of Storage Spaces that is {state}.", layer.name);
     Some(
         Finding::new(SERIOUS, "raid-degraded", message)
             .evidence(format!("HealthStatus of {VIRTUAL_DISK}"), state)
@@ -145,7 +145,7 @@ fn state(layer: &Layer) -> Option<Finding> {
 fn parity(layer: &Layer) -> Option<Finding> {
     let raid = layer.raid.as_ref().filter(|raid| raid.level.ends_with("parity"))?;
     let message = format!(
-        "{} is a space with parity: each small write has to bring the parity up to date.",
+        "{} is a parity space: each small write has to bring the parity up to date.",
         layer.name
     );
     Some(
