@@ -24,6 +24,8 @@ const VOLUME_GET_VOLUME_DISK_EXTENTS: u32 = 0x0056_0000;
 const DISK_GET_DRIVE_GEOMETRY_EX: u32 = 0x0007_00A0;
 const DISK_IS_WRITABLE: u32 = 0x0007_0024;
 const SCSI_GET_ADDRESS: u32 = 0x0004_1018;
+/// How a virtual disk of Storage Spaces is attached.
+const SPACES: &str = "storage-spaces";
 const FILE_ATTRIBUTE_COMPRESSED: u32 = 0x800;
 const FILE_ATTRIBUTE_ENCRYPTED: u32 = 0x4000;
 const ERROR_WRITE_PROTECT: u32 = 19;
@@ -292,7 +294,9 @@ pub(crate) fn inspection(
         request.targets.iter().map(|target| storage(system, target)).collect::<Result<_, _>>()?
     };
     let is_elevated = system.bytes("", &Question::Elevated).first() == Some(&1);
-    let known = Management::ask(system, is_elevated);
+    let mut devices = storages.iter().flat_map(|storage| &storage.devices);
+    let has_spaces = devices.any(|device| device.transport.as_deref() == Some(SPACES));
+    let known = Management::ask(system, is_elevated, has_spaces);
     let guards = Guards::ask(system);
     let mut host = Host { hostname, ..host(system) };
     guards.add_to(&mut host);

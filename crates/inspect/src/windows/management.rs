@@ -94,8 +94,9 @@ pub(crate) struct Management {
 
 impl Management {
     /// Asks the service. Without the rights of an administrator it may answer less than there is,
-    /// so nothing is no answer then.
-    pub(crate) fn ask(system: &dyn System, is_elevated: bool) -> Self {
+    /// so nothing is no answer then. Storage Spaces are asked for last and only if there are any:
+    /// in a cluster, their provider may ask other machines.
+    pub(crate) fn ask(system: &dyn System, is_elevated: bool, has_spaces: bool) -> Self {
         let mut unseen = Vec::new();
         let mut ask = |class: Class| {
             let answer = system.ask(class.namespace, &Question::Management(class.query));
@@ -108,20 +109,20 @@ impl Management {
             }
             mof::instances(&String::from_utf8_lossy(&answer.unwrap_or_default()))
         };
-        let spaces = ask(SPACES);
-        let disks = if spaces.is_empty() { Vec::new() } else { ask(DISKS) };
         let policies = ask(PATHS);
         let drives = if policies.is_empty() { Vec::new() } else { ask(DRIVES) };
+        let (encrypted, shadows) = (ask(ENCRYPTION), ask(SHADOWS));
+        let deduplicated = ask(DEDUPLICATION);
+        let spaces = if has_spaces { ask(SPACES) } else { Vec::new() };
+        let disks = if spaces.is_empty() { Vec::new() } else { ask(DISKS) };
         Self {
             spaces: spaces.iter().filter_map(|space| self::space(space, &disks)).collect(),
             multipaths: policies.iter().filter_map(|policy| multipath(policy, &drives)).collect(),
-            encrypted: texts(&ask(ENCRYPTION), "DeviceID", |volume| {
+            encrypted: texts(&encrypted, "DeviceID", |volume| {
                 volume.number("ProtectionStatus") == Some(1)
             }),
-            shadows: texts(&ask(SHADOWS), "VolumeName", |_| true),
-            deduplicated: texts(&ask(DEDUPLICATION), "VolumeId", |volume| {
-                volume.is_true("Enabled")
-            }),
+            shadows: texts(&shadows, "VolumeName", |_| true),
+            deduplicated: texts(&deduplicated, "VolumeId", |volume| volume.is_true("Enabled")),
             unseen,
         }
     }

@@ -28,7 +28,12 @@ fn space(kind: &str, interleave: u32, health: u32, provisioning: u32) -> Replay 
          Interleave = \"{interleave}\"; HealthStatus = {health}; ProvisioningType = \
          {provisioning}; }};"
     );
-    told(told(server(), DISKS, disks), SPACES, &text)
+    told(told(of_spaces(server()), DISKS, disks), SPACES, &text)
+}
+
+/// With a disk that says that it is a virtual one.
+fn of_spaces(system: Replay) -> Replay {
+    system.with(DISK, &property(0), Ok(ints(&[40, 40, 0, 0, 0, 0, 0, 16, 0, 0])))
 }
 
 /// The server with its disk on paths, by whether each has failed.
@@ -56,13 +61,19 @@ fn of_volume(class: Class, property: &str, rest: &str) -> Replay {
 
 #[test]
 fn storage_spaces_have_columns() {
-    let cases: [(Replay, &[&str]); 6] = [
+    let with_nvme = |system: Replay| {
+        let nvme = server().ask(DISK, &property(0));
+        system.with(DISK, &property(0), nvme)
+    };
+    let cases: [(Replay, &[&str]); 7] = [
         (space("Mirror", 256 << 10, 0, 2), NONE),
         (space("Parity", 256 << 10, 0, 2), &["raid-parity"]),
         (space("Mirror", 16 << 10, 0, 2), &["raid-chunk"]),
         (space("Mirror", 64 << 10, 1, 2), &["raid-degraded"]),
         (space("Simple", 64 << 10, 5, 1), &["thin-storage"]),
         (told(space("Mirror", 4096, 2, 1), DISKS, ""), NONE),
+        // A disk of another kind is no reason to ask.
+        (with_nvme(space("Mirror", 4096, 2, 1)), NONE),
     ];
     for (system, expected) in cases {
         assert_eq!(codes(&system), expected);
@@ -245,7 +256,7 @@ fn assert_complete(system: &dyn System) {
 /// Without rights, what Windows does not say is named and nothing is judged.
 #[test]
 fn what_only_an_administrator_sees_is_named() {
-    let mut system = server().with("", &Question::Elevated, Ok(vec![0])).with(
+    let mut system = of_spaces(server()).with("", &Question::Elevated, Ok(vec![0])).with(
         "",
         &Question::Holders("SeManageVolumePrivilege"),
         Err(5),
@@ -273,7 +284,7 @@ fn a_recording_names_no_account_no_disk_and_no_directory() {
     let secret = r"\\?\Volume{0f1e2d3c-0000-0000-0000-100000000000}\";
     let escaped = secret.replace('\\', r"\\");
     let extents = server().ask("volume 1", &control(VOLUME_GET_VOLUME_DISK_EXTENTS));
-    let mut system = paths(&[0, 1])
+    let mut system = of_spaces(paths(&[0, 1]))
         .with(r"E:\", &Question::Volume, Ok(secret.as_bytes().to_vec()))
         .with(r"E:\", &Question::FinalPath, Ok(br"E:\Contoso\data".to_vec()))
         .with(secret, &control(VOLUME_GET_VOLUME_DISK_EXTENTS), extents);
