@@ -13,7 +13,7 @@ use crate::linux::contents::LINKS;
 use crate::linux::failure::{Failure, because, read, text};
 
 /// What every Windows has. A program that asks for another library does not start there.
-const LIBRARIES: [&str; 13] = [
+const LIBRARIES: [&str; 14] = [
     "advapi32.dll",
     "bcrypt.dll",
     "bcryptprimitives.dll",
@@ -22,6 +22,7 @@ const LIBRARIES: [&str; 13] = [
     "msvcrt.dll",
     "ntdll.dll",
     "ole32.dll",
+    "oleaut32.dll",
     "secur32.dll",
     "user32.dll",
     "userenv.dll",
