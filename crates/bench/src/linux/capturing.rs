@@ -1,37 +1,42 @@
-//! What recording costs: random reads of 4 KiB from a loop device in memory, with and without a
-//! recording, in turns, by each method.
+//! What recording costs: random reads of 4 KiB from a loop device in memory, 32 in flight, with and
+//! without a recording, in turns, by each method.
 //!
 //! A loop device takes every I/O through the kernel's block layer and none to a disk, so that the
 //! load is limited by the processors, and what recording takes from them shows.
 
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::BufReader;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{scope, sleep};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use capture::{Method, Recorder, RecorderOptions};
 use jobs::{Event, RecordRequest, Sink};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use truth::LoopDevice;
 
 use super::peers::median;
-use super::{Error, PeersArgs};
+use super::{Error, PeersArgs, tools};
 
-/// Pages of 4 KiB of the device.
-const PAGES: u64 = 65_536;
-const PAGE: usize = 4096;
+/// Bytes of the device.
+const BYTES: usize = 256 << 20;
+/// Reads in flight.
+const DEPTH: u32 = 32;
 /// What the program in the kernel may take, by the kernel's own count.
 const PROGRAM_NS_MAX: f64 = 150.0;
 /// Polls in a window of the kernel's count.
 const POLLS: u32 = 5;
 /// Switches the kernel's count on.
 const STATISTICS: &str = "/proc/sys/kernel/bpf_stats_enabled";
+
+/// What reads, and from where.
+#[derive(Debug, Clone, Copy)]
+struct Load<'a> {
+    iosonde: &'a Path,
+    device: &'a Path,
+}
 
 /// What a load came to.
 #[derive(Debug, Clone, Copy)]
@@ -53,12 +58,13 @@ struct Pair {
 }
 
 /// Measures, and gives the figures as a table, and whether what must hold does.
-pub(super) fn run(args: &PeersArgs) -> Result<(String, bool), Error> {
+pub(super) fn run(iosonde: &Path, args: &PeersArgs) -> Result<(String, bool), Error> {
     let directory = tempfile::Builder::new().prefix("iosonde-bench-").tempdir_in("/dev/shm")?;
     let file = directory.path().join("disk");
     // It holds data: a hole would be read without a page.
-    fs::write(&file, vec![7; usize::try_from(PAGES)? * PAGE])?;
+    fs::write(&file, vec![7; BYTES])?;
     let device = LoopDevice::attach(&file)?;
+    let load = Load { iosonde, device: device.path() };
     let trace = directory.path().join("bench.iotrace");
     let optimised = if cfg!(debug_assertions) { " (not optimised)" } else { "" };
     let mut table = format!(
@@ -68,11 +74,11 @@ pub(super) fn run(args: &PeersArgs) -> Result<(String, bool), Error> {
     );
     for (name, method) in [("eBPF", Method::Ebpf), ("tracefs", Method::Tracefs)] {
         let pairs = (0..args.rounds * 2)
-            .map(|round| pair(device.path(), (method, round % 2 == 0), &trace, args.seconds))
+            .map(|round| pair(load, (method, round % 2 == 0), &trace, args.seconds))
             .collect::<Result<Vec<_>, Error>>()?;
         row(&mut table, name, &pairs)?;
     }
-    let [calm, middle, _] = program(device.path(), 2.0 * args.seconds)?;
+    let [calm, middle, _] = program(load, 2.0 * args.seconds)?;
     let holds = middle <= PROGRAM_NS_MAX;
     let verdict = if holds { "holds" } else { "BROKEN" };
     writeln!(
@@ -113,60 +119,34 @@ fn row(table: &mut String, name: &str, pairs: &[Pair]) -> Result<(), Error> {
 
 /// The load twice, with the recording in one of them.
 fn pair(
-    device: &Path,
+    reads: Load<'_>,
     (method, is_on_first): (Method, bool),
     trace: &Path,
     seconds: f64,
 ) -> Result<Pair, Error> {
     let mut off = None;
     if !is_on_first {
-        off = Some(segment(device, seconds, 0.0)?);
+        off = Some(load(reads, seconds)?);
     }
-    let (on, reader_ns, trace_bytes, lost) = recorded(device, method, trace, seconds)?;
-    let off = off.map_or_else(|| segment(device, seconds, 0.0), Ok)?;
+    let (on, reader_ns, trace_bytes, lost) = recorded(reads, method, trace, seconds)?;
+    let off = off.map_or_else(|| load(reads, seconds), Ok)?;
+    let off = of(off, seconds, 0.0);
     Ok(Pair { off, on, reader_ns, trace_bytes, lost })
 }
 
-/// Random reads from all processors, and what they came to.
-fn segment(device: &Path, seconds: f64, reader_s: f64) -> Result<Segment, Error> {
-    let ios = load(device, seconds)? as f64;
-    Ok(of(ios, seconds, reader_s))
-}
-
-fn of(ios: f64, seconds: f64, reader_s: f64) -> Segment {
-    Segment { iops: ios / seconds, ns: (processors() as f64 * seconds - reader_s) / ios * 1e9 }
+/// What a load came to, while a reader used this much of the processors.
+fn of(run: tools::Run, seconds: f64, reader_s: f64) -> Segment {
+    let left_s = processors() as f64 * seconds - reader_s;
+    Segment { iops: run.iops, ns: left_s / run.ios * 1e9 }
 }
 
 fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Reads from all processors for this time; how often.
-fn load(device: &Path, seconds: f64) -> Result<u64, Error> {
-    let begin = Instant::now();
-    let end = begin + Duration::from_secs_f64(seconds);
-    let reader = |seed: usize| -> std::io::Result<u64> {
-        let file = OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(device)?;
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed as u64);
-        let mut room = vec![0; 2 * PAGE];
-        let skip = room.as_ptr().align_offset(PAGE);
-        let page = room.get_mut(skip..skip + PAGE).unwrap_or_default();
-        let mut ios = 0;
-        while Instant::now() < end {
-            file.read_exact_at(page, random.next_u64() % PAGES * PAGE as u64)?;
-            ios += 1;
-        }
-        Ok(ios)
-    };
-    scope(|scope| {
-        let threads: Vec<_> =
-            (0..processors()).map(|seed| scope.spawn(move || reader(seed))).collect();
-        let counts = threads.into_iter().map(|thread| match thread.join() {
-            Ok(count) => count.map_err(Error::from),
-            Err(_) => Err("a thread that reads has died".into()),
-        });
-        counts.sum()
-    })
+/// Random reads for this time.
+fn load(load: Load<'_>, seconds: f64) -> Result<tools::Run, Error> {
+    tools::iosonde(load.iosonde, &tools::iosonde_arguments(load.device, "auto", DEPTH, seconds))
 }
 
 /// Says when recording has begun.
@@ -183,12 +163,12 @@ impl Sink for Begun {
 
 /// The load with a recording: the load, CPU time of the reader and bytes per I/O, events lost.
 fn recorded(
-    device: &Path,
+    reads: Load<'_>,
     method: Method,
     trace: &Path,
     seconds: f64,
 ) -> Result<(Segment, f64, f64, u64), Error> {
-    let targets = [PathBuf::from(device)];
+    let targets = [reads.device.to_owned()];
     let (stop, (begun, first)) = (AtomicBool::new(false), channel());
     let request = RecordRequest {
         targets: &targets,
@@ -199,7 +179,7 @@ fn recorded(
         output: trace,
         onto_recorded: false,
     };
-    let (ios, cpu_s) = scope(|scope| -> Result<(u64, f64), Error> {
+    let (run, cpu_s) = scope(|scope| -> Result<(tools::Run, f64), Error> {
         let thread = scope.spawn(|| {
             let before = cpu_s();
             let recorded = jobs::record_trace(&request, &mut Begun(begun), &stop);
@@ -207,15 +187,15 @@ fn recorded(
         });
         // Without a message, the thread ended with an error, which is told below.
         let has_begun = first.recv().is_ok();
-        let ios = if has_begun { load(device, seconds) } else { Ok(0) };
+        let run = if has_begun { load(reads, seconds) } else { Ok(tools::Run::default()) };
         stop.store(true, Ordering::Relaxed);
         let cpu_s = thread.join().map_err(|_| "the thread that records has died")??;
-        Ok((ios?, cpu_s))
+        Ok((run?, cpu_s))
     })?;
     let mut reader = trace::Reader::new(BufReader::new(File::open(trace)?))?;
     let kept = reader.by_ref().map_while(Result::ok).count() as f64;
     let bytes = fs::metadata(trace)?.len() as f64;
-    let on = of(ios as f64, seconds, cpu_s);
+    let on = of(run, seconds, cpu_s);
     Ok((on, cpu_s / kept * 1e9, bytes / kept, reader.lost()))
 }
 
@@ -226,8 +206,8 @@ fn cpu_s() -> f64 {
 }
 
 /// Time of the program in the kernel per I/O, by the kernel's statistics: quartiles of windows.
-fn program(device: &Path, seconds: f64) -> Result<[f64; 3], Error> {
-    let name = device.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+fn program(reads: Load<'_>, seconds: f64) -> Result<[f64; 3], Error> {
+    let name = reads.device.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let devices = [name.to_owned()];
     let method = Method::Ebpf;
     let options = RecorderOptions { devices: &devices, method, processes: &[], cgroup: None };
@@ -247,7 +227,7 @@ fn program(device: &Path, seconds: f64) -> Result<[f64; 3], Error> {
             }
             Ok::<_, capture::CaptureError>(costs)
         });
-        let done = load(device, seconds);
+        let done = load(reads, seconds);
         stop.store(true, Ordering::Relaxed);
         (done, thread.join())
     });

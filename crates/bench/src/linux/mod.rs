@@ -159,7 +159,10 @@ pub(crate) fn main() -> ExitCode {
             let iosonde = tools::find_debug_iosonde(arguments.iosonde);
             iosonde.and_then(|iosonde| soak::run(&iosonde, &args))
         }
-        Some(Command::Capture) => show(capturing::run(peers), "recording costs more than it may"),
+        Some(Command::Capture) => {
+            let table = iosonde().and_then(|iosonde| capturing::run(&iosonde, peers));
+            show(table, "recording costs more than it may")
+        }
         Some(Command::Replay) => {
             let table = iosonde().and_then(|iosonde| replay::run(&iosonde, peers));
             show(table, "I/Os are issued too late")
