@@ -243,20 +243,27 @@ fn streams(
         let [total, read, write, sync] = sum.statistics(seconds, WithHistogram::Yes);
         let threads = stream.threads_in_all(workload.targets.len());
         let (name, depth) = (stream.name.clone(), stream.depth);
-        let rate_reached_percent = rate_reached(stream, &total);
+        let rate_reached_percent = rate_reached(workload, stream, (&total, seconds));
         StreamResult { name, threads, depth, rate_reached_percent, total, read, write, sync }
     };
     workload.streams.iter().enumerate().map(result).collect()
 }
 
 /// Reached share of the asked rate; a cap asks for nothing.
-fn rate_reached(stream: &Stream, total: &Statistics) -> Option<f64> {
+fn rate_reached(
+    workload: &Workload,
+    stream: &Stream,
+    (total, seconds): (&Statistics, f64),
+) -> Option<f64> {
     let rate = stream.rate.filter(|_| stream.is_open_loop())?;
     let (asked, reached) = match rate.limit {
         RateLimit::Iops(iops) => (iops, total.iops),
         RateLimit::MibPerS(mib) => (mib, total.mib_per_s),
     };
-    Some(100.0 * reached / asked)
+    let from = workload.warmup_seconds;
+    let over_time = stream.rate_profile.as_ref();
+    let share = over_time.map_or(1.0, |profile| profile.mean_between(from, from + seconds));
+    (share > 0.0).then(|| 100.0 * reached / (asked * share))
 }
 
 fn targets(

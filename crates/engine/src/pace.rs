@@ -1,6 +1,6 @@
 //! When an I/O may start: the schedule of an open loop, and the pauses of a closed one.
 
-use workload::{Arrival, Rate, RateLimit, Stream, ThinkFrom};
+use workload::{Arrival, Rate, RateLimit, RateProfile, Stream, ThinkFrom};
 
 use crate::random::Random;
 
@@ -11,6 +11,8 @@ pub(crate) enum Pace {
     Free,
     /// At moments that are known beforehand.
     Due(Schedule),
+    /// The same at a rate that changes over time.
+    Profiled(Box<Profiled>),
     /// As soon as a slot is free, but not before its share of a rate is due.
     Capped(Cap),
     /// In bursts, with pauses between them.
@@ -29,6 +31,27 @@ pub(crate) struct Schedule {
 enum Gap {
     EachIo(f64),
     EachByte(f64),
+}
+
+/// A schedule whose time passes faster where the rate is above its mean, and slower where it is
+/// below.
+#[derive(Debug)]
+pub(crate) struct Profiled {
+    /// As if the rate were the same all the time.
+    schedule: Schedule,
+    start_ns: u64,
+    profile: RateProfile,
+    window_ns: f64,
+    /// I/Os of the profile per nanosecond of the schedule.
+    per_ns: f64,
+    /// I/Os and nanoseconds of the whole profile.
+    whole: (f64, f64),
+    /// The window in which the next I/O is due: the place of its pattern, and its own in that.
+    at: (usize, usize),
+    /// I/Os of the profile before this window, and its start.
+    before: f64,
+    begins_ns: f64,
+    due_ns: f64,
 }
 
 /// A cap on a closed loop: an average from the start of the run, counted in whole I/Os or bytes, so
@@ -62,7 +85,15 @@ impl Pace {
             Some(rate) if rate.arrival == Arrival::Capped => {
                 return Self::Capped(Cap::new(rate, stream.largest_block(), number, workers));
             }
-            Some(rate) => return Self::Due(Schedule::new(rate, number, workers)),
+            Some(rate) => {
+                let schedule = Schedule::new(rate, number, workers);
+                return match &stream.rate_profile {
+                    None => Self::Due(schedule),
+                    Some(profile) => {
+                        Self::Profiled(Box::new(Profiled::new(schedule, profile, workers)))
+                    }
+                };
+            }
             None => {}
         }
         match stream.think {
@@ -81,6 +112,7 @@ impl Pace {
     pub(crate) fn begin(&mut self, start_ns: u64) {
         match self {
             Self::Due(schedule) => schedule.next_ns += start_ns as f64,
+            Self::Profiled(profiled) => profiled.start_ns = start_ns,
             Self::Capped(cap) => cap.start_ns = start_ns,
             Self::Free | Self::Bursts(_) => {}
         }
@@ -161,6 +193,75 @@ impl Schedule {
             Arrival::Even | Arrival::Capped => gap,
             Arrival::Poisson => gap * random.exponential(),
         };
+    }
+}
+
+impl Profiled {
+    fn new(mut schedule: Schedule, profile: &RateProfile, workers: u64) -> Self {
+        // Not on the edges of windows, where rounding would move an I/O to another.
+        if let (Gap::EachIo(gap), Arrival::Even) = (schedule.gap, schedule.arrival) {
+            schedule.next_ns += gap / (2.0 * workers as f64);
+        }
+        let (windows, ios) = profile.whole();
+        let window_ns = profile.window_ns.0 as f64;
+        let whole = (ios as f64, windows as f64 * window_ns);
+        let mut profiled = Self {
+            schedule,
+            start_ns: 0,
+            profile: profile.clone(),
+            window_ns,
+            per_ns: whole.0 / whole.1,
+            whole,
+            at: (0, 0),
+            before: 0.0,
+            begins_ns: 0.0,
+            due_ns: 0.0,
+        };
+        profiled.find();
+        profiled
+    }
+
+    /// When the next I/O is due.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a time on the clock"
+    )]
+    pub(crate) fn due(&self) -> u64 {
+        self.start_ns.saturating_add(self.due_ns as u64)
+    }
+
+    /// Moves on to the I/O after one of `bytes`.
+    pub(crate) fn advance(&mut self, bytes: u64, random: &mut Random) {
+        self.schedule.advance(bytes, random);
+        self.find();
+    }
+
+    /// Finds the moment at which as many I/Os of the profile are over as the schedule says.
+    fn find(&mut self) {
+        let over = self.schedule.next_ns * self.per_ns;
+        let rounds = ((over - self.before) / self.whole.0).floor();
+        if rounds >= 1.0 {
+            self.before += rounds * self.whole.0;
+            self.begins_ns += rounds * self.whole.1;
+        }
+        // The windows of one round and the rest of another: some of them have I/Os.
+        loop {
+            let pattern = self.profile.pattern_at(self.at.0).unwrap_or_default();
+            let Some(count) = pattern.get(self.at.1) else {
+                self.at = ((self.at.0 + 1) % self.profile.patterns_in_order().max(1), 0);
+                continue;
+            };
+            let count = f64::from(*count);
+            if over < self.before + count {
+                let share = (over - self.before) / count;
+                self.due_ns = self.begins_ns + share * self.window_ns;
+                return;
+            }
+            self.before += count;
+            self.begins_ns += self.window_ns;
+            self.at.1 += 1;
+        }
     }
 }
 

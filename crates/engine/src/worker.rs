@@ -397,6 +397,7 @@ impl Worker {
             let due = match &mut self.pace {
                 Pace::Free => now,
                 Pace::Due(schedule) => schedule.due(),
+                Pace::Profiled(profiled) => profiled.due(),
                 // If an I/O is due later than it could start, that time is not a delay.
                 Pace::Capped(cap) => match cap.due() {
                     due if due <= now => now,
@@ -417,6 +418,9 @@ impl Worker {
                 Pace::Free => {}
                 Pace::Due(schedule) => {
                     schedule.advance(u64::from(bytes), &mut self.choices.draws.random);
+                }
+                Pace::Profiled(profiled) => {
+                    profiled.advance(u64::from(bytes), &mut self.choices.draws.random);
                 }
                 Pace::Capped(cap) => cap.started(u64::from(bytes)),
                 Pace::Bursts(bursts) => bursts.started(now),

@@ -14,8 +14,8 @@ use jobs::{
 };
 use results::verdict::{Database, Role};
 use results::{
-    Assessment, CapturedOp, CapturedVerdict, Document, Fit, FitCause, FitSide, Pace, Replay,
-    ReplayMap, ReplayTiming, Status,
+    Assessment, CapturedOp, CapturedVerdict, Document, Fit, FitAttempt, FitCause, FitSide, Pace,
+    Replay, ReplayMap, ReplayTiming, Status,
 };
 use survey::AssessOptions;
 use trace::{Header, Io, Kind, Writer};
@@ -330,6 +330,62 @@ fn a_load_that_only_holds_if_users_wait_is_not_said_to_hold() {
     let writes = (0..100).map(|number| Io { kind: Kind::Write, ..io(number) });
     let writes = written(&directory.path().join("writes.iotrace"), writes);
     let refused = assessed(&writes, 300_000).unwrap_err().to_string();
-    assert!(refused.contains("no I/O of a role"), "{refused}");
+    assert!(refused.contains("fewer than 20 I/Os of each role"), "{refused}");
     assert!(assessed(&directory.path().join("missing"), 300_000).is_err());
+}
+
+/// 200 reads per second for 2 s, and so many flushes.
+fn with_flushes(directory: &Path, flushes: u64) -> PathBuf {
+    let io = |number: u64| {
+        let is_flush = number % 20 == 19 && number / 20 < flushes;
+        Io {
+            issued_ns: number * 5_000_000,
+            latency_ns: Some(100_000),
+            device: 0,
+            stream: 0,
+            offset_bytes: (number * 7919 % 500) * 8192,
+            length_bytes: if is_flush { 0 } else { 8192 },
+            kind: if is_flush { Kind::Flush } else { Kind::Read },
+        }
+    };
+    written(&directory.join(format!("{flushes}.iotrace")), (0..420).map(io))
+}
+
+/// What has fewer than 20 I/Os is not judged, and the answer says so: neither is a limit that
+/// nothing could exceed one that holds, nor do the few I/Os of a thinned copy say that it does.
+#[test]
+fn a_kind_with_few_ios_is_not_judged_and_that_is_said() {
+    let directory = tempfile::tempdir().unwrap();
+    let few = with_flushes(directory.path(), 12);
+    let (found, outcome) = assessed(&few, 1_000_000).unwrap();
+    let load = found.captured.unwrap();
+    let judged: Vec<_> = load.limits.iter().map(|l| (l.kind, l.is_judged)).collect();
+    assert_eq!(judged, [(CapturedOp::Read, true), (CapturedOp::Flush, false)]);
+    assert_eq!((load.verdict, outcome), (CapturedVerdict::Holds, Outcome::Done));
+    assert!(load.limits.iter().all(|limit| limit.was_ns.is_some()));
+
+    let like = simulated();
+    let slow = SimDevice { sync_ns: Nanoseconds(15_000_000), ..like.sim.clone().unwrap() };
+    let target = ReplayTarget { sim: Some(slow), ..like };
+    let targets = FitPlan::targets(vec![target.clone()], &[], &target).unwrap();
+    let limits = ["flush=5ms@p99", "read=9s@p99"].map(|text| text.parse().unwrap()).to_vec();
+    let part = PartPlan::new(&few, None, None);
+    let plan = FitPlan { part, seconds: 60.0, limits, growth: None, targets };
+    let (fit, warnings) = fitted(plan.clone()).unwrap();
+    assert_eq!(fit.limits.len(), 1, "{:?}", fit.limits);
+    let said = "The limit of flushes was not judged: this part of the trace has fewer than 20.";
+    assert!(warnings.iter().any(|text| text == said), "{warnings:?}");
+    let refused = fitted(FitPlan { limits: plan.limits[..1].to_vec(), ..plan.clone() });
+    assert!(refused.unwrap_err().to_string().contains("fewer than 20 I/Os of each kind"));
+
+    // With 21 of them the limit is judged at one times the load, and not at half of it.
+    let part = PartPlan::new(&with_flushes(directory.path(), 21), None, None);
+    let (fit, warnings) = fitted(FitPlan { part, ..plan }).unwrap();
+    let [found] = fit.results.as_slice() else { panic!("one answer") };
+    assert_eq!((found.lower.side, found.upper.side), (FitSide::Below, FitSide::At), "{found:?}");
+    assert!(matches!(found.cause, Some(FitCause::Latency { kind: CapturedOp::Flush, .. })));
+    let few = |a: &&FitAttempt| a.cause == Some(FitCause::TooFew { kind: CapturedOp::Flush });
+    let few: Vec<_> = found.attempts.iter().filter(few).collect();
+    assert!(!few.is_empty() && few.iter().all(|a| a.users < 1.0), "{:?}", found.attempts);
+    assert!(warnings.iter().any(|text| text.contains("had fewer than 20 I/Os")), "{warnings:?}");
 }

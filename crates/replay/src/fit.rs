@@ -19,8 +19,8 @@ const RESOLUTION: f64 = 1.03;
 const ELAPSED_MAX: f64 = 1.2;
 /// A backlog of this share of the replay is one that grows.
 const BACKLOG_MAX: f64 = 0.01;
-/// A third with fewer I/Os of a class says nothing about its tail.
-const SUPPORT_MIN: u64 = 20;
+/// Fewer I/Os of a class say nothing about its tail.
+pub const SUPPORT_MIN: u64 = 20;
 
 /// What 5 % of a normal distribution exceed. Queues of an open loop are longer than those of users,
 /// so its edge is the lower one even if chance is allowed for.
@@ -38,6 +38,34 @@ pub struct Limit {
 }
 
 impl Limit {
+    /// In which thirds it holds. A third with few I/Os has the verdict of the whole; if that has
+    /// few, too, there is none.
+    fn held(&self, mode: Mode, parts: &[[Histogram; SETS]; PARTS]) -> Option<[bool; PARTS]> {
+        let of = |part: &[Histogram; SETS]| -> Option<bool> {
+            let histogram = &part[self.class % SETS];
+            (histogram.count() >= SUPPORT_MIN).then(|| self.holds_in(mode, histogram))
+        };
+        let judged: [Option<bool>; PARTS] = std::array::from_fn(|third| of(&parts[third]));
+        if let [Some(a), Some(b), Some(c)] = judged {
+            return Some([a, b, c]);
+        }
+        let mut whole = Histogram::new();
+        for part in parts {
+            whole.merge(&part[self.class % SETS]);
+        }
+        if whole.count() < SUPPORT_MIN {
+            return None;
+        }
+        let held = self.holds_in(mode, &whole);
+        Some(judged.map(|third| third.unwrap_or(held)))
+    }
+
+    fn holds_in(&self, mode: Mode, histogram: &Histogram) -> bool {
+        let quantile = histogram.quantile(self.quantile);
+        (mode == Mode::AsTimed && self.is_late_by_chance(histogram))
+            || quantile.is_none_or(|ns| ns <= self.at_most_ns)
+    }
+
     /// Whether no more I/Os are above the limit than there may be by chance where it just holds.
     fn is_late_by_chance(&self, histogram: &Histogram) -> bool {
         let allowed = (1.0 - self.quantile) * histogram.count() as f64;
@@ -58,6 +86,11 @@ pub enum Failing {
     },
     /// I/Os are not issued in time any more, or the copies take too long: throughput gives out.
     Throughput,
+    /// There are fewer than [`SUPPORT_MIN`] I/Os of a class: whether it holds is not known.
+    TooFew {
+        /// Which limit, an index into the list.
+        limit: usize,
+    },
     /// The host that replays: without what it added, everything would have held, or its processors
     /// were busy all the time. It says nothing about the storage.
     Host,
@@ -120,18 +153,20 @@ impl Attempt {
         let times = figures.ios() as f64 / contents.ios.max(1) as f64;
         let users = if is_whole && times > 0.0 { times } else { asked };
         let as_is = (&figures.parts, figures.backlog_ns, figures.elapsed_ns);
-        let (held, throughput) = thirds_held(mode, as_is, (limits, contents));
+        let Thirds { held, throughput, few } = thirds_held(mode, as_is, (limits, contents));
         let is_broken = figures.errors > 0 || figures.unfinished > 0;
         let host = &figures.host;
         let without = (&host.parts, host.backlog_ns, host.elapsed_ns);
         let would_hold =
-            || host.is_its_work() && is_most(thirds_held(mode, without, (limits, contents)).0);
+            || host.is_its_work() && is_most(thirds_held(mode, without, (limits, contents)).held);
         let failing = if is_broken {
             Some(Failing::Throughput)
         } else if !is_most(held) && (host.is_saturated() || would_hold()) {
             Some(Failing::Host)
         } else if throughput {
             Some(Failing::Throughput)
+        } else if let Some(limit) = few.filter(|_| is_most(held)) {
+            Some(Failing::TooFew { limit })
         } else {
             worst(figures, limits).filter(|_| held < PARTS)
         };
@@ -140,10 +175,17 @@ impl Attempt {
         Self { users, mode, held, failing, working: working.min(1.0), idle: host.idle }
     }
 
-    /// Whether everything held in most thirds: one rare event does not decide.
+    /// Whether everything held in most thirds: one rare event does not decide. What has too few
+    /// I/Os did not hold.
     #[must_use]
     pub fn holds(&self) -> bool {
-        is_most(self.held)
+        is_most(self.held) && !matches!(self.failing, Some(Failing::TooFew { .. }))
+    }
+
+    /// Whether the storage gave out.
+    fn is_refuted(&self) -> bool {
+        let not_known = matches!(self.failing, Some(Failing::Host | Failing::TooFew { .. }));
+        !self.holds() && !not_known
     }
 }
 
@@ -151,31 +193,30 @@ fn is_most(held: usize) -> bool {
     2 * held > PARTS
 }
 
-/// In how many thirds everything held, and whether throughput gave out, in which case it is none.
+/// In how many thirds everything held that can be judged.
+struct Thirds {
+    held: usize,
+    /// Whether throughput gave out, in which case it is none.
+    throughput: bool,
+    /// A limit whose class has too few I/Os.
+    few: Option<usize>,
+}
+
 fn thirds_held(
     mode: Mode,
     (parts, backlog_ns, elapsed_ns): (&[[Histogram; SETS]; PARTS], u64, u64),
     (limits, contents): (&[Limit], &Contents),
-) -> (usize, bool) {
+) -> Thirds {
     let span_ns = contents.span_ns as f64;
     let throughput = match mode {
         Mode::AsTimed => backlog_ns as f64 > BACKLOG_MAX * span_ns,
         _ => elapsed_ns as f64 > ELAPSED_MAX * span_ns,
     };
-    if throughput {
-        return (0, true);
-    }
-    let held = parts.iter().filter(|part| {
-        limits.iter().all(|limit| {
-            let histogram = &part[limit.class % SETS];
-            let by_chance = mode == Mode::AsTimed && limit.is_late_by_chance(histogram);
-            let quantile = histogram.quantile(limit.quantile);
-            histogram.count() < SUPPORT_MIN
-                || by_chance
-                || quantile.is_none_or(|ns| ns <= limit.at_most_ns)
-        })
-    });
-    (held.count(), false)
+    let verdicts: Vec<_> = limits.iter().map(|limit| limit.held(mode, parts)).collect();
+    let few = verdicts.iter().position(Option::is_none);
+    let held = |third: &usize| verdicts.iter().flatten().all(|verdict| verdict[*third]);
+    let held = if throughput { 0 } else { (0..PARTS).filter(held).count() };
+    Thirds { held, throughput, few }
 }
 
 /// The latency that is farthest above its limit, or nearest to it.
@@ -230,7 +271,8 @@ pub fn bracket<E>(
             && same.any(|other| other.holds() && other.users >= attempt.users)
     };
     let above = |mode| {
-        let failing = |a: &&Attempt| a.mode == mode && a.failing.is_some() && !is_moment(a);
+        let is_known = |a: &Attempt| !matches!(a.failing, None | Some(Failing::TooFew { .. }));
+        let failing = |a: &&Attempt| a.mode == mode && is_known(a) && !is_moment(a);
         let of = attempts.iter().filter(failing);
         of.min_by(|a, b| a.users.total_cmp(&b.users)).and_then(|a| a.failing)
     };
@@ -253,6 +295,8 @@ enum Found {
 struct Tried {
     asked: f64,
     made: f64,
+    /// Whether it had too few I/Os; less of the load has fewer.
+    few: bool,
 }
 
 /// The largest factor that holds: doubled or halved from the start until it changes, then halved
@@ -274,10 +318,11 @@ fn edge<E>(
             attempts.push(attempt);
             host_gives_out = attempt.failing == Some(Failing::Host);
         }
-        if !attempt.holds() && attempt.failing != Some(Failing::Host) {
+        if attempt.is_refuted() {
             fails = Some(fails.map_or(attempt.users, |least| least.min(attempt.users)));
         }
-        Ok((attempt.holds(), Tried { asked: users, made: attempt.users }))
+        let few = matches!(attempt.failing, Some(Failing::TooFew { .. }));
+        Ok((attempt.holds(), Tried { asked: users, made: attempt.users, few }))
     };
     let (holds, first) = attempt(start)?;
     let (mut good, mut bad) = (first, first);
@@ -295,8 +340,9 @@ fn edge<E>(
         }
     } else {
         loop {
-            if bad.asked / 2.0 < FACTORS.0 {
-                return Ok(Found::Below(bad.made, fails.is_some()));
+            if bad.few || bad.asked / 2.0 < FACTORS.0 {
+                let least = if bad.few { fails.unwrap_or(bad.made) } else { bad.made };
+                return Ok(Found::Below(least, fails.is_some()));
             }
             let (holds, next) = attempt(bad.asked / 2.0)?;
             if holds {

@@ -17,7 +17,7 @@ mod tracker;
 mod window;
 
 pub use contents::Contents;
-pub use fit::{Attempt, Bracket, Edge, FACTORS, Failing, Limit, bracket};
+pub use fit::{Attempt, Bracket, Edge, FACTORS, Failing, Limit, SUPPORT_MIN, bracket};
 pub use host::HostFigures;
 pub use map::{AddressMap, MapKind};
 pub use outcome::{CLASSES, ClassFigures, Figures, Interval, LOG_WRITES, PARTS, SETS};

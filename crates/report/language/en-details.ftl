@@ -740,6 +740,7 @@ fit-above = more than { $factor }
 fit-below = less than { $factor }
 fit-throughput = throughput
 fit-host = this host, not the storage
+fit-too-few = not judged: fewer than 20 I/Os of the kind { $kind }
 fit-latency = { $kind }: { $was }, limit { $limit }
 fit-model = a model, not measured
 fit-measured = measurement
@@ -757,6 +758,7 @@ captured-holds = The storage carries the captured load. With each I/O at its tim
 captured-holds-if-users-wait = Whether the storage carries the captured load is not certain. With each I/O at its time in the trace, this gave out: { $cause }. The limits held when I/Os waited for those before them, as those of users do.
 captured-exceeded = The storage does not carry the captured load. This gave out: { $cause }.
 captured-not-judged = This host was too slow to replay the captured load, which says nothing about the storage. Stop other programs, or assess from a host with more processors.
+captured-too-few = Not judged, because this part of the trace has fewer than 20 of them: { $kinds }.
 captured-not-replayed = The captured load was not replayed: { $why }.
 
 ## A workload that stands for a trace
@@ -774,6 +776,8 @@ label-model-p99 = p99, model
 label-demerit-again = Demerit of two replays
 label-close = Close enough
 model-poisson = as those of independent users (Poisson)
+model-windows-even = as many in each { $time } as in the trace, evenly spaced
+model-windows-random = as many in each { $time } as in the trace, at random moments
 model-bursts = in bursts, by the index of dispersion over { $time }
 model-close = yes
 model-not-close = no

@@ -438,7 +438,7 @@ proptest! {
 #[test]
 fn the_captured_load_is_judged_in_words_and_by_limit() {
     use results::CapturedVerdict::{Exceeded, Holds, HoldsIfUsersWait, NotJudged};
-    let shown = |verdict, failure: Option<&str>| {
+    let shown_if = |is_judged, verdict, failure: Option<&str>| {
         let cause = results::FitCause::Latency {
             kind: results::CapturedOp::Flush,
             was_ns: 9_000_000,
@@ -462,6 +462,7 @@ fn the_captured_load_is_judged_in_words_and_by_limit() {
                 recorded_ns: Some(1_000_000),
                 was_ns: Some(9_000_000),
                 per_second: 200.0,
+                is_judged,
             }],
             attempts: Vec::new(),
         };
@@ -469,7 +470,11 @@ fn the_captured_load_is_judged_in_words_and_by_limit() {
         let text = assessed(&assessment);
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
+    let shown = |verdict, failure| shown_if(true, verdict, failure);
     let exceeded = shown(Exceeded, None);
+    assert!(!exceeded.contains("Not judged"), "{exceeded}");
+    let few = shown_if(false, Holds, None);
+    assert!(few.contains("has fewer than 20 of them: flush."), "{few}");
     assert!(exceeded.contains("The storage does not carry the captured load."), "{exceeded}");
     assert!(exceeded.contains("flush: 9 ms, limit 5 ms"), "{exceeded}");
     assert!(exceeded.contains("Transaction log flush 200 1 ms 9 ms 5 ms"), "{exceeded}");

@@ -14,7 +14,7 @@ use workload::{
 
 use words::{
     buffers_words, content_words, distribution_words, member_words, mix_words, mode_word,
-    pool_words, priority_words, rate_words, sync_words, think_words,
+    pool_words, priority_words, profile_words, rate_words, sync_words, think_words,
 };
 
 use crate::measurement::Measurement;
@@ -121,6 +121,9 @@ pub struct StreamConditions {
     /// The rate that an open loop offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
+    /// How that rate changed over time: the windows, and a number that only the same have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_profile: Option<String>,
     /// Pauses between bursts of I/Os.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
@@ -199,8 +202,7 @@ impl Conditions {
     pub fn id(&self) -> String {
         // Numbers, strings and lists of them: nothing in it can fail to be written.
         let json = serde_json::to_vec(self).unwrap_or_default();
-        let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        format!("{:016x}", json.iter().fold(0xcbf2_9ce4_8422_2325, step))
+        format!("{:016x}", fnv(&json))
     }
 
     /// Whatever differs, in the order in which it matters to a reader; empty if nothing does.
@@ -251,6 +253,12 @@ impl Conditions {
     }
 }
 
+/// FNV-1a of 64 bits.
+fn fnv(bytes: &[u8]) -> u64 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
 /// Conditions of a mix that are means over its parts.
 const MEANS: [&str; 4] = ["block size", "pattern", "alignment", "share of writes"];
 
@@ -276,6 +284,7 @@ impl StreamConditions {
             sync,
             durable,
             rate,
+            rate_profile,
             think,
             offset_bytes: _,
             span_bytes: _,
@@ -321,6 +330,7 @@ impl StreamConditions {
                 .filter(|_| writes)
                 .map(|file| file.display().to_string()),
             rate: *rate,
+            rate_profile: rate_profile.as_ref().map(profile_words),
             think: *think,
             offset_bytes,
             span_bytes,
@@ -370,6 +380,9 @@ impl StreamConditions {
                 s.content_file.clone().unwrap_or_else(|| "none".to_owned())
             }),
             found("offered rate", &|s| s.rate.map_or("as fast as it goes".into(), rate_words)),
+            found("rate over time", &|s| {
+                s.rate_profile.clone().unwrap_or_else(|| "the same all the time".to_owned())
+            }),
             found("pauses", &|s| s.think.map_or("none".into(), think_words)),
             found("begin of the used part", &|s| exact_bytes(s.offset_bytes)),
             found("length of the used part", &|s| s.span_bytes.map_or("whole".into(), exact_bytes)),

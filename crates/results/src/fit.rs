@@ -97,6 +97,11 @@ pub enum FitCause {
     },
     /// I/Os could not be issued as fast as they were due.
     Throughput,
+    /// There were fewer than 20 I/Os of this kind, so its limit was not judged.
+    TooFew {
+        /// The kind.
+        kind: CapturedOp,
+    },
     /// The host that replayed was too slow. This says nothing about the storage.
     Host,
 }

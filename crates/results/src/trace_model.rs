@@ -59,8 +59,15 @@ pub struct ModelledStream {
 pub enum ModelledArrivals {
     /// As those of independent users.
     Poisson,
+    /// As many in each window as in the trace.
+    Windows {
+        /// How long a window is.
+        window_ns: u64,
+        /// Whether they are evenly spaced in it; otherwise they are at random moments.
+        evenly: bool,
+    },
     /// In bursts as large as the index of dispersion of the trace over this time, where that is at
-    /// least 2; as those of independent users elsewhere.
+    /// least 2; as those of independent users elsewhere. Only in documents of earlier versions.
     Bursts {
         /// The time over which I/Os are counted for the index.
         window_ns: u64,

@@ -10,6 +10,7 @@ mod model;
 mod order;
 mod parse;
 mod pattern_kind;
+mod rate_profile;
 mod sim;
 mod slices;
 pub mod specs;
@@ -27,6 +28,7 @@ pub use order::{
 };
 pub use parse::{ParseError, parse_blocks, parse_cpus, parse_distribution};
 pub use pattern_kind::PatternKind;
+pub use rate_profile::{Counts, CountsError, RateProfile};
 pub use sim::{
     SimAssignment, SimBucket, SimCache, SimCacheKind, SimDevice, SimDrift, SimMisaligned, SimNoise,
     SimService, SimStall, SimStuck, SimWarmup, SimWriteCache,

@@ -9,6 +9,7 @@ use crate::arrival::{Arrival, Rate, Think};
 use crate::mix::Mix;
 use crate::model::Mode;
 use crate::order::{Buffers, DiskspdOrder, Hint, Pool, PoolMember, PoolShare};
+use crate::rate_profile::RateProfile;
 use crate::units::Bytes;
 
 /// Threads doing one kind of I/O.
@@ -56,6 +57,9 @@ pub struct Stream {
     /// An open loop: I/Os are due at given moments, whether or not the storage keeps up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
+    /// How the rate of an open loop changes over time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_profile: Option<RateProfile>,
     /// Pauses between bursts of I/Os.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
@@ -118,6 +122,7 @@ impl Default for Stream {
             sync: None,
             durable: false,
             rate: None,
+            rate_profile: None,
             think: None,
             offset_bytes: Bytes(0),
             span_bytes: None,
@@ -213,6 +218,7 @@ impl Stream {
             threads: 0,
             depth: 0,
             rate: None,
+            rate_profile: None,
             think: None,
             cpus: Vec::new(),
             joined: false,

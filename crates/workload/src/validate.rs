@@ -7,6 +7,7 @@ use std::fmt;
 use crate::arrival::RateLimit;
 use crate::model::{EngineChoice, Mode, Precision, Workload};
 use crate::order::Buffers;
+use crate::rate_profile::{COUNTS_MAX, RateProfile};
 use crate::stream::{Block, Content, Distribution, Pattern, Priority, Stream};
 use crate::units::Bytes;
 
@@ -18,6 +19,8 @@ pub const THREADS_MAX: u64 = 4096;
 const BLOCK_BYTES_MAX: u64 = 1 << 30;
 /// The smallest and the largest target.
 const TARGET_BYTES: (u64, u64) = (4096, 1 << 62);
+/// The shortest and the longest window of a rate that changes over time.
+const WINDOW_NS: std::ops::RangeInclusive<u64> = 1000..=3_600_000_000_000;
 /// The longest name of a stream.
 const NAME_CHARS_MAX: usize = 64;
 /// The most pieces of a block: what one call of the system takes.
@@ -406,9 +409,35 @@ fn check_arrival(found: &mut Violations, at: &dyn Fn(&str) -> String, stream: &S
         let rule = "think time belongs to a closed loop; use either a rate or think time";
         found.check(stream.think.is_none(), at("think"), "set along with a rate", rule);
     }
+    if let Some(profile) = &stream.rate_profile {
+        check_profile(found, at, stream, profile);
+    }
     if let Some(think) = stream.think {
         found.check(think.burst_ios > 0, at("think.burst_ios"), 0, "it must be at least 1");
     }
+}
+
+fn check_profile(
+    found: &mut Violations,
+    at: &dyn Fn(&str) -> String,
+    stream: &Stream,
+    profile: &RateProfile,
+) {
+    let rule = "only the rate of an open loop changes over time; set a rate that is not a cap";
+    found.check(stream.is_open_loop(), at("rate_profile"), "set", rule);
+    let ok = WINDOW_NS.contains(&profile.window_ns.0);
+    let rule = "it must be 1 µs to 1 h";
+    found.check(ok, at("rate_profile.window_ns"), profile.window_ns, rule);
+    let windows = profile.patterns.iter().map(|pattern| pattern.0.len()).sum::<usize>();
+    let ok = (1..=COUNTS_MAX).contains(&windows) && profile.order.0.len() <= COUNTS_MAX;
+    let rule = "patterns together must have 1 to 100000 windows, and the order as many at most";
+    found.check(ok, at("rate_profile.patterns"), windows, rule);
+    let last = profile.order.0.iter().max().map_or(0, |last| *last as usize);
+    let rule = "it must name patterns, of which the first is 0";
+    found.check(last < profile.patterns.len().max(1), at("rate_profile.order"), last, rule);
+    let rule = "there must be I/Os in some window";
+    let ios = profile.whole().1;
+    found.check(ios > 0, at("rate_profile.patterns"), ios, rule);
 }
 
 #[path = "validate_mix.rs"]

@@ -85,8 +85,8 @@ const _: fn(&Workload, &Stream) = |workload, stream| {
     let Stream {
         name: _, targets: _, threads: _, depth: _, blocks: _, pattern: _, random_percent: _,
         distribution: _, align_bytes: _, write_percent: _, mode: _, hint: _, sync: _,
-        durable: _, rate: _, think: _, offset_bytes: _, span_bytes: _, diskspd: _, mix: _,
-        pool: _, joined: _, members: _, buffers: _, content: _, content_file: _, cpus: _,
+        durable: _, rate: _, rate_profile: _, think: _, offset_bytes: _, span_bytes: _,
+        diskspd: _, mix: _, pool: _, joined: _, members: _, buffers: _, content: _, content_file: _, cpus: _,
         priority: _,
     } = stream;
 };
@@ -271,6 +271,7 @@ impl CommandBuilder {
                 rate.arrival != Arrival::Capped,
                 "an open loop: what it offers is the most that DiskSpd does",
             );
+            self.losses.add_if(stream.rate_profile.is_some(), "how the rate changes over time");
             one.throughput = Some(match rate.limit {
                 RateLimit::Iops(_) => Throughput::Iops(whole),
                 RateLimit::MibPerS(_) => Throughput::BytesPerMs(whole),

@@ -1,8 +1,8 @@
 //! Open loops: I/Os are due whether or not the storage keeps up, and pauses of closed ones.
 
 use workload::{
-    Arrival, Block, Bytes, Nanoseconds, Rate, RateLimit, SimDevice, SimService, SimStall, Stream,
-    Target, Think, ThinkFrom, Workload,
+    Arrival, Block, Bytes, Counts, Nanoseconds, Rate, RateLimit, RateProfile, SimDevice,
+    SimService, SimStall, Stream, Target, Think, ThinkFrom, Workload,
 };
 
 use crate::experiment::{MS, S, blocks, device, latency, measure, near, reads, workload};
@@ -57,6 +57,66 @@ fn poisson_arrivals_queue_as_theory_says() {
     let m = measure(&Workload { seconds: 200.0, ..workload(stream, device) });
     near(m.total.iops, 500.0, 0.02);
     near(latency(&m.read).mean, 2.0 * MS as f64, 0.06);
+}
+
+/// Windows of 100 ms with 0, 2 and 1 parts of the rate, four times a pattern of one: every I/O is
+/// in its window, and evenly spaced in it.
+#[test]
+fn a_rate_that_changes_is_exact_in_every_window() {
+    let counts = |text: &str| text.parse().unwrap();
+    let profile = RateProfile {
+        window_ns: Nanoseconds(100 * MS),
+        patterns: vec![counts("0 20 10"), counts("10")],
+        order: counts("0 1*7"),
+    };
+    for threads in [1, 4] {
+        let stream = iops(200.0, Stream { threads, ..reads(64) });
+        let stream = Stream { rate_profile: Some(profile.clone()), ..stream };
+        let warmup_seconds = 1.0;
+        let interval_ns = Nanoseconds(100 * MS);
+        let found =
+            Workload { interval_ns, warmup_seconds, seconds: 2.0, ..workload(stream, device(MS)) };
+        let m = measure(&found);
+        // 100 I/Os of a profile of 1 s are 200 at this rate.
+        let expected = [0.0, 40.0, 20.0, 20.0, 20.0, 20.0, 20.0, 20.0, 20.0, 20.0];
+        let per_window: Vec<f64> = m.series.iter().map(|p| (p.read_iops / 10.0).round()).collect();
+        assert_eq!(per_window, expected.repeat(2));
+        assert_eq!((latency(&m.read).max, m.total.ios), (MS, 400));
+        assert_eq!(m.checks.rate_reached_percent, Some(100.0));
+    }
+}
+
+/// A window that begins or ends within the profile asks for what is due in it.
+#[test]
+fn the_reached_rate_is_that_of_the_window() {
+    let profile = RateProfile {
+        window_ns: Nanoseconds(S),
+        patterns: vec!["3 1".parse().unwrap()],
+        order: Counts::default(),
+    };
+    let stream = Stream { rate_profile: Some(profile), ..iops(200.0, reads(64)) };
+    let m = measure(&Workload { seconds: 1.0, ..workload(stream, device(MS)) });
+    near(m.total.iops, 100.0, 0.001);
+    near(m.checks.rate_reached_percent.unwrap(), 100.0, 0.001);
+}
+
+/// Random moments within windows keep their share, and several threads together, too.
+#[test]
+fn random_moments_follow_the_rate() {
+    let profile = RateProfile {
+        window_ns: Nanoseconds(10 * MS),
+        patterns: vec!["9*50 1*50".parse().unwrap()],
+        order: Counts::default(),
+    };
+    let stream = paced(RateLimit::Iops(1000.0), Arrival::Poisson, reads(64));
+    let stream = Stream { rate_profile: Some(profile), threads: 3, ..stream };
+    let interval_ns = Nanoseconds(500 * MS);
+    let load = workload(stream, device(1000));
+    let m = measure(&Workload { seconds: 100.0, interval_ns, ..load });
+    near(m.total.iops, 1000.0, 0.02);
+    let half =
+        |first: usize| -> f64 { m.series.iter().skip(first).step_by(2).map(|p| p.read_iops).sum() };
+    near(half(0) / half(1), 9.0, 0.05);
 }
 
 /// The device serves nothing in the last second of every five.

@@ -9,11 +9,12 @@ use results::{Histogram, Measurement, ModelledClass, ModelledDevice};
 use survey::Site;
 use workload::{EngineChoice, Nanoseconds, SimDevice, SimNoise, SimService, Workload};
 
+use super::streams::LOG_NAME;
 use crate::conduct::JobError;
 use crate::replay::{Manner, Part, ReplayTarget, demerit, latency, perform, set};
 
 /// A distance up to this, or up to so many times that of two replays of the trace, is allowed; and
-/// so is this difference of the 99th percentiles.
+/// so is this difference of the 99th percentiles, or so many times that of two replays.
 const DEMERIT_MAX: f64 = 0.15;
 const FLOORS: f64 = 1.5;
 const P99_WITHIN: f64 = 0.25;
@@ -28,6 +29,8 @@ pub(super) struct Bench<'a> {
     stop: &'a AtomicBool,
     /// Time of service of all I/Os, in seconds per second, if a read takes one second.
     work_per_s: f64,
+    /// The trace on the other device, twice.
+    other: [Latencies; 2],
 }
 
 /// A device of which the load uses a share.
@@ -76,11 +79,14 @@ const OTHER: Known = Known {
 type Latencies = [Histogram; SETS];
 
 impl<'a> Bench<'a> {
-    pub(super) fn new(part: &'a Part, stop: &'a AtomicBool) -> Self {
+    pub(super) fn new(part: &'a Part, stop: &'a AtomicBool) -> Result<Self, JobError> {
         let counts = &part.contents.counts;
         let work = counts[0] as f64 + counts[1] as f64 + 1.5 * counts[2] as f64;
         let work_per_s = work * 1e9 / part.contents.span_ns as f64;
-        Self { part, stop, work_per_s }
+        let none = || std::array::from_fn(|_| Histogram::new());
+        let mut bench = Self { part, stop, work_per_s, other: [none(), none()] };
+        bench.other = bench.replayed_twice(&bench.device(&OTHER))?;
+        Ok(bench)
     }
 
     /// The device on which the load uses its share.
@@ -100,31 +106,36 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// How far a workload is from the trace on the other device, over all kinds.
-    pub(super) fn distance(&self, workload: &Workload) -> Result<f64, JobError> {
-        let classes = self.compared(&self.device(&OTHER), workload)?;
+    /// How far a workload is from the trace on the other device, over all kinds, and whether it is
+    /// close enough there.
+    pub(super) fn distance(&self, workload: &Workload) -> Result<(f64, bool), JobError> {
+        let classes = self.compared(&self.other, &self.device(&OTHER), workload)?;
         let of = |class: &ModelledClass| class.demerit.unwrap_or(1e9);
-        Ok(classes.iter().map(of).sum())
+        Ok((classes.iter().map(of).sum(), classes.iter().all(|class| class.is_close)))
     }
 
     /// A workload and the trace on the devices of the document.
     pub(super) fn devices(&self, workload: &Workload) -> Result<Vec<ModelledDevice>, JobError> {
         let on = |known: &Known| {
             let device = self.device(known);
-            let classes = self.compared(&device, workload)?;
+            let trace = self.replayed_twice(&device)?;
+            let classes = self.compared(&trace, &device, workload)?;
             let (name, used_percent) = (known.name.to_owned(), 100.0 * known.used);
             Ok(ModelledDevice { name, device, used_percent, classes })
         };
         KNOWN.iter().map(on).collect()
     }
 
+    fn replayed_twice(&self, device: &SimDevice) -> Result<[Latencies; 2], JobError> {
+        Ok([self.replayed(device, SEEDS[0])?, self.replayed(device, SEEDS[1])?])
+    }
+
     fn compared(
         &self,
+        [trace, again]: &[Latencies; 2],
         device: &SimDevice,
         workload: &Workload,
     ) -> Result<Vec<ModelledClass>, JobError> {
-        let trace = self.replayed(device, SEEDS[0])?;
-        let again = self.replayed(device, SEEDS[1])?;
         let model = self.measured(device, workload)?;
         let class = |set_index: usize| {
             let (of_trace, of_model) = (&trace[set_index], &model[set_index]);
@@ -134,8 +145,10 @@ impl<'a> Bench<'a> {
             let model_ns = latency(of_model);
             let at_most = DEMERIT_MAX.max(FLOORS * floor.unwrap_or(0.0));
             let tail = |model: u64| (model as f64 / trace_ns.p99.max(1) as f64 - 1.0).abs();
+            let by_chance = latency(&again[set_index]).map_or(0.0, |again| tail(again.p99));
+            let tail_max = P99_WITHIN.max(FLOORS * by_chance);
             let is_close = distance.is_some_and(|d| d <= at_most)
-                && model_ns.is_some_and(|model| tail(model.p99) <= P99_WITHIN);
+                && model_ns.is_some_and(|model| tail(model.p99) <= tail_max);
             let kind = set(set_index);
             Some(ModelledClass {
                 kind,
@@ -204,7 +217,7 @@ pub(super) fn by_set(measurement: &Measurement) -> Latencies {
     for (stream, found) in measurement.workload.streams.iter().zip(&measurement.streams) {
         let write =
             place(if stream.durable { trace::Kind::DurableWrite } else { trace::Kind::Write });
-        let is_log = stream.name == "log";
+        let is_log = stream.name.starts_with(LOG_NAME);
         let parts = [
             (place(trace::Kind::Read), &found.read),
             (write, &found.write),

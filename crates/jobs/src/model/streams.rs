@@ -4,25 +4,33 @@ use results::{ModelledArrivals, ModelledStream};
 use trace::profile::{Locality, Profile, Sequence, Summary};
 use trace::{Io, Kind, Logs};
 use workload::{
-    Arrival, Block, Bytes, Distribution, Nanoseconds, Pattern, Rate, RateLimit, Stream, SyncPolicy,
-    Think, ThinkFrom, Workload,
+    Arrival, Block, Bytes, Distribution, Pattern, Rate, RateLimit, Stream, SyncPolicy, Workload,
 };
 
+use super::spread::{DATA, FLUSHES, LANES, LOG, READS, Spread};
 use crate::conduct::JobError;
 use crate::replay::Part;
 
-/// The spacings that are tried.
-pub(super) const ARRIVALS: [ModelledArrivals; 4] = [
+/// The windows in which I/Os are counted.
+const WINDOWS_NS: [u64; 2] = [10_000_000, 1_000_000];
+/// The spacings that are tried, the simplest first.
+pub(super) const ARRIVALS: [ModelledArrivals; 5] = [
     ModelledArrivals::Poisson,
-    ModelledArrivals::Bursts { window_ns: 1_000_000 },
-    ModelledArrivals::Bursts { window_ns: 10_000_000 },
-    ModelledArrivals::Bursts { window_ns: 100_000_000 },
+    ModelledArrivals::Windows { window_ns: WINDOWS_NS[0], evenly: false },
+    ModelledArrivals::Windows { window_ns: WINDOWS_NS[0], evenly: true },
+    ModelledArrivals::Windows { window_ns: WINDOWS_NS[1], evenly: false },
+    ModelledArrivals::Windows { window_ns: WINDOWS_NS[1], evenly: true },
 ];
 /// The time over which the document has the index of dispersion.
 const SHOWN_NS: u64 = 10_000_000;
-/// The largest burst, and I/Os in flight of a stream.
-const BURST_MAX: f64 = 256.0;
-const DEPTH: u32 = 256;
+/// I/Os in flight of a stream, as of a replay: as many as this memory has room for.
+const BUFFER_BYTES: u64 = 256 << 20;
+const DEPTHS: (u64, u64) = (64, 8192);
+/// Threads that write and then flush. A flush waits
+/// for the write before it, and not for those of other threads, as in a replay.
+const FLUSHERS: u32 = 256;
+/// Fewer I/Os that are durable, plain, flushed or not flushed are counted among the others.
+const APART_MIN: u64 = 100;
 /// Less than this share in order is random, and more is sequential. Of a small hot part, random
 /// I/Os often follow one of 32 others by chance.
 const SEQUENTIAL: (f64, f64) = (0.25, 0.9);
@@ -32,6 +40,8 @@ const HOT_MAX: f64 = 0.7;
 const SECTOR: u64 = 512;
 const BLOCK_MAX: u64 = 4 << 20;
 const MIB: u64 = 1 << 20;
+/// How the streams of the log are called, at the start of their names.
+pub(super) const LOG_NAME: &str = "log";
 
 /// The I/Os of a part by what they are for.
 pub(crate) struct Groups {
@@ -39,13 +49,28 @@ pub(crate) struct Groups {
     data: Summary,
     log: Summary,
     log_bytes: u64,
+    spreads: Vec<Spread>,
+    /// I/Os of each lane.
+    counts: [u64; LANES],
 }
 
-/// A group, and how its stream is called.
+/// A group, and how its streams are called.
 struct Group<'a> {
     name: &'static str,
     summary: &'a Summary,
     sequence: Option<&'a Sequence>,
+}
+
+/// What one stream stands for.
+struct Share<'a> {
+    group: &'a Group<'a>,
+    name: String,
+    kinds: Vec<Kind>,
+    durable: bool,
+    flushed: bool,
+    ios: u64,
+    /// Lanes whose I/Os it has, and of which it leaves some to others.
+    lanes: (Vec<usize>, Option<usize>),
 }
 
 impl Groups {
@@ -53,13 +78,17 @@ impl Groups {
     pub(crate) fn read(part: &Part) -> Result<Self, JobError> {
         let logs = part.contents.logs();
         let mut profiles = [Profile::new(), Profile::new(), Profile::new()];
+        let mut counts = [0; LANES];
         part.each(&mut |io| {
-            if let Some(group) = group_of(io, logs) {
+            if let Some((group, lane)) = group_of(io, logs).zip(super::spread::lane_of(io, logs)) {
                 profiles[group].add(io);
+                counts[lane] += 1;
             }
         })?;
         let [reads, data, log] = profiles.map(Profile::finish);
-        Ok(Self { reads, data, log, log_bytes: logs.bytes() })
+        let spreads = WINDOWS_NS.iter().map(|window_ns| Spread::read(part, *window_ns));
+        let spreads = spreads.collect::<Result<_, _>>()?;
+        Ok(Self { reads, data, log, log_bytes: logs.bytes(), spreads, counts })
     }
 
     fn groups(&self) -> [Group<'_>; 3] {
@@ -67,8 +96,75 @@ impl Groups {
         [
             group("reads", &self.reads, self.reads.read_sequence.as_ref()),
             group("data writes", &self.data, self.data.write_sequence.as_ref()),
-            group("log", &self.log, self.log.write_sequence.as_ref()),
+            group(LOG_NAME, &self.log, self.log.write_sequence.as_ref()),
         ]
+    }
+
+    /// What there is a stream for. Flushes follow writes of the log; where there are more of them,
+    /// or no log is known, writes of data.
+    fn shares<'a>(&self, groups: &'a [Group<'a>; 3]) -> Vec<Share<'a>> {
+        let [reads, data, log] = groups;
+        let mut flushes = self.counts[FLUSHES];
+        let of_log = self.shares_of(log, LOG, &mut flushes);
+        let of_data = self.shares_of(data, DATA, &mut flushes);
+        let reads = Share {
+            group: reads,
+            name: reads.name.to_owned(),
+            kinds: vec![Kind::Read],
+            durable: false,
+            flushed: false,
+            ios: self.counts[READS],
+            lanes: (vec![READS], None),
+        };
+        let all = std::iter::once(reads).chain(of_data).chain(of_log);
+        all.filter(|share| share.ios > 0).collect()
+    }
+
+    /// Writes of a group: those that are flushed, the others, and durable ones.
+    fn shares_of<'a>(
+        &self,
+        group: &'a Group<'a>,
+        [plain, durable]: [usize; 2],
+        left: &mut u64,
+    ) -> Vec<Share<'a>> {
+        let mut counts = [self.counts[plain], self.counts[durable]];
+        let mut lanes = [vec![plain], vec![durable]];
+        let mut kinds = [vec![Kind::Write], vec![Kind::DurableWrite]];
+        let more = usize::from(counts[1] > counts[0]);
+        if counts[1 - more] < APART_MIN {
+            counts[more] += std::mem::take(&mut counts[1 - more]);
+            lanes[more] = vec![plain, durable];
+            kinds[more] = vec![Kind::Write, Kind::DurableWrite];
+        }
+        // A flush follows one write of the more frequent kind.
+        let flushed = (*left).min(counts[more]);
+        *left -= flushed;
+        let few = |ios: u64| ios < APART_MIN;
+        *left = if flushed > 0 && few(*left) { 0 } else { *left };
+        let all = flushed > 0 && few(counts[more] - flushed);
+        let flushed = if all { counts[more] } else { flushed };
+        let mut shares = Vec::new();
+        let mut share = |index: usize, flushed: bool, ios: u64, lanes| {
+            let durable = index == 1;
+            let name = match (flushed, durable) {
+                (false, false) => group.name.to_owned(),
+                (true, false) => format!("{}, flushed", group.name),
+                (false, true) => format!("{}, durable", group.name),
+                (true, true) => format!("{}, durable and flushed", group.name),
+            };
+            let kinds = kinds[index].clone();
+            shares.push(Share { group, name, kinds, durable, flushed, ios, lanes });
+        };
+        let rest = counts[more] - flushed;
+        let leaves = (flushed > 0).then_some(FLUSHES);
+        share(more, true, flushed, (vec![FLUSHES], None));
+        share(more, false, rest, (lanes[more].clone(), leaves));
+        share(1 - more, false, counts[1 - more], (lanes[1 - more].clone(), None));
+        shares.retain(|share| share.ios > 0);
+        if let [only] = shares.as_mut_slice() {
+            group.name.clone_into(&mut only.name);
+        }
+        shares
     }
 
     /// The streams, and the size of a target that has room for them: first the data, then the log.
@@ -77,28 +173,62 @@ impl Groups {
             |summary: &Summary| summary.locality.as_ref().map_or(0, |l| whole_mib(l.touched_bytes));
         let data_bytes = used(&self.reads).max(used(&self.data)).max(16 * MIB);
         let log_bytes = self.log_bytes.max(used(&self.log)).next_multiple_of(MIB);
+        let groups = self.groups();
         let mut streams = Vec::new();
-        for group in self.groups() {
-            let area = if group.name == "log" { (data_bytes, log_bytes) } else { (0, data_bytes) };
-            streams.extend(group.stream(span_ns, area, how));
+        for share in self.shares(&groups) {
+            let is_log = share.group.name == LOG_NAME;
+            let area = if is_log { (data_bytes, log_bytes) } else { (0, data_bytes) };
+            let Some(stream) = share.stream(area) else { continue };
+            streams.push(self.spaced(stream, &share, span_ns, how));
         }
         (streams, data_bytes + log_bytes)
     }
 
+    /// The stream at its rate.
+    fn spaced(
+        &self,
+        stream: Stream,
+        share: &Share<'_>,
+        span_ns: u64,
+        how: ModelledArrivals,
+    ) -> Stream {
+        let limit = RateLimit::Iops(share.ios as f64 * 1e9 / span_ns.max(1) as f64);
+        let poisson = Rate { limit, arrival: Arrival::Poisson };
+        let ModelledArrivals::Windows { window_ns, evenly } = how else {
+            return Stream { rate: Some(poisson), ..stream };
+        };
+        let spread = self.spreads.iter().find(|spread| spread.window_ns() == window_ns);
+        let (lanes, left) = &share.lanes;
+        let rate_profile = spread.and_then(|spread| {
+            spread.profile(|window| {
+                let all: u32 = lanes.iter().map(|lane| window[*lane]).sum();
+                all.saturating_sub(left.map_or(0, |lane| window[lane]))
+            })
+        });
+        let arrival = if evenly { Arrival::Even } else { Arrival::Poisson };
+        Stream { rate: Some(Rate { limit, arrival }), rate_profile, ..stream }
+    }
+
     /// What each stream of a workload stands for.
     pub(super) fn published(&self, workload: &Workload, span_ns: u64) -> Vec<ModelledStream> {
+        let groups = self.groups();
+        let shares = self.shares(&groups);
         let of = |stream: &Stream| {
-            let group = self.groups().into_iter().find(|group| group.name == stream.name)?;
-            let kinds = &group.summary.kinds;
-            let flushes = kinds.iter().filter(|kind| kind.kind == Kind::Flush);
+            let share = shares.iter().find(|share| share.name == stream.name)?;
+            let left_out = |kind: &&Kind| share.group.other_sizes(**kind);
+            // The sizes of what is flushed and of what is not are the same list.
+            let is_first = shares.iter().find(|s| s.name.starts_with(share.group.name));
+            let is_first = is_first.is_some_and(|first| first.kinds != share.kinds)
+                || is_first.is_some_and(|first| first.name == share.name);
+            let other_sizes = share.kinds.iter().filter(|_| is_first);
             Some(ModelledStream {
                 name: stream.name.clone(),
                 title: stream.title(),
-                ios: group.ios(),
-                iops: group.ios() as f64 * 1e9 / span_ns as f64,
-                flushes: flushes.map(|kind| kind.ios).sum(),
-                dispersion: group.dispersion(SHOWN_NS),
-                other_sizes: kinds.iter().map(|kind| kind.other_sizes).sum(),
+                ios: share.ios,
+                iops: share.ios as f64 * 1e9 / span_ns as f64,
+                flushes: if share.flushed { share.ios } else { 0 },
+                dispersion: share.group.dispersion(SHOWN_NS),
+                other_sizes: other_sizes.map(|kind| left_out(&kind)).sum(),
             })
         };
         workload.streams.iter().filter_map(of).collect()
@@ -118,26 +248,22 @@ fn group_of(io: &Io, logs: &Logs) -> Option<usize> {
 }
 
 impl Group<'_> {
-    /// Its reads and writes.
-    fn ios(&self) -> u64 {
-        let moves = self.summary.kinds.iter().filter(|k| k.kind != Kind::Flush);
-        moves.map(|kind| kind.ios).sum()
-    }
-
-    fn count(&self, kind: Kind) -> u64 {
-        self.summary.kinds.iter().filter(|k| k.kind == kind).map(|k| k.ios).sum()
+    fn other_sizes(&self, kind: Kind) -> u64 {
+        self.summary.kinds.iter().filter(|k| k.kind == kind).map(|k| k.other_sizes).sum()
     }
 
     fn dispersion(&self, window_ns: u64) -> Option<f64> {
         let found = self.summary.bursts.iter().find(|b| b.window_ns == window_ns);
         found.map(|burst| burst.dispersion)
     }
+}
 
+impl Share<'_> {
     /// The sizes with their weights, as whole sectors.
     fn blocks(&self) -> Vec<Block> {
         let mut blocks: Vec<Block> = Vec::new();
-        let moves = self.summary.kinds.iter().filter(|k| k.kind != Kind::Flush);
-        for size in moves.flat_map(|kind| &kind.sizes) {
+        let kinds = self.group.summary.kinds.iter().filter(|k| self.kinds.contains(&k.kind));
+        for size in kinds.flat_map(|kind| &kind.sizes) {
             let bytes = size.bytes.clamp(1, BLOCK_MAX).next_multiple_of(SECTOR);
             let weight = u32::try_from(size.ios).unwrap_or(u32::MAX);
             match blocks.iter_mut().find(|block| block.bytes.0 == bytes) {
@@ -148,58 +274,43 @@ impl Group<'_> {
         blocks
     }
 
-    fn stream(&self, span_ns: u64, area: (u64, u64), how: ModelledArrivals) -> Option<Stream> {
+    fn stream(&self, area: (u64, u64)) -> Option<Stream> {
         let blocks = self.blocks();
         let smallest = blocks.iter().map(|block| block.bytes).min()?;
-        let (pattern, random_percent) = match self.sequence.map(|s| s.sequential + s.repeated) {
-            _ if self.name == "log" => (Pattern::Sequential, 0),
+        let group = self.group;
+        let (pattern, random_percent) = match group.sequence.map(|s| s.sequential + s.repeated) {
+            _ if group.name == LOG_NAME => (Pattern::Sequential, 0),
             Some(share) if share >= SEQUENTIAL.1 => (Pattern::Sequential, 0),
             Some(share) if share > SEQUENTIAL.0 => (Pattern::Sequential, percent(1.0 - share)),
             _ => (Pattern::Random, 0),
         };
         let is_sequential = pattern == Pattern::Sequential && random_percent == 0;
-        let (writes, durable) = (self.count(Kind::Write), self.count(Kind::DurableWrite));
-        let (moved, flushes) = (writes + durable, self.count(Kind::Flush));
-        let every = moved.checked_div(flushes).unwrap_or(0).max(1);
-        let sync = (flushes > 0 && moved > 0 && 2 * durable <= moved).then(|| SyncPolicy {
-            every_writes: u32::try_from(every).unwrap_or(u32::MAX),
-            call: workload::SyncCall::Fdatasync,
-        });
-        let locality = self.summary.locality.as_ref().filter(|_| !is_sequential);
-        let stream = Stream {
-            name: self.name.to_owned(),
-            depth: DEPTH,
+        // One after the other, whichever of the threads writes.
+        let pattern = match pattern {
+            Pattern::Sequential if self.flushed => Pattern::SequentialShared,
+            other => other,
+        };
+        let call = workload::SyncCall::Fdatasync;
+        let sync = self.flushed.then_some(SyncPolicy { every_writes: 1, call });
+        let locality = group.summary.locality.as_ref().filter(|_| !is_sequential);
+        let largest = blocks.iter().map(|block| block.bytes.0).max().unwrap_or(SECTOR);
+        let depth = (BUFFER_BYTES / largest).clamp(DEPTHS.0, DEPTHS.1);
+        Some(Stream {
+            name: self.name.clone(),
+            threads: if self.flushed { FLUSHERS } else { 1 },
+            depth: if self.flushed { 1 } else { u32::try_from(depth).unwrap_or(1) },
             align_bytes: (blocks.len() > 1 && !is_sequential).then_some(smallest),
             blocks,
             pattern,
             random_percent,
             distribution: locality.map_or(Distribution::Uniform, |l| distribution(l, area.1)),
-            write_percent: if self.name == "reads" { 0 } else { 100 },
-            durable: 2 * durable > moved,
+            write_percent: if group.name == "reads" { 0 } else { 100 },
+            durable: self.durable,
             sync,
             offset_bytes: Bytes(area.0),
             span_bytes: Some(Bytes(area.1)),
             ..Stream::default()
-        };
-        Some(self.spaced(stream, span_ns, how))
-    }
-
-    /// The stream at its rate.
-    fn spaced(&self, stream: Stream, span_ns: u64, how: ModelledArrivals) -> Stream {
-        let iops = self.ios() as f64 * 1e9 / span_ns.max(1) as f64;
-        let burst = match how {
-            ModelledArrivals::Poisson => 1.0,
-            ModelledArrivals::Bursts { window_ns } => self.dispersion(window_ns).unwrap_or(1.0),
-        };
-        if burst < 2.0 {
-            let rate = Rate { limit: RateLimit::Iops(iops), arrival: Arrival::Poisson };
-            return Stream { rate: Some(rate), ..stream };
-        }
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "2 to 256")]
-        let burst_ios = burst.round().min(BURST_MAX) as u32;
-        let pause_ns = Nanoseconds::from_seconds(f64::from(burst_ios) / iops);
-        let think = Think { pause_ns, burst_ios, from: ThinkFrom::Submission };
-        Stream { think: Some(think), ..stream }
+        })
     }
 }
 

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::Permissions;
 use jiff::Timestamp;
-use replay::{Attempt, Bracket, Edge, FACTORS, Failing, Limit, MapKind, Mode, Selection, bracket};
+use replay::{
+    Attempt, Bracket, Edge, FACTORS, Failing, Limit, MapKind, Mode, SUPPORT_MIN, Selection, bracket,
+};
 use results::{
     CapturedOp, Conclusion, Document, Experiment, Fit, FitAttempt, FitCause, FitEdge, FitLimit,
     FitResult, FitSide, ReplayTiming, Status,
@@ -129,14 +131,25 @@ impl FitPlan {
         self.part.read_at_most(length_ns)
     }
 
-    /// The limits of kinds that the trace has.
+    /// Kinds that are limited, and of which the trace has some I/Os and too few to judge them.
+    fn too_few(&self, part: &Part) -> Vec<CapturedOp> {
+        let limits = limits(&self.limits, !part.contents.logs().is_empty());
+        let few = |limit: &Limit| (1..SUPPORT_MIN).contains(&part.contents.counts[limit.class]);
+        let few = limits.iter().filter(|(limit, _)| few(limit));
+        few.map(|(_, published)| published.kind).collect()
+    }
+
+    /// The limits of kinds of which the trace has enough I/Os.
     fn limits_for(&self, part: &Part) -> Result<Vec<(Limit, FitLimit)>, JobError> {
         let mut limits = limits(&self.limits, !part.contents.logs().is_empty());
-        limits.retain(|(limit, _)| part.contents.counts[limit.class] > 0);
+        limits.retain(|(limit, _)| part.contents.counts[limit.class] >= SUPPORT_MIN);
         if limits.is_empty() {
-            let text = "the trace has no I/O of a kind that is limited; set limits for what it has \
-                        with --limit, for example --limit write=5ms@p99";
-            return Err(JobError::Usage(text.to_owned()));
+            let text = format!(
+                "this part of the trace has fewer than {SUPPORT_MIN} I/Os of each kind that is \
+                 limited; use a longer part, or set limits for what it has with --limit, for \
+                 example --limit write=5ms@p99"
+            );
+            return Err(JobError::Usage(text));
         }
         Ok(limits)
     }
@@ -250,6 +263,7 @@ pub(super) fn published_cause(
     Some(match failing {
         Failing::Throughput => FitCause::Throughput,
         Failing::Host => FitCause::Host,
+        Failing::TooFew { limit } => FitCause::TooFew { kind: limit_at(limit)?.0 },
         Failing::Latency { limit, was_ns } => {
             let (kind, limit_ns) = limit_at(limit)?;
             FitCause::Latency { kind, was_ns, limit_ns }
@@ -310,6 +324,9 @@ fn sentence(target: &str, (lower, upper): (FitEdge, FitEdge), cause: Option<FitC
         None => String::new(),
         Some(FitCause::Throughput) => "; what gives out first is throughput".to_owned(),
         Some(FitCause::Host) => "; this host gives out before the storage".to_owned(),
+        Some(FitCause::TooFew { kind }) => {
+            format!("; there are too few {} to say more", plural_of(kind))
+        }
         Some(FitCause::Latency { kind, limit_ns, .. }) => {
             let limit = show_ns(limit_ns as f64);
             let kind = plural_of(kind);
@@ -406,7 +423,10 @@ impl Job for FitPlan {
             environment: site.environment().clone(),
             measurements: Vec::new(),
             method: method(&conclusion),
-            warnings: warnings((&part, &self.targets), &limits, &conclusion),
+            warnings: {
+                let few = few_warnings(&self.too_few(&part), &conclusion);
+                [few, warnings((&part, &self.targets), &limits, &conclusion)].concat()
+            },
             conclusion,
         };
         Ok(relay.finish(Document::Fit(Box::new(document))))
@@ -433,6 +453,29 @@ fn method(fit: &Fit) -> Vec<String> {
     sources.dedup();
     method.extend(sources.iter().map(|source| format!("Limits: {source}.")));
     method
+}
+
+/// What was not judged.
+fn few_warnings(left_out: &[CapturedOp], fit: &Fit) -> Vec<String> {
+    let not_limited = left_out.iter().map(|kind| {
+        format!(
+            "The limit of {} was not judged: this part of the trace has fewer than {SUPPORT_MIN}.",
+            plural_of(*kind)
+        )
+    });
+    let thinned = fit.results.iter().filter_map(|result| {
+        let few = |a: &&FitAttempt| matches!(a.cause, Some(FitCause::TooFew { .. }));
+        let count = result.attempts.iter().filter(few).count() as u64;
+        (count > 0).then(|| {
+            format!(
+                "{} on `{}` had fewer than {SUPPORT_MIN} I/Os of a kind that is limited, and say \
+                 nothing. Use a longer part.",
+                workload::plural(count, "replay", "replays"),
+                result.target.display()
+            )
+        })
+    });
+    not_limited.chain(thinned).collect()
 }
 
 /// Every reason to doubt the answer.

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::Permissions;
-use replay::{Attempt, Contents, Failing, Figures, Limit, MapKind, Mode};
+use replay::{Attempt, Contents, Failing, Figures, Limit, MapKind, Mode, SUPPORT_MIN};
 use results::verdict::Limits;
 use results::{Assessment, CapturedLimit, CapturedLoad, CapturedVerdict, FitCause, Pace, Status};
 use survey::{AssessOptions, Progress};
@@ -21,6 +21,8 @@ use crate::conduct::JobError;
 pub(crate) struct JudgedLoad {
     part: Part,
     limits: Vec<(Limits, Limit)>,
+    /// Those of kinds with too few I/Os, which are not judged.
+    not_judged: Vec<(Limits, Limit)>,
     workload: Workload,
     permissions: Permissions,
 }
@@ -37,12 +39,14 @@ impl JudgedLoad {
         let knows_log = !part.contents.logs().is_empty();
         let limits = limits_of_roles(&options.limits, knows_log).into_iter();
         let limits = limits.filter(|(_, limit)| part.contents.counts[limit.class] > 0);
-        let limits: Vec<_> = limits.map(|(role, limit)| (role.clone(), limit)).collect();
+        let limits = limits.map(|(role, limit)| (role.clone(), limit));
+        let is_known = |limit: &Limit| part.contents.counts[limit.class] >= SUPPORT_MIN;
+        let (limits, not_judged): (Vec<_>, Vec<_>) = limits.partition(|(_, l)| is_known(l));
         if limits.is_empty() {
             let trace = trace.display();
             let text = format!(
-                "`{trace}` has no I/O of a role that has limits, so nothing of it \
-                                can be judged; replay it with `iosonde replay`"
+                "the busiest part of `{trace}` has fewer than {SUPPORT_MIN} I/Os of each role \
+                 that has limits, so nothing of it can be judged; replay it with `iosonde replay`"
             );
             return Err(JobError::Usage(text));
         }
@@ -58,7 +62,7 @@ impl JudgedLoad {
         let workload = on.workload(&part.contents, MapKind::Compact);
         let permissions = options.permissions.clone();
         engine::plan(&workload, &permissions)?;
-        Ok(Some(Self { part, limits, workload, permissions }))
+        Ok(Some(Self { part, limits, not_judged, workload, permissions }))
     }
 
     /// What it adds to an assessment, in words.
@@ -80,7 +84,10 @@ impl JudgedLoad {
             verdict: CapturedVerdict::NotJudged,
             cause: None,
             failure: None,
-            limits: self.limits.iter().map(|(role, limit)| self.limit(role, limit)).collect(),
+            limits: {
+                let all = self.limits.iter().chain(&self.not_judged);
+                all.map(|(role, limit)| self.limit(role, limit)).collect()
+            },
             attempts: Vec::new(),
         };
         let replayed = if found.status == Status::Complete {
@@ -115,6 +122,7 @@ impl JudgedLoad {
             at_most_ns: limit.at_most_ns,
             recorded_ns: contents.latencies[limit.class].quantile(limit.quantile),
             was_ns: None,
+            is_judged: contents.counts[limit.class] >= SUPPORT_MIN,
             per_second: contents.counts[limit.class] as f64 * 1e9 / contents.span_ns.max(1) as f64,
         }
     }
@@ -132,14 +140,15 @@ impl JudgedLoad {
         let prepared = engine::prepare(workload, permissions, stop, &mut engine_observe)?;
         let ready = (workload, &prepared);
         let (open, figures) = self.replay(Mode::AsTimed, ready, stop)?;
-        for (limit, (_, asked)) in load.limits.iter_mut().zip(&self.limits) {
+        let all = self.limits.iter().chain(&self.not_judged);
+        for (limit, (_, asked)) in load.limits.iter_mut().zip(all) {
             limit.was_ns = figures.classes[asked.class].from_due.quantile(asked.quantile);
         }
         load.cause = self.cause(open.failing);
         load.attempts.push(published_attempt(&open, self.cause(open.failing)));
         load.verdict = if open.holds() {
             CapturedVerdict::Holds
-        } else if open.failing == Some(Failing::Host) {
+        } else if matches!(open.failing, Some(Failing::Host | Failing::TooFew { .. })) {
             CapturedVerdict::NotJudged
         } else if self.part.contents.is_timed() {
             let (waiting, _) = self.replay(Mode::Dependent, ready, stop)?;
@@ -186,7 +195,7 @@ impl JudgedLoad {
 fn verdict_of(waiting: &Attempt) -> CapturedVerdict {
     match waiting.failing {
         _ if waiting.holds() => CapturedVerdict::HoldsIfUsersWait,
-        Some(Failing::Host) => CapturedVerdict::NotJudged,
+        Some(Failing::Host | Failing::TooFew { .. }) => CapturedVerdict::NotJudged,
         _ => CapturedVerdict::Exceeded,
     }
 }

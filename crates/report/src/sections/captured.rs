@@ -15,6 +15,11 @@ pub(super) fn of(a: &Assessment) -> Option<Section> {
     let load = a.captured.as_ref()?;
     let mut blocks = vec![Block::Paragraph(verdict(load))];
     blocks.extend(limits(load).map(Block::Table));
+    let few: Vec<String> =
+        load.limits.iter().filter(|limit| !limit.is_judged).map(|limit| word(limit.kind)).collect();
+    if !few.is_empty() {
+        blocks.push(Block::Paragraph(say!("captured-too-few", kinds = few.join(", "))));
+    }
     blocks.push(full([Block::Facts(replay::part(&load.part))]));
     blocks.push(full(
         fit::attempts(load.attempts.iter().map(|a| (String::new(), a))).map(Block::Table),

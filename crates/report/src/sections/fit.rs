@@ -45,6 +45,7 @@ pub(super) fn cause(cause: Option<FitCause>) -> String {
         None => String::new(),
         Some(FitCause::Throughput) => say!("fit-throughput"),
         Some(FitCause::Host) => say!("fit-host"),
+        Some(FitCause::TooFew { kind }) => say!("fit-too-few", kind = word(kind)),
         Some(FitCause::Latency { kind, was_ns, limit_ns }) => {
             let (was, limit) = (show_ns(was_ns as f64), show_ns(limit_ns as f64));
             say!("fit-latency", kind = word(kind), was = was, limit = limit)

@@ -18,6 +18,14 @@ pub(super) fn sections(e: &Experiment<TraceModel>) -> Vec<Section> {
     let mut facts = part(&c.part);
     let arrivals = match c.arrivals {
         ModelledArrivals::Poisson => say!("model-poisson"),
+        ModelledArrivals::Windows { window_ns, evenly } => {
+            let time = show_ns(window_ns as f64);
+            if evenly {
+                say!("model-windows-even", time = time)
+            } else {
+                say!("model-windows-random", time = time)
+            }
+        }
         ModelledArrivals::Bursts { window_ns } => {
             say!("model-bursts", time = show_ns(window_ns as f64))
         }

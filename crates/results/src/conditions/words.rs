@@ -2,10 +2,10 @@
 
 use workload::{
     Arrival, Buffers, Content, Distribution, Mix, MixPart, Mode, Pool, PoolMember, PoolShare,
-    Priority, Rate, RateLimit, SyncCall, SyncPolicy, Think, show_ns, show_number,
+    Priority, Rate, RateLimit, RateProfile, SyncCall, SyncPolicy, Think, show_ns, show_number,
 };
 
-use super::exact_bytes;
+use super::{exact_bytes, fnv};
 
 pub(super) fn distribution_words(distribution: Distribution) -> String {
     match distribution {
@@ -110,6 +110,17 @@ pub(super) fn rate_words(rate: Rate) -> String {
         Arrival::Capped => "at most",
     };
     format!("{limit} {arrival}")
+}
+
+/// The windows in words, with the first digits of a hash of what is in them.
+pub(super) fn profile_words(profile: &RateProfile) -> String {
+    let mut text = profile.order.to_string();
+    for pattern in &profile.patterns {
+        text.push('|');
+        text.push_str(&pattern.to_string());
+    }
+    let (windows, _) = profile.whole();
+    format!("{windows} windows of {} ({:08x})", profile.window_ns, fnv(text.as_bytes()) >> 32)
 }
 
 pub(super) fn think_words(think: Think) -> String {

@@ -80,8 +80,8 @@ const _: fn(&Workload, &Stream) = |workload, stream| {
     let Stream {
         name: _, targets: _, threads: _, depth: _, blocks: _, pattern: _, random_percent: _,
         distribution: _, align_bytes: _, write_percent: _, mode: _, hint: _, sync: _,
-        durable: _, rate: _, think: _, offset_bytes: _, span_bytes: _, diskspd: _, mix: _,
-        pool: _, joined: _, members: _, buffers: _, content: _, content_file: _, cpus: _,
+        durable: _, rate: _, rate_profile: _, think: _, offset_bytes: _, span_bytes: _,
+        diskspd: _, mix: _, pool: _, joined: _, members: _, buffers: _, content: _, content_file: _, cpus: _,
         priority: _,
     } = stream;
 };
@@ -400,6 +400,7 @@ impl Out {
                 (exact - all).abs() > 1e-6 * all,
                 "parts of an I/O, or of a byte, in the rate",
             );
+            self.losses.add_if(stream.rate_profile.is_some(), "how the rate changes over time");
             match rate.arrival {
                 Arrival::Poisson => self.set("rate_process", "poisson"),
                 Arrival::Capped => {}
