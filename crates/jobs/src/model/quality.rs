@@ -14,7 +14,7 @@ use crate::conduct::JobError;
 use crate::replay::{Manner, Part, ReplayTarget, demerit, latency, perform, set};
 
 /// A distance up to this, or up to so many times that of two replays of the trace, is allowed; and
-/// so is this difference of the 99th percentiles, or so many times that of two replays.
+/// so is this difference of the 99th percentiles.
 const DEMERIT_MAX: f64 = 0.15;
 const FLOORS: f64 = 1.5;
 const P99_WITHIN: f64 = 0.25;
@@ -145,10 +145,8 @@ impl<'a> Bench<'a> {
             let model_ns = latency(of_model);
             let at_most = DEMERIT_MAX.max(FLOORS * floor.unwrap_or(0.0));
             let tail = |model: u64| (model as f64 / trace_ns.p99.max(1) as f64 - 1.0).abs();
-            let by_chance = latency(&again[set_index]).map_or(0.0, |again| tail(again.p99));
-            let tail_max = P99_WITHIN.max(FLOORS * by_chance);
             let is_close = distance.is_some_and(|d| d <= at_most)
-                && model_ns.is_some_and(|model| tail(model.p99) <= tail_max);
+                && model_ns.is_some_and(|model| tail(model.p99) <= P99_WITHIN);
             let kind = set(set_index);
             Some(ModelledClass {
                 kind,
