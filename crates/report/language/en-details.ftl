@@ -496,6 +496,27 @@ capture-read-after-write = { $share } of the accesses of reads are to what was w
 capture-chart-of-cache = Reads that a cache would serve
 capture-sequential = { $share } sequential, { $again } repeat the I/O before; { $run } from the start of a stream to its end
 capture-depth = mean { $mean }, median { $p50 }, p99 { $p99 }, at most { $max }
+heading-files-of-a-trace = I/Os by file
+heading-files-by-purpose = Files by purpose
+heading-busiest-files = Files with the most I/Os
+heading-databases-of-a-trace = What the database counted
+label-files = Files
+label-log-by-pattern = Log by pattern
+label-in-the-database = In the database
+label-in-the-trace = In the trace
+capture-other-files = other files
+capture-reused = unclear: another file had the place later
+capture-outside = none of these files
+capture-read-p50 = Read p50
+capture-read-p99 = Read p99
+capture-write-p50 = Write p50
+capture-write-p99 = Write p99
+capture-syncs = Syncs, flushes
+capture-files-caption = An I/O counts for the file in which it begins. None of these files: the file system itself, such as its journal, or files of others.
+capture-file-numbers = The trace was recorded without names of files, so these are their numbers.
+capture-writes-caption = Told apart by their files, where these include a log; otherwise by how they are written.
+capture-pattern = { $both } writes to log files look like those of a log, { $file } do not; { $pattern } other writes look like those of a log
+capture-database-caption = Counted over { $time }, from before the recording until after it. The database counts what it asked of the operating system, whose cache may answer; the trace has what reached the disks, of all programs.
 capture-bursts = Variance of the I/Os per window divided by their mean: 0 is a metronome, 1 is chance, more are bursts.
 
 ## A validation
