@@ -2,9 +2,7 @@
 
 use trace::{DeviceFacts, Io};
 
-use crate::{
-    CaptureError, Counts, FilesFound, FilesRequest, ProgramCost, RecorderOptions, Rest,
-};
+use crate::{CaptureError, Counts, FilesFound, FilesRequest, ProgramCost, RecorderOptions, Rest};
 
 /// Finds nothing here.
 #[derive(Debug)]

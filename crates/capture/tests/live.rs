@@ -8,9 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use capture::{
-    CaptureError, Counts, FileWatch, FilesRequest, Method, Recorder, RecorderOptions,
-};
+use capture::{CaptureError, Counts, FileWatch, FilesRequest, Method, Recorder, RecorderOptions};
 use trace::{FileClass, FileFinder, FileMap, FilePlace, Io, Kind};
 
 /// The disk under a directory; `None` if it is not on one.
@@ -245,11 +243,7 @@ fn the_file_of_an_io_is_known_by_its_place() {
     let (log, data) = (number(&log), number(&data));
     let classes = [log, data].map(|number| start_of.files[number as usize].class);
     assert_eq!(classes, [FileClass::Log, FileClass::Data]);
-    let map = FileMap {
-        files: start_of.files,
-        at_start: start_of.extents,
-        at_end: end_of.extents,
-    };
+    let map = FileMap { files: start_of.files, at_start: start_of.extents, at_end: end_of.extents };
     let finder = FileFinder::new(&map);
     let reads = ios.iter().filter(|io| io.kind == Kind::Read && io.length_bytes == 4096);
     let places: Vec<_> = reads.filter_map(|io| finder.place(io)).collect();

@@ -78,14 +78,9 @@ impl Columns {
         let columns: Vec<&str> = text.split(',').map(str::trim).collect();
         let found = match (self.layout, &columns[..]) {
             (_, [""]) => return Ok(None),
-            (Layout::MsrCambridge, [time, host, disk, kind, offset, length, response]) => Found {
-                time,
-                device: format!("{host},{disk}"),
-                kind,
-                offset,
-                length,
-                response,
-            },
+            (Layout::MsrCambridge, [time, host, disk, kind, offset, length, response]) => {
+                Found { time, device: format!("{host},{disk}"), kind, offset, length, response }
+            }
             (Layout::Alibaba, [device, kind, offset, length, time])
             | (Layout::Spc, [device, offset, length, kind, time, ..]) => {
                 Found { time, device: (*device).to_owned(), kind, offset, length, response: "" }

@@ -69,8 +69,7 @@ impl Dump {
             "BeginHeader" => self.in_header = true,
             "EndHeader" => self.in_header = false,
             _ => {
-                let columns: Vec<&str> =
-                    text.split(',').take(COLUMNS_MAX).map(str::trim).collect();
+                let columns: Vec<&str> = text.split(',').take(COLUMNS_MAX).map(str::trim).collect();
                 let event = columns.first().copied().unwrap_or_default();
                 if let Some((event, kind)) = EVENTS.into_iter().find(|(name, _)| *name == event) {
                     return self.event(event, kind, &columns);

@@ -30,8 +30,8 @@ pub use csv::{CsvReader, Layout};
 pub use database::DatabaseUse;
 pub use etw::EtwReader;
 pub use files::{
-    EXTENTS_MAX, FILES_MAX, FileClass, FileExtent, FileFinder, FileMap, FilePlace, Moment, NAME_MAX,
-    TracedFile,
+    EXTENTS_MAX, FILES_MAX, FileClass, FileExtent, FileFinder, FileMap, FilePlace, Moment,
+    NAME_MAX, TracedFile,
 };
 pub use fio::FioReader;
 pub use io::{DeviceFacts, Header, Io, Kind, TICK_NS};

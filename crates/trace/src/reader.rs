@@ -90,7 +90,9 @@ impl<R: Read> Reader<R> {
         if !(PLAIN..=ANNEXED).contains(&version) {
             return Err(TraceError::Version(version));
         }
-        let Found::Block(block) = Block::read(&mut from, None)? else { return Err(TraceError::Header) };
+        let Found::Block(block) = Block::read(&mut from, None)? else {
+            return Err(TraceError::Header);
+        };
         if block.kind != HEADER || block.sequence != 0 || block.raw.len() > HEADER_MAX {
             return Err(TraceError::Header);
         }

@@ -5,8 +5,7 @@ use std::fmt::Write;
 use proptest::prelude::*;
 use trace::{CsvReader, ImportError, Io, Kind, Layout};
 
-const LAYOUTS: [Layout; 4] =
-    [Layout::MsrCambridge, Layout::Alibaba, Layout::Systor, Layout::Spc];
+const LAYOUTS: [Layout; 4] = [Layout::MsrCambridge, Layout::Alibaba, Layout::Systor, Layout::Spc];
 
 fn read(text: &str, layout: Layout) -> Vec<Io> {
     CsvReader::new(text.as_bytes(), layout).map(Result::unwrap).collect()

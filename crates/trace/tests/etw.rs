@@ -74,7 +74,8 @@ fn what_cannot_be_is_refused_with_its_line() {
     let line = |text: &str| format!("{HEADER}{text}\n");
     let no_header = LINES.to_owned();
     let cut = line("DiskRead,   8612,  a (1),  2,   1, 0xff, 0x01");
-    let large = line("DiskRead, 9, a (1), 2, 1, 0x1, 0x10000000000000000, 0x1, 1, 0, 0, 1, 3, O, 0");
+    let large =
+        line("DiskRead, 9, a (1), 2, 1, 0x1, 0x10000000000000000, 0x1, 1, 0, 0, 1, 3, O, 0");
     let late = line(&format!("DiskFlush, {}, a (1), 2, 1, 0x1, 1, 0, 0, 1, 3", u64::MAX));
     let unnamed = "BeginHeader\nDiskRead, TimeStamp, IOSize\nEndHeader\n".to_owned();
     for text in [no_header, cut, large, late, unnamed] {

@@ -47,8 +47,8 @@ fn any_extent() -> impl Strategy<Value = FileExtent> {
 
 fn any_annexes() -> impl Strategy<Value = Annexes> {
     let name = option::of(".{0,30}");
-    let file =
-        (0..3_usize, name).prop_map(|(class, name)| TracedFile { class: FileClass::ALL[class], name });
+    let file = (0..3_usize, name)
+        .prop_map(|(class, name)| TracedFile { class: FileClass::ALL[class], name });
     let counters = prop::collection::btree_map("[a-z_]{1,12}", any::<u64>(), 0..4);
     let database = (option::of(any::<u64>()), counters).prop_map(|(reads, counters)| DatabaseUse {
         seconds: 2.5,

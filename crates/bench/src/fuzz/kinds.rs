@@ -118,6 +118,16 @@ pub(super) fn all(directory: &Path) -> Result<Vec<Kind>, Error> {
         kind("histogram", histograms, |_, b| {
             let _ = Histogram::decode(&lossy(b));
         }),
+        kind("trace-text", texts(&fixtures::TRACES), |_, b| {
+            use trace::{CsvReader, EtwReader, FioReader, Layout};
+            for layout in [Layout::MsrCambridge, Layout::Alibaba, Layout::Systor, Layout::Spc] {
+                let _ = CsvReader::new(b, layout).count();
+            }
+            let _ = (EtwReader::new(b).count(), FioReader::new(b).count());
+        }),
+        kind("trace-file", vec![fixtures::trace_file()?], |_, b| {
+            let _ = (trace::Annexes::read(b), trace::Reader::new(b).map(Iterator::count));
+        }),
         kind("result-json", json, document),
         kind("history-lines", vec![exported], history_lines),
         kind(PROGRAM, program, program_run),

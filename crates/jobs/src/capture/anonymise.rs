@@ -6,8 +6,8 @@ use std::io::{self, BufReader, BufWriter};
 use std::path::Path;
 
 use trace::{
-    Annexes, DatabaseUse, Ending, FileExtent, Header, Moment, Ordered, Permutation, Reader, Regions,
-    TraceError, TracedFile, Writer,
+    Annexes, DatabaseUse, Ending, FileExtent, Header, Moment, Ordered, Permutation, Reader,
+    Regions, TraceError, TracedFile, Writer,
 };
 use workload::{Bytes, plural};
 

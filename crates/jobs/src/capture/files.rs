@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::path::Path;
 
 use results::{
-    CapturedClass, CapturedDatabase, CapturedFile, CapturedFileClass, CapturedFiles, CapturedPattern,
+    CapturedClass, CapturedDatabase, CapturedFile, CapturedFileClass, CapturedFiles,
+    CapturedPattern,
 };
 use trace::profile::Histogram;
 use trace::{

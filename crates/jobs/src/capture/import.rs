@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use trace::{
-    BLKTRACE_MAGICS, BlktraceReader, CsvReader, EtwReader, FioReader, Header, ImportError, Io, Layout,
-    Ordered, TraceError, Writer,
+    BLKTRACE_MAGICS, BlktraceReader, CsvReader, EtwReader, FioReader, Header, ImportError, Io,
+    Layout, Ordered, TraceError, Writer,
 };
 use workload::{Bytes, plural, show_duration};
 

@@ -61,10 +61,7 @@ impl Surroundings {
     }
 
     /// Looks again, and writes that. Call it when recording has ended, so that this is not recorded.
-    pub(super) fn write_end(
-        &mut self,
-        writer: &mut Writer<impl Write>,
-    ) -> Result<(), TraceError> {
+    pub(super) fn write_end(&mut self, writer: &mut Writer<impl Write>) -> Result<(), TraceError> {
         if self.is_empty() {
             return Ok(());
         }
@@ -123,8 +120,12 @@ impl Counted {
 fn use_of(window: &DatabaseWindow, product: String) -> DatabaseUse {
     let total = DatabaseRow::total(&window.rows);
     let counters = window.counters.iter().map(|row| (row.name.clone(), row.amount)).collect();
-    let mut found =
-        DatabaseUse { product: Some(product), seconds: window.seconds, counters, ..DatabaseUse::default() };
+    let mut found = DatabaseUse {
+        product: Some(product),
+        seconds: window.seconds,
+        counters,
+        ..DatabaseUse::default()
+    };
     if let Some(total) = total {
         found.reads = total.reads;
         found.read_bytes = total.read_bytes;

@@ -9,9 +9,7 @@ use jiff::tz::TimeZone;
 use replay::{Contents, Ios, Selection};
 use results::TracePart;
 use serde::{Deserialize, Serialize};
-use trace::{
-    Annexes, BusiestWindows, Ending, FileFinder, Header, Io, Ordered, Reader, TraceError,
-};
+use trace::{Annexes, BusiestWindows, Ending, FileFinder, Header, Io, Ordered, Reader, TraceError};
 
 use super::moment::TraceMoment;
 use crate::conduct::JobError;
@@ -157,7 +155,8 @@ impl PartPlan {
             return Err(JobError::Usage("--from must be before --to".to_owned()));
         }
         let contents = opener(path)
-            .and_then(|open| Contents::read(&open, &selection)).map_err(|error| wrong(&error))?;
+            .and_then(|open| Contents::read(&open, &selection))
+            .map_err(|error| wrong(&error))?;
         if contents.ios == 0 {
             let text = "no I/O of it can be replayed in this part; record more, or choose another \
                         part with --from and --to";

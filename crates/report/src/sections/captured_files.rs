@@ -97,8 +97,7 @@ fn facts(files: &CapturedFiles) -> Vec<Fact> {
     let Some(pattern) = files.pattern else { return Vec::new() };
     let [both, file_only, pattern_only] =
         [pattern.both, pattern.file_only, pattern.pattern_only].map(words::count);
-    let said =
-        say!("capture-pattern", both = both, file = file_only, pattern = pattern_only);
+    let said = say!("capture-pattern", both = both, file = file_only, pattern = pattern_only);
     vec![fact(say!("label-log-by-pattern"), said)]
 }
 
@@ -190,7 +189,11 @@ impl Counted {
     fn rate(self, per_second: f64) -> String {
         match self {
             Self::Number => show_number(per_second),
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "saturates"
+            )]
             Self::Bytes => words::size(per_second.round() as u64),
             Self::Nanoseconds => show_ns(per_second),
         }
