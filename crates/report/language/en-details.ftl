@@ -512,6 +512,7 @@ capture-read-p99 = Read p99
 capture-write-p50 = Write p50
 capture-write-p99 = Write p99
 capture-syncs = Syncs, flushes
+capture-time-of = { $what } time
 capture-files-caption = An I/O counts for the file in which it begins. None of these files: the file system itself, such as its journal, or files of others.
 capture-file-numbers = The trace was recorded without names of files, so these are their numbers.
 capture-writes-caption = Told apart by their files, where these include a log; otherwise by how they are written.

@@ -113,7 +113,7 @@ impl FileWatch {
         }
         let found = volume(&self.devices, path, number);
         if let Err(why) = &found {
-            look.found.notes.push(format!("files are not told apart in a file system: {why}"));
+            look.found.notes.push(format!("files are not told apart: {why}"));
         }
         let volume = found.ok();
         look.volumes.insert(number, volume);

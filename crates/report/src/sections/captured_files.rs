@@ -11,6 +11,9 @@ use crate::language::say;
 use crate::model::{Block, Cell, Fact, Section, Table, Unit};
 use crate::words;
 
+/// Counters of what a database wrote to its log.
+const LOG_BYTES: [&str; 3] = ["log_bytes", "redo_log_bytes", "wal_bytes"];
+
 /// I/Os by their files; `None` if the trace has no files.
 pub(super) fn files(e: &Experiment<Capture>) -> Option<Section> {
     let files = e.conclusion.files.as_ref()?;
@@ -145,8 +148,8 @@ fn counted(c: &Capture, database: &CapturedDatabase) -> Option<Table> {
         .filter_map(|(name, amount, unit, trace)| Some(row(name, amount?, unit, trace)))
         .collect();
     rows.extend(database.counters.iter().map(|(name, amount)| {
+        let is_log = LOG_BYTES.contains(&name.as_str());
         let (name, unit) = Counted::of(name);
-        let is_log = unit == Counted::Bytes && name == "wal";
         row(name, *amount, unit, log_bytes(c).filter(|_| is_log))
     }));
     let product = database.product.as_deref().map(words::clean);
@@ -172,10 +175,14 @@ enum Counted {
 impl Counted {
     /// The name of a counter in words, and its unit.
     fn of(name: &str) -> (String, Self) {
-        let units = [("_bytes", Self::Bytes), ("_ns", Self::Nanoseconds)];
-        let found = units.iter().find_map(|(end, unit)| Some((name.strip_suffix(end)?, *unit)));
-        let (name, unit) = found.unwrap_or((name, Self::Number));
-        (name.replace('_', " "), unit)
+        let in_words = name.replace('_', " ");
+        if name.ends_with("_bytes") {
+            (in_words, Self::Bytes)
+        } else if let Some(what) = in_words.strip_suffix(" ns") {
+            (say!("capture-time-of", what = what), Self::Nanoseconds)
+        } else {
+            (in_words, Self::Number)
+        }
     }
 
     fn amount(self, amount: u64) -> String {
