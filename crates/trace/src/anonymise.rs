@@ -171,7 +171,7 @@ impl Permutation {
         let piece = |((_, first), (last, place)): (&(u32, u64), &(u64, u64))| {
             let begin = first << self.bits;
             let from = extent.offset_bytes.max(begin);
-            let group_end = (last + 1).checked_mul(self.region_bytes()).unwrap_or(u64::MAX);
+            let group_end = (last + 1).saturating_mul(self.region_bytes());
             let offset_bytes = (place << self.bits) + (from - begin);
             FileExtent { offset_bytes, length_bytes: end.min(group_end) - from, ..*extent }
         };

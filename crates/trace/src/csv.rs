@@ -21,8 +21,8 @@ pub enum Layout {
     /// `time,response,R|W,LUN,offset,bytes`; times in seconds with a fraction. Lines without a kind
     /// are I/Os that nobody answered, and are left out.
     Systor,
-    /// `unit,address,bytes,R|W,time` and columns of any meaning; the address in blocks of 512 bytes,
-    /// the time in seconds with a fraction. Latencies are unknown.
+    /// `unit,address,bytes,R|W,time` and columns of any meaning; the address in blocks of 512
+    /// bytes, the time in seconds with a fraction. Latencies are unknown.
     Spc,
 }
 

@@ -1,6 +1,6 @@
-//! The text that `xperf -a dumper` makes of a trace of Windows (ETW), as I/Os: its lines `DiskRead`,
-//! `DiskWrite` and `DiskFlush`. Line by line, in bounded memory. Names of processes and files are
-//! not kept.
+//! The text that `xperf -a dumper` makes of a trace of Windows (ETW), as I/Os: its lines
+//! `DiskRead`, `DiskWrite` and `DiskFlush`. Line by line, in bounded memory. Names of processes and
+//! files are not kept.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -108,11 +108,11 @@ impl Dump {
         };
         let (done_us, elapsed_us) = (number(column(at.time)?)?, number(column(at.elapsed)?)?);
         let device = self.devices.number_of(column(at.disk)?)?;
-        let Some(issued_us) = done_us.checked_sub(elapsed_us) else {
+        let Some(begin_us) = done_us.checked_sub(elapsed_us) else {
             self.early += 1;
             return Ok(None);
         };
-        let issued_ns = issued_us.checked_mul(NS_PER_US).ok_or("a time is too late")?;
+        let issued_ns = begin_us.checked_mul(NS_PER_US).ok_or("a time is too late")?;
         let latency_ns = elapsed_us.checked_mul(NS_PER_US).ok_or("a latency is too large")?;
         let (latency_ns, stream) = (Some(latency_ns), 0);
         Ok(Some(Io { issued_ns, latency_ns, device, stream, offset_bytes, length_bytes, kind }))

@@ -235,8 +235,8 @@ mod tests {
         assert!(!logs((0..100).flat_map(commit)).is_empty());
     }
 
-    /// The journal of a file system looks like a log, and a log that is written in large pieces does
-    /// not. Marks tell them apart.
+    /// The journal of a file system looks like a log, and a log that is written in large pieces
+    /// does not. Marks tell them apart.
     #[test]
     fn marks_decide_over_the_pattern() {
         let mark = |io: Io| {

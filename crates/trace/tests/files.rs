@@ -21,8 +21,12 @@ fn written(annexes: &Annexes, later: usize, ios: &[Io]) -> Vec<u8> {
     let (before, after) = files.split_at(files.len() - later.min(files.len()));
     writer.files(before).unwrap();
     writer.extents(Moment::Start, at_start).unwrap();
-    ios.iter().for_each(|io| writer.write(*io).unwrap());
-    annexes.databases.iter().for_each(|counted| writer.database(counted).unwrap());
+    for io in ios {
+        writer.write(*io).unwrap();
+    }
+    for counted in &annexes.databases {
+        writer.database(counted).unwrap();
+    }
     writer.files(after).unwrap();
     writer.extents(Moment::End, at_end).unwrap();
     writer.finish().unwrap()
@@ -115,7 +119,9 @@ proptest! {
     ) {
         let ios: Vec<Io> = pages.iter().map(|page| io(0, page * 4096)).collect();
         let mut regions = Regions::default();
-        ios.iter().for_each(|io| regions.add(io));
+        for io in &ios {
+            regions.add(io);
+        }
         let permutation = regions.permuted(|_, region| (region ^ secret).wrapping_mul(0x9e37_79b9));
         for (file, (page, length)) in (0..).zip(&pieces) {
             let (offset_bytes, length_bytes) = (page * 4096, length * 4096);

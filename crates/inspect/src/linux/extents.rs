@@ -43,8 +43,8 @@ impl Extent {
         self.logical.saturating_add(self.length)
     }
 
-    /// Where it begins on the device of its file system, and its length. `None` if that place is not
-    /// settled, or what is there is not the content as it is.
+    /// Where it begins on the device of its file system, and its length. `None` if that place is
+    /// not settled, or what is there is not the content as it is.
     #[must_use]
     pub fn place(&self) -> Option<(u64, u64)> {
         (self.flags & ENCODED == 0).then_some((self.physical, self.length))

@@ -75,7 +75,7 @@ pub(crate) struct CaptureArgs {
 pub(crate) enum CaptureCommand {
     /// Copy a trace with other offsets and no date, to give it away
     Anonymise(AnonymiseArgs),
-    /// Convert a trace of blktrace, fio, Windows (xperf) or a public collection into an .iotrace file
+    /// Convert a trace of blktrace, fio, Windows (xperf) or a public collection into .iotrace
     Import(ImportArgs),
     /// Make a workload that behaves like a trace, and measure how well it does
     Model(ModelArgs),

@@ -60,7 +60,8 @@ impl Surroundings {
         writer.extents(Moment::Start, &self.at_start.extents)
     }
 
-    /// Looks again, and writes that. Call it when recording has ended, so that this is not recorded.
+    /// Looks again, and writes that. Call it when recording has ended, so that this is not
+    /// recorded.
     pub(super) fn write_end(&mut self, writer: &mut Writer<impl Write>) -> Result<(), TraceError> {
         if self.is_empty() {
             return Ok(());

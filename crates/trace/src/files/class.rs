@@ -64,7 +64,7 @@ fn is_log(name: &str) -> bool {
     let is_binlog = name.rsplit_once('.').is_some_and(|(stem, number)| {
         is_numbered(number) && (stem.ends_with("binlog") || stem.ends_with("-bin"))
     });
-    let is_redo = name.starts_with("redo") && name.ends_with(".log");
+    let is_redo = name.strip_suffix(".log").is_some_and(|stem| stem.starts_with("redo"));
     is_binlog
         || is_redo
         || ["ib_logfile", "aria_log.", "wiredtigerlog."].iter().any(|head| name.starts_with(head))

@@ -105,9 +105,13 @@ impl FileMap {
 pub(crate) fn pack(moment: Moment, extents: &[FileExtent]) -> (Vec<u8>, Vec<usize>) {
     let mut out = vec![moment.number()];
     let mut splits = Vec::new();
-    extents.iter().for_each(|extent| put(&mut out, u64::from(extent.device)));
+    for extent in extents {
+        put(&mut out, u64::from(extent.device));
+    }
     splits.push(out.len());
-    extents.iter().for_each(|extent| put(&mut out, u64::from(extent.file)));
+    for extent in extents {
+        put(&mut out, u64::from(extent.file));
+    }
     splits.push(out.len());
     let mut end = 0_u64;
     for extent in extents {
@@ -115,7 +119,9 @@ pub(crate) fn pack(moment: Moment, extents: &[FileExtent]) -> (Vec<u8>, Vec<usiz
         end = extent.offset_bytes.wrapping_add(extent.length_bytes);
     }
     splits.push(out.len());
-    extents.iter().for_each(|extent| put(&mut out, extent.length_bytes));
+    for extent in extents {
+        put(&mut out, extent.length_bytes);
+    }
     (out, splits)
 }
 
