@@ -283,7 +283,7 @@ fn check_files(files: &CapturedFiles) {
         (CapturedClass::Outside, None, 0, 400),
     ];
     assert_eq!(classes, expected);
-    assert_eq!(files.classes[1].read_latency_ns.unwrap().max, 100_000);
+    assert_eq!(files.classes[1].read_latency_ns.map(|latency| latency.max), Some(100_000));
     let busiest: Vec<_> = files.files.iter().map(|f| (f.number, f.reads, f.write_bytes)).collect();
     assert_eq!(busiest, [(0, 0, 400 * 8192), (1, 200, 200 * 8192)]);
     let expected = CapturedPattern { both: 0, file_only: 400, pattern_only: 400 };

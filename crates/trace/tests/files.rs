@@ -144,8 +144,8 @@ proptest! {
 #[test]
 fn only_a_trace_with_annexes_has_version_2() {
     let plain = Writer::new(Vec::new(), &Header::default()).unwrap().finish().unwrap();
-    let annexed = written(&Annexes::default(), 0, &[]);
-    assert_eq!((plain[7], annexed[7]), (1, 2));
+    let second = written(&Annexes::default(), 0, &[]);
+    assert_eq!((plain[7], second[7]), (1, 2));
     let file = TracedFile { class: FileClass::Log, name: None };
     let mut writer = Writer::new(Vec::new(), &Header::default()).unwrap();
     assert!(matches!(writer.files(&[file]), Err(TraceError::AnnexTooLarge)));

@@ -8,7 +8,7 @@ use dialects::{recognise, sqliosim};
 use history::{Chosen, Format, History, Place};
 use results::Document;
 use serde_json::Value;
-use trace::{DatabaseUse, FileClass, FileExtent, Header, Moment, TracedFile, Writer};
+use trace::{DatabaseUse, FileClass, FileExtent, Header, Io, Moment, TracedFile, Writer};
 use workload::sweep::PRESETS;
 
 use crate::linux::Error;

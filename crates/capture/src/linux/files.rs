@@ -55,7 +55,7 @@ impl FileWatch {
     /// Files under these paths.
     #[must_use]
     pub fn new(request: &FilesRequest<'_>) -> Self {
-        let roots = request.roots.iter().map(|root| fs::canonicalize(root));
+        let roots = request.roots.iter().map(fs::canonicalize);
         Self {
             roots: roots.filter_map(Result::ok).collect(),
             devices: request.devices.to_vec(),
