@@ -5,13 +5,15 @@
 //! crate assembles it, with the places of fields from the kernel's own description of its types.
 //! Or an instance of the kernel's tracefs, which belongs to this process, holds the events
 //! `block_rq_issue` and `block_rq_complete`. Nothing else of the system's tracing is touched. No
-//! content is seen, and no name is kept.
+//! content is seen. A [`FileWatch`] finds which parts of the disks belong to which files; their
+//! names are kept only if they are asked for.
 
 #[cfg(target_os = "linux")]
 mod assembler;
 mod btf;
 mod check;
 mod event;
+mod files;
 mod format;
 mod page;
 #[cfg(target_os = "linux")]
@@ -30,8 +32,9 @@ mod linux;
 pub use btf::{Btf, BtfError};
 pub use check::{Counts, Lost, Rest, Tally};
 pub use event::{BlockEvent, EventKind, Events};
+pub use files::{FilesFound, FilesRequest};
 pub use format::{EventFormat, FormatError};
-pub use linux::Recorder;
+pub use linux::{FileWatch, Recorder};
 pub use page::{PageEvent, page_events};
 pub use record::{Flags, Records};
 

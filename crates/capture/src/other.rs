@@ -2,7 +2,24 @@
 
 use trace::{DeviceFacts, Io};
 
-use crate::{CaptureError, Counts, ProgramCost, RecorderOptions, Rest};
+use crate::{CaptureError, Counts, FilesFound, FilesRequest, ProgramCost, RecorderOptions, Rest};
+
+/// Finds nothing here.
+#[derive(Debug)]
+pub struct FileWatch;
+
+impl FileWatch {
+    /// Files under these paths.
+    #[must_use]
+    pub fn new(_: &FilesRequest<'_>) -> Self {
+        Self
+    }
+
+    /// Finds the files, and where they are now.
+    pub fn look(&mut self) -> FilesFound {
+        FilesFound::default()
+    }
+}
 
 /// Never made here.
 #[derive(Debug)]

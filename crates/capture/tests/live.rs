@@ -8,8 +8,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use capture::{CaptureError, Counts, Method, Recorder, RecorderOptions};
-use trace::{Io, Kind};
+use capture::{CaptureError, Counts, FileWatch, FilesRequest, Method, Recorder, RecorderOptions};
+use trace::{FileClass, FileFinder, FileMap, FilePlace, Io, Kind};
 
 /// The disk under a directory; `None` if it is not on one.
 fn disk_under(directory: &Path) -> Option<String> {
@@ -198,4 +198,73 @@ fn a_device_that_is_not_there_is_named() {
     let options = RecorderOptions { devices: &devices, method, processes: &[], cgroup: None };
     let error = Recorder::start(&options, &mut || {}).unwrap_err();
     assert!(error.to_string().contains("`no-such-disk`"), "{error}");
+}
+
+/// Reads a file with O_DIRECT while its disk is recorded. The recorded places are those that its
+/// file system tells: on a partition or a whole disk, no address is off by anything.
+#[test]
+fn the_file_of_an_io_is_known_by_its_place() {
+    let skip = |why: &str| testing::skip("capture::live::files", why);
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let Some(disk) = disk_under(place.path()) else { return skip("not on a disk") };
+    let log = place.path().join("pg_wal");
+    fs::create_dir(&log).unwrap();
+    let (log, data) = (log.join("000000010000000000000001"), place.path().join("orders.ibd"));
+    for (file, pages) in [(&log, 64), (&data, 256)] {
+        fs::write(file, vec![1; pages * 4096]).unwrap();
+        fs::File::open(file).unwrap().sync_all().unwrap();
+    }
+    let (roots, devices) = ([place.path().to_owned()], [disk]);
+    let mut watch = FileWatch::new(&FilesRequest { roots: &roots, devices: &devices, names: true });
+    let start_of = watch.look();
+    if start_of.extents.is_empty() {
+        return skip(&start_of.notes.join("; "));
+    }
+    let recorder = match start(place.path(), Method::Auto, &[]) {
+        Ok(recorder) => recorder,
+        Err(why) => return skip(&why),
+    };
+    for (file, count) in [(&log, "64"), (&data, "256")] {
+        let status = Command::new("dd")
+            .args(["of=/dev/null", "bs=4096", "iflag=direct", &format!("count={count}")])
+            .arg(format!("if={}", file.display()))
+            .stderr(Stdio::null())
+            .status();
+        assert!(status.unwrap().success());
+    }
+    let ios = recorder.finish(&mut || {}).unwrap().ios;
+    let end_of = watch.look();
+    assert!(end_of.files.is_empty(), "no file is new: {end_of:?}");
+    let names: Vec<_> = start_of.files.iter().map(|file| file.name.clone()).collect();
+    let number = |path: &Path| {
+        let name = path.canonicalize().unwrap().to_str().map(str::to_owned);
+        u32::try_from(names.iter().position(|found| *found == name).unwrap()).unwrap()
+    };
+    let (log, data) = (number(&log), number(&data));
+    let classes = [log, data].map(|number| start_of.files[number as usize].class);
+    assert_eq!(classes, [FileClass::Log, FileClass::Data]);
+    let map = FileMap { files: start_of.files, at_start: start_of.extents, at_end: end_of.extents };
+    let finder = FileFinder::new(&map);
+    let reads = ios.iter().filter(|io| io.kind == Kind::Read && io.length_bytes == 4096);
+    let places: Vec<_> = reads.filter_map(|io| finder.place(io)).collect();
+    let of = |file| places.iter().filter(|place| **place == FilePlace::File(file)).count();
+    assert_eq!((of(log), of(data)), (64, 256), "{places:?}");
+    // Without names, there is only what they are for.
+    let request = FilesRequest { roots: &roots, devices: &devices, names: false };
+    let unnamed = FileWatch::new(&request).look().files;
+    assert!(unnamed.len() == 2 && unnamed.iter().all(|file| file.name.is_none()), "{unnamed:?}");
+}
+
+/// Where places are not those of a recorded disk, nothing is guessed, and it is said once.
+#[test]
+fn files_elsewhere_are_left_out_with_the_reason() {
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    fs::write(place.path().join("file"), "content").unwrap();
+    let (roots, devices) = ([place.path().to_owned()], ["no-such-disk".to_owned()]);
+    let request = FilesRequest { roots: &roots, devices: &devices, names: true };
+    let found = FileWatch::new(&request).look();
+    assert_eq!((found.files.len(), found.extents.len()), (0, 0));
+    let [note] = &found.notes[..] else { panic!("{found:?}") };
+    assert!(note.starts_with("files are not told apart: "), "{note}");
+    assert!(!note.contains(place.path().to_str().unwrap()), "{note}");
 }

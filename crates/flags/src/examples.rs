@@ -73,6 +73,7 @@ pub const EXAMPLES: [(&str, &[&str]); 66] = [
         &[
             "iosonde capture /var/lib/postgresql -d 60s -o /mnt/other/shop.iotrace",
             "iosonde capture --cgroup /sys/fs/cgroup/system.slice/mariadb.service -o db.iotrace",
+            "iosonde capture /var/lib/postgresql --names --database postgres://db/x -o s.iotrace",
         ],
     ),
     ("capture anonymise", &["iosonde capture anonymise shop.iotrace -o public.iotrace"]),

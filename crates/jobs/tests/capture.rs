@@ -10,8 +10,14 @@ use jobs::{
     Event, ImportRequest, JobError, Recording, Session, Sink, TraceFormat, anonymise_trace,
     import_trace, show_trace,
 };
-use results::{Capture, CaptureEnding, CapturedOp, CapturedSpan, Document, Experiment};
-use trace::{DeviceFacts, Header, Io, Kind, TraceError, Writer};
+use results::{
+    Capture, CaptureEnding, CapturedClass, CapturedFiles, CapturedOp, CapturedPattern,
+    CapturedPurpose, CapturedSpan, Document, Experiment,
+};
+use trace::{
+    DatabaseUse, DeviceFacts, FileClass, FileExtent, Header, Io, Kind, Moment, TraceError,
+    TracedFile, Writer,
+};
 
 /// Takes the document and the event that it is kept.
 #[derive(Default)]
@@ -197,4 +203,111 @@ fn what_is_refused_leaves_things_as_they_were() {
     let two = [log.clone(), log];
     assert!(matches!(import(&two, &output, None), Err(JobError::Usage(_))));
     assert!(show(&two[0], None).unwrap_err().to_string().contains("not an .iotrace file"));
+}
+
+/// Formats are known by their beginning, with a heading or without.
+#[test]
+fn the_formats_of_public_traces_are_recognised() {
+    let place = tempfile::tempdir().unwrap();
+    let etw = "BeginHeader\n DiskRead, TimeStamp, Process Name ( PID), ThreadID, IrpPtr, \
+               ByteOffset, IOSize, ElapsedTime, DiskNum\nEndHeader\nDiskRead, 100, a (1), 2, 0x3, \
+               0x1000, 0x200, 40, 0\nDiskRead, 10, a (1), 2, 0x3, 0x1000, 0x200, 40, 0\n";
+    let systor = "1456095145.1,0.0008,R,0,4096,512\n1456095145.2,,,0,4096,512\n";
+    let heading = format!("Timestamp,Response,IOType,LUN,Offset,Size\n{systor}");
+    for (text, source, note) in [
+        (etw, "etw", "1 I/O left out: each began before the trace"),
+        (systor, "systor", "1 I/O left out: each had no answer"),
+        (heading.as_str(), "systor", "1 I/O left out: each had no answer"),
+        ("0,8,512,r,0.55,x,y\n", "spc", ""),
+    ] {
+        let (file, trace) = (place.path().join("t.txt"), place.path().join("t.iotrace"));
+        fs::write(&file, text).unwrap();
+        let said = import(&[file], &trace, None).unwrap();
+        assert!(said.contains("1 I/O on 1 device") && said.contains(note), "{said}");
+        let c = show(&trace, None).unwrap().0.conclusion;
+        assert_eq!((c.source.as_str(), c.kinds[0].kind), (source, CapturedOp::Read));
+        assert_eq!((c.kinds[0].bytes, c.devices[0].end_bytes), (512, 4608), "{source}");
+    }
+    // Times of whole seconds, as Tencent has them.
+    let file = place.path().join("tencent");
+    fs::write(&file, "1538323200,12910952,128,0,1063\n").unwrap();
+    assert!(import(&[file], &place.path().join("x"), None).is_err());
+}
+
+/// A log file of 8 MiB, data of 8 MiB after it, and the journal of the file system beyond both. The
+/// log is written in pieces that share no flush, so that only its file gives it away.
+fn with_files(path: &Path) -> Result<(), TraceError> {
+    const MIB: u64 = 1 << 20;
+    let header = Header { source: "ebpf".to_owned(), ..Header::default() };
+    let mut writer = Writer::with_annexes(fs::File::create(path)?, &header)?;
+    let named = |class, name: &str| TracedFile { class, name: Some(name.to_owned()) };
+    let extent = |file, at: u64| FileExtent {
+        device: 0,
+        file,
+        offset_bytes: at * MIB,
+        length_bytes: 8 * MIB,
+    };
+    let (log, data) = (named(FileClass::Log, "/db/pg_wal/1"), named(FileClass::Data, "/db/t.ibd"));
+    writer.files(&[log, data])?;
+    writer.extents(Moment::Start, &[extent(0, 8)])?;
+    for i in 0..400 {
+        let (issued_ns, latency_ns) = (i * 1_000_000, Some(100_000));
+        let io = Io {
+            issued_ns,
+            latency_ns,
+            device: 0,
+            stream: 0,
+            offset_bytes: 16 * MIB + i * 7919 % 1000 * 8192,
+            length_bytes: 8192,
+            kind: if i % 2 == 0 { Kind::Write } else { Kind::Read },
+        };
+        writer.write(io)?;
+        writer.write(Io { offset_bytes: 8 * MIB + i * 16384, kind: Kind::Write, ..io })?;
+        let journal = Io { offset_bytes: 64 * MIB + i * 8192, kind: Kind::DurableWrite, ..io };
+        writer.write(journal)?;
+    }
+    let counters = [("transactions_committed".to_owned(), 400)].into_iter().collect();
+    let (product, reads) = (Some("PostgreSQL 15.3".to_owned()), Some(7));
+    let counted = DatabaseUse { product, seconds: 0.5, reads, counters, ..DatabaseUse::default() };
+    writer.database(&counted)?;
+    writer.extents(Moment::End, &[extent(0, 8), extent(1, 16)])?;
+    writer.finish().map(drop)
+}
+
+fn check_files(files: &CapturedFiles) {
+    let classes: Vec<_> =
+        files.classes.iter().map(|c| (c.class, c.files, c.reads, c.writes)).collect();
+    let expected = [
+        (CapturedClass::Log, Some(1), 0, 400),
+        (CapturedClass::Data, Some(1), 200, 200),
+        (CapturedClass::Outside, None, 0, 400),
+    ];
+    assert_eq!(classes, expected);
+    assert_eq!(files.classes[1].read_latency_ns.map(|latency| latency.max), Some(100_000));
+    let busiest: Vec<_> = files.files.iter().map(|f| (f.number, f.reads, f.write_bytes)).collect();
+    assert_eq!(busiest, [(0, 0, 400 * 8192), (1, 200, 200 * 8192)]);
+    let expected = CapturedPattern { both: 0, file_only: 400, pattern_only: 400 };
+    assert_eq!(files.pattern, Some(expected));
+}
+
+#[test]
+fn files_and_a_database_are_shown_and_an_anonymous_copy_has_no_names() {
+    let place = tempfile::tempdir().unwrap();
+    let (trace, copy) = (place.path().join("t.iotrace"), place.path().join("c.iotrace"));
+    with_files(&trace).unwrap();
+    let c = show(&trace, None).unwrap().0.conclusion;
+    let files = c.files.as_ref().unwrap();
+    check_files(files);
+    assert_eq!(files.files[0].name.as_deref(), Some("/db/pg_wal/1"));
+    let log = &c.writes[0];
+    assert_eq!((log.purpose, log.kinds[0].ios), (CapturedPurpose::Log, 400), "by its file");
+    let [database] = &c.databases[..] else { panic!("{:?}", c.databases) };
+    assert_eq!((database.reads, database.counters["transactions_committed"]), (Some(7), 400));
+    assert_eq!(database.product.as_deref(), Some("PostgreSQL 15.3"));
+    anonymise_trace(&trace, &copy).unwrap();
+    let anonymous = show(&copy, None).unwrap().0.conclusion;
+    let files = anonymous.files.as_ref().unwrap();
+    check_files(files);
+    assert!(files.files.iter().all(|file| file.name.is_none()), "{files:?}");
+    assert_eq!((anonymous.databases[0].reads, &anonymous.databases[0].product), (Some(7), &None));
 }

@@ -17,7 +17,7 @@ use crate::sections::in_utf8;
 
 /// Fields that only hold words of iosonde. Replacing in them could make the document unreadable or
 /// change its figures.
-const CLOSED: [&str; 56] = [
+const CLOSED: [&str; 57] = [
     "access",
     "arrival",
     "assignment",
@@ -25,6 +25,7 @@ const CLOSED: [&str; 56] = [
     "call",
     "cause",
     "certainty",
+    "class",
     "completion",
     "damage",
     "database",
@@ -228,6 +229,10 @@ impl Secrets {
         }
         if let Document::Durability(check) = document {
             self.host(&check.conclusion.host);
+        }
+        if let Document::Capture(capture) = document {
+            let files = capture.conclusion.files.iter().flat_map(|files| &files.files);
+            files.filter_map(|file| file.name.as_ref()).for_each(|name| self.path("file", name));
         }
         if let Document::FleetJob(job) = document {
             for host in &job.conclusion.hosts {

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::captured_files::{CapturedDatabase, CapturedFiles};
 use crate::experiment::Conclusion;
 use crate::measurement::Measurement;
 
@@ -11,7 +12,8 @@ use crate::measurement::Measurement;
 /// METHODS.md defines the figures. The target of such a document is the file of the trace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Capture {
-    /// What recorded the I/Os: `ebpf`, `tracefs`, `blktrace`, `fio-iolog`, `msr`, `alibaba`.
+    /// What recorded the I/Os: `ebpf`, `tracefs`, `blktrace`, `fio-iolog`, `msr`, `alibaba`,
+    /// `systor`, `spc`, `etw`.
     pub source: String,
     /// Whether the trace is whole, and if not, how it ended.
     pub ending: CaptureEnding,
@@ -38,10 +40,16 @@ pub struct Capture {
     pub write_sequence: Option<CapturedSequence>,
     /// Which parts are used how often, and how much a cache would help.
     pub locality: Option<CapturedLocality>,
-    /// Writes of the log and of data, told apart by how they are written; empty where no log is
-    /// known.
+    /// Writes of the log and of data, told apart by their files where the trace has log files, and
+    /// otherwise by how they are written; empty where no log is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<CapturedWrites>,
+    /// I/Os by their files; absent where the trace has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<CapturedFiles>,
+    /// What databases counted meanwhile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub databases: Vec<CapturedDatabase>,
     /// How bursty arrivals are, from short time scales to long ones.
     pub bursts: Vec<CapturedBursts>,
     /// How many I/Os are in flight.
@@ -127,7 +135,7 @@ pub struct CapturedWrites {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CapturedPurpose {
-    /// To a log: each write continues one before and is made durable at once.
+    /// To a log file; or, by the pattern, each write continues one before and is durable at once.
     Log,
     /// To anything else.
     Data,

@@ -7,6 +7,7 @@
 
 mod assessment;
 mod capture;
+mod captured_files;
 mod captured_load;
 mod comparison;
 mod conclusions;
@@ -46,6 +47,10 @@ pub use capture::{
     CapturedKind, CapturedLatency, CapturedLocality, CapturedOp, CapturedPeak, CapturedPoint,
     CapturedPurpose, CapturedSequence, CapturedSize, CapturedSpan, CapturedWrites, HotPart,
     LatencyClass,
+};
+pub use captured_files::{
+    CapturedClass, CapturedDatabase, CapturedFile, CapturedFileClass, CapturedFiles,
+    CapturedPattern,
 };
 pub use captured_load::{CapturedLimit, CapturedLoad, CapturedVerdict};
 pub use comparison::{

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::files::FileExtent;
 use crate::io::{Io, Kind};
 
 /// Regions have at least this size, as a power of two: 1 MiB.
@@ -152,6 +153,31 @@ impl Permutation {
         }
         let within = io.offset_bytes - (first << self.bits);
         Some(Io { offset_bytes: (place << self.bits) + within, ..*io })
+    }
+
+    /// The parts of an extent that I/Os touch, at their new places, in the order of the old ones. A
+    /// part of a file in a region that was never touched is left out.
+    #[must_use]
+    pub fn extents(&self, extent: &FileExtent) -> Vec<FileExtent> {
+        let end = extent.offset_bytes.saturating_add(extent.length_bytes);
+        if extent.offset_bytes >= end {
+            return Vec::new();
+        }
+        let last_region = (end - 1) >> self.bits;
+        let (from, to) = ((extent.device, 0), (extent.device, last_region));
+        let groups = self.places.range(from..=to).rev();
+        // Groups do not overlap, so those before the first that ends too early end earlier still.
+        let touched = groups.take_while(|(_, (last, _))| *last >= extent.offset_bytes >> self.bits);
+        let piece = |((_, first), (last, place)): (&(u32, u64), &(u64, u64))| {
+            let begin = first << self.bits;
+            let from = extent.offset_bytes.max(begin);
+            let group_end = (last + 1).saturating_mul(self.region_bytes());
+            let offset_bytes = (place << self.bits) + (from - begin);
+            FileExtent { offset_bytes, length_bytes: end.min(group_end) - from, ..*extent }
+        };
+        let mut pieces: Vec<FileExtent> = touched.map(piece).collect();
+        pieces.reverse();
+        pieces
     }
 
     /// How many groups change places.

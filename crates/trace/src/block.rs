@@ -9,12 +9,17 @@ use twox_hash::XxHash3_64;
 
 /// The first bytes of a trace; the version follows.
 pub(crate) const MAGIC: &[u8; 7] = b"IOTRACE";
-/// The version of the format that this crate writes and reads.
-pub(crate) const VERSION: u8 = 1;
+/// The version of a trace without annexes, and of one that may have them.
+pub(crate) const PLAIN: u8 = 1;
+pub(crate) const ANNEXED: u8 = 2;
 /// The kinds of blocks.
 pub(crate) const HEADER: u8 = b'H';
 pub(crate) const RECORDS: u8 = b'R';
 pub(crate) const END: u8 = b'E';
+/// The kinds of annexes, which version 2 has.
+pub(crate) const FILES: u8 = b'F';
+pub(crate) const EXTENTS: u8 = b'X';
+pub(crate) const DATABASE: u8 = b'D';
 /// The most records in a block.
 pub(crate) const RECORDS_MAX: usize = 4096;
 /// The most bytes in a block before compression: seven columns of varints, and the shift.
@@ -82,8 +87,9 @@ impl Block {
         out.write_all(&bytes)
     }
 
-    /// Reads the next block. Lengths are checked before memory is taken for them.
-    pub(crate) fn read(from: &mut impl Read) -> io::Result<Found> {
+    /// Reads the next block. Lengths are checked before memory is taken for them. What is in blocks
+    /// of the kind `skips` is checked and not unpacked.
+    pub(crate) fn read(from: &mut impl Read, skips: Option<u8>) -> io::Result<Found> {
         let mut head = [0; FRAME];
         if !fill(from, &mut head)? {
             return Ok(Found::Cut);
@@ -108,6 +114,9 @@ impl Block {
         }
         if checksum(&head[..FRAME - 8], &payload) != sum {
             return Ok(Found::Damaged);
+        }
+        if skips == Some(block.kind) {
+            return Ok(Found::Block(block));
         }
         let limit = raw_length as u64 + 1;
         let unpacked = DeflateDecoder::new(&payload[..]).take(limit).read_to_end(&mut block.raw);

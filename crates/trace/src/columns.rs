@@ -96,16 +96,16 @@ pub(crate) fn unpack(mut raw: &[u8], count: usize) -> Option<Vec<Io>> {
 }
 
 /// Differences of either sign as small numbers: 0, -1, 1, -2, 2 become 0, 1, 2, 3, 4.
-fn zigzag(difference: u64) -> u64 {
+pub(crate) fn zigzag(difference: u64) -> u64 {
     (difference << 1) ^ (difference >> 63).wrapping_neg()
 }
 
-fn unzigzag(value: u64) -> u64 {
+pub(crate) fn unzigzag(value: u64) -> u64 {
     (value >> 1) ^ (value & 1).wrapping_neg()
 }
 
 /// Seven bits a byte, the lowest first.
-fn put(out: &mut Vec<u8>, mut value: u64) {
+pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value.to_le_bytes()[0] | 0x80);
         value >>= 7;
@@ -113,7 +113,7 @@ fn put(out: &mut Vec<u8>, mut value: u64) {
     out.push(value.to_le_bytes()[0]);
 }
 
-fn get(from: &mut &[u8]) -> Option<u64> {
+pub(crate) fn get(from: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
         let (byte, rest) = from.split_first()?;

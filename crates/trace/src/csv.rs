@@ -1,11 +1,15 @@
-//! Public traces in CSV, as I/Os: those of MSR Cambridge and of Alibaba. Line by line, in bounded
-//! memory. Names of hosts become numbers of devices.
+//! Public traces in CSV, as I/Os: those of MSR Cambridge, of Alibaba, of Systor '17 (SNIA), and of
+//! the Storage Performance Council (UMass). Line by line, in bounded memory. Names of hosts become
+//! numbers of devices.
 
 use std::io::BufRead;
 
 use crate::ImportError;
 use crate::io::{Io, Kind};
-use crate::lines::{Devices, Lines, number};
+use crate::lines::{Devices, Lines, number, seconds_ns};
+
+/// The unit of addresses in traces of the Storage Performance Council.
+const SPC_BLOCK: u64 = 512;
 
 /// Whose columns the lines have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +18,23 @@ pub enum Layout {
     MsrCambridge,
     /// `device,R|W,offset,bytes,time`; the time in microseconds. Latencies are unknown.
     Alibaba,
+    /// `time,response,R|W,LUN,offset,bytes`; times in seconds with a fraction. Lines without a kind
+    /// are I/Os that nobody answered, and are left out.
+    Systor,
+    /// `unit,address,bytes,R|W,time` and columns of any meaning; the address in blocks of 512
+    /// bytes, the time in seconds with a fraction. Latencies are unknown.
+    Spc,
+}
+
+/// The columns of a line.
+struct Found<'a> {
+    time: &'a str,
+    device: String,
+    kind: &'a str,
+    offset: &'a str,
+    length: &'a str,
+    /// Empty where it is not known.
+    response: &'a str,
 }
 
 /// The I/Os of a CSV trace, in the order of its lines. It stops after the first error.
@@ -30,12 +51,13 @@ struct Columns {
     layout: Layout,
     first_ns: Option<u128>,
     devices: Devices<String>,
+    left_out: u64,
 }
 
 impl<R: BufRead> CsvReader<R> {
     /// Reads lines of that layout.
     pub fn new(from: R, layout: Layout) -> Self {
-        let columns = Columns { layout, first_ns: None, devices: Devices::default() };
+        let columns = Columns { layout, first_ns: None, devices: Devices::default(), left_out: 0 };
         Self { lines: Lines::new(from), columns, failed: false }
     }
 
@@ -43,42 +65,70 @@ impl<R: BufRead> CsvReader<R> {
     pub fn devices(&self) -> usize {
         self.columns.devices.len()
     }
+
+    /// Lines that were left out, because they do not say what the I/O did.
+    pub fn left_out(&self) -> u64 {
+        self.columns.left_out
+    }
 }
 
 impl Columns {
-    /// The I/O of a line; `None` for an empty line and for a heading in the first.
+    /// The I/O of a line; `None` for an empty line, a heading in the first, and what is left out.
     fn io(&mut self, line: u64, text: &str) -> Result<Option<Io>, &'static str> {
         let columns: Vec<&str> = text.split(',').map(str::trim).collect();
-        let (time, scale, device, kind, offset, length, response) =
-            match (self.layout, &columns[..]) {
-                (_, [""]) => return Ok(None),
-                (Layout::MsrCambridge, [time, host, disk, kind, offset, length, response]) => {
-                    (time, 100, format!("{host},{disk}"), kind, offset, length, Some(response))
-                }
-                (Layout::Alibaba, [device, kind, offset, length, time]) => {
-                    (time, 1000, (*device).to_owned(), kind, offset, length, None)
-                }
-                _ => return Err("it has another number of columns"),
-            };
-        if line == 1 && time.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        let found = match (self.layout, &columns[..]) {
+            (_, [""]) => return Ok(None),
+            (Layout::MsrCambridge, [time, host, disk, kind, offset, length, response]) => {
+                Found { time, device: format!("{host},{disk}"), kind, offset, length, response }
+            }
+            (Layout::Alibaba, [device, kind, offset, length, time])
+            | (Layout::Spc, [device, offset, length, kind, time, ..]) => {
+                Found { time, device: (*device).to_owned(), kind, offset, length, response: "" }
+            }
+            (Layout::Systor, [time, response, kind, device, offset, length]) => {
+                Found { time, device: (*device).to_owned(), kind, offset, length, response }
+            }
+            _ => return Err("it has another number of columns"),
+        };
+        if line == 1 && columns[0].starts_with(|c: char| c.is_ascii_alphabetic()) {
             return Ok(None);
         }
-        let kind = match kind.to_ascii_lowercase().as_str() {
+        if self.layout == Layout::Systor && found.kind.is_empty() {
+            self.left_out += 1;
+            return Ok(None);
+        }
+        self.found(&found).map(Some)
+    }
+
+    fn found(&mut self, found: &Found<'_>) -> Result<Io, &'static str> {
+        let kind = match found.kind.to_ascii_lowercase().as_str() {
             "r" | "read" => Kind::Read,
             "w" | "write" => Kind::Write,
             _ => return Err("an I/O is neither a read nor a write"),
         };
-        let (offset_bytes, length_bytes) = (number(offset)?, number(length)?);
-        let latency_ns = match response {
-            Some(text) => Some(number(text)?.checked_mul(100).ok_or("a latency is too large")?),
-            None => None,
+        let time_ns = match self.layout {
+            Layout::MsrCambridge => u128::from(number(found.time)?) * 100,
+            Layout::Alibaba => u128::from(number(found.time)?) * 1000,
+            Layout::Systor | Layout::Spc => seconds_ns(found.time)?,
         };
-        let time_ns = u128::from(number(time)?) * scale;
+        let (unit, too_far) = match self.layout {
+            Layout::Spc => (SPC_BLOCK, "an address is too large"),
+            _ => (1, ""),
+        };
+        let offset_bytes = number(found.offset)?.checked_mul(unit).ok_or(too_far)?;
+        let length_bytes = number(found.length)?;
+        let latency_ns = match (self.layout, found.response) {
+            (_, "") => None,
+            (Layout::Systor, text) => Some(seconds_ns(text)?),
+            (_, text) => Some(u128::from(number(text)?) * 100),
+        };
+        let latency_ns = latency_ns.map(u64::try_from).transpose();
+        let latency_ns = latency_ns.map_err(|_| "a latency is too large")?;
         let first_ns = *self.first_ns.get_or_insert(time_ns);
         let since = time_ns.checked_sub(first_ns).ok_or("it is earlier than the first I/O")?;
         let issued_ns = u64::try_from(since).map_err(|_| "a time is too late")?;
-        let device = self.devices.number_of(&device)?;
-        Ok(Some(Io { issued_ns, latency_ns, device, stream: 0, offset_bytes, length_bytes, kind }))
+        let device = self.devices.number_of(&found.device)?;
+        Ok(Io { issued_ns, latency_ns, device, stream: 0, offset_bytes, length_bytes, kind })
     }
 }
 

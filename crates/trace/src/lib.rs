@@ -1,8 +1,8 @@
 //! The file format `.iotrace`: what a live system asked of its storage, one record per I/O.
 //!
 //! This crate reads no clock and opens no file: it works on any reader and writer. A trace holds
-//! no content and no name, only numbers for devices and streams. `docs/iotrace.md` describes the
-//! bytes.
+//! no content, only numbers for devices, streams and files, and names of files only where they were
+//! asked for. `docs/iotrace.md` describes the bytes.
 
 mod anonymise;
 mod blktrace;
@@ -10,6 +10,9 @@ mod block;
 mod busiest;
 mod columns;
 mod csv;
+mod database;
+mod etw;
+mod files;
 mod fio;
 mod io;
 mod lines;
@@ -24,12 +27,18 @@ pub use anonymise::{Permutation, Regions};
 pub use blktrace::{BLKTRACE_MAGICS, BlktraceReader};
 pub use busiest::BusiestWindows;
 pub use csv::{CsvReader, Layout};
+pub use database::DatabaseUse;
+pub use etw::EtwReader;
+pub use files::{
+    EXTENTS_MAX, FILES_MAX, FileClass, FileExtent, FileFinder, FileMap, FilePlace, Moment,
+    NAME_MAX, TracedFile,
+};
 pub use fio::FioReader;
 pub use io::{DeviceFacts, Header, Io, Kind, TICK_NS};
 pub use logs::{LogFinder, Logs};
 pub use order::Ordered;
 pub use pairs::Pairs;
-pub use reader::{Ending, Reader};
+pub use reader::{Annexes, Ending, Reader};
 pub use writer::Writer;
 
 /// Why a trace cannot be read or written.
@@ -43,7 +52,8 @@ pub enum TraceError {
     NotATrace,
     /// A later version of iosonde wrote the file.
     #[error(
-        "the trace has format version {0}, and this iosonde reads version 1. Use a newer iosonde."
+        "the trace has format version {0}, and this iosonde reads versions 1 and 2. Use a newer \
+         iosonde."
     )]
     Version(u8),
     /// The header is cut off or damaged.
@@ -52,6 +62,9 @@ pub enum TraceError {
     /// The header that the caller wants to write is larger than a reader accepts.
     #[error("the header of the trace would have {0} bytes, more than 65536. List fewer devices.")]
     HeaderTooLarge(usize),
+    /// More about files or a database than a reader accepts.
+    #[error("the trace has no room for so many files or counters. Record fewer files.")]
+    AnnexTooLarge,
     /// Reading or writing failed.
     #[error("cannot read or write the trace: {0}. Check the disk that holds it.")]
     Io(#[from] std::io::Error),

@@ -17,11 +17,32 @@ const DEVICES_MAX: usize = 65536;
 pub(crate) struct Lines<R> {
     from: R,
     line: u64,
+    /// Lines of anything are among them: what is too long is cut, and what is not text replaced.
+    is_any_text: bool,
 }
 
 impl<R: BufRead> Lines<R> {
     pub(crate) fn new(from: R) -> Self {
-        Self { from, line: 0 }
+        Self { from, line: 0, is_any_text: false }
+    }
+
+    /// Lines of which some may be long, or not in UTF-8.
+    pub(crate) fn of_any_text(from: R) -> Self {
+        Self { from, line: 0, is_any_text: true }
+    }
+
+    /// Passes over what is left of a line.
+    fn pass_over(&mut self) -> std::io::Result<()> {
+        loop {
+            let rest = self.from.fill_buf()?;
+            let end = rest.iter().position(|byte| *byte == b'\n');
+            let length = end.map_or(rest.len(), |end| end + 1);
+            let is_over = end.is_some() || rest.is_empty();
+            self.from.consume(length);
+            if is_over {
+                return Ok(());
+            }
+        }
     }
 
     /// The I/O of the next line that has one; `None` at the end. `read` gets the number of a line
@@ -37,7 +58,13 @@ impl<R: BufRead> Lines<R> {
             if length == 0 {
                 return Ok(None);
             }
-            let io = if length as u64 == LINE_MAX && !bytes.ends_with(b"\n") {
+            let is_long = length as u64 == LINE_MAX && !bytes.ends_with(b"\n");
+            let io = if self.is_any_text {
+                if is_long {
+                    self.pass_over()?;
+                }
+                read(self.line, String::from_utf8_lossy(&bytes).trim_end())
+            } else if is_long {
                 Err("it is too long")
             } else {
                 std::str::from_utf8(&bytes)
@@ -56,6 +83,20 @@ impl<R: BufRead> Lines<R> {
 /// A number in a line.
 pub(crate) fn number(text: &str) -> Result<u64, &'static str> {
     text.parse().map_err(|_| "a number is missing or too large")
+}
+
+/// Seconds with a fraction, as nanoseconds; digits after the ninth are dropped.
+pub(crate) fn seconds_ns(text: &str) -> Result<u128, &'static str> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_digits(fraction) {
+        return Err("a time is not a number");
+    }
+    let mut fraction_ns = 0;
+    for digit in fraction.bytes().chain(std::iter::repeat(b'0')).take(9) {
+        fraction_ns = fraction_ns * 10 + u128::from(digit - b'0');
+    }
+    Ok(u128::from(number(whole)?) * 1_000_000_000 + fraction_ns)
 }
 
 /// The numbers of devices, in the order in which they were met.

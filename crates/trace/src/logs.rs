@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::files::FileClass;
 use crate::io::{Io, Kind};
 
 /// Size of a part that is a log or not, as a power of two; more parts become fewer, larger ones.
@@ -26,6 +27,8 @@ const APPENDS_MIN: u64 = 8;
 /// Looks for logs while a trace is read.
 #[derive(Debug, Default)]
 pub struct LogFinder {
+    /// Some write is marked as one of a log.
+    is_marked: bool,
     bits: u32,
     devices: HashMap<u32, Vec<Run>>,
     regions: BTreeMap<(u32, u64), Counts>,
@@ -44,13 +47,19 @@ struct Run {
 struct Counts {
     writes: u64,
     appends: u64,
+    /// Writes that are marked as those of a log.
+    marked: u64,
 }
 
-/// The parts of devices that are logs.
+/// The parts of devices that are logs. Where I/Os are marked by the class of their file, and some
+/// write is one of a log file, those marks decide. Otherwise the pattern does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Logs {
+    is_marked: bool,
     bits: u32,
     regions: BTreeSet<(u32, u64)>,
+    /// How many parts have writes of a log.
+    parts: usize,
 }
 
 impl LogFinder {
@@ -70,6 +79,8 @@ impl LogFinder {
     }
 
     fn write(&mut self, io: &Io) {
+        let is_marked = io.stream == FileClass::Log.stream();
+        self.is_marked |= is_marked;
         if !self.devices.contains_key(&io.device) && self.devices.len() == DEVICES_MAX {
             return;
         }
@@ -91,6 +102,7 @@ impl LogFinder {
         let counts = self.regions.entry((io.device, start >> self.bits)).or_default();
         counts.writes += 1;
         counts.appends += appends;
+        counts.marked += u64::from(is_marked);
         self.join();
     }
 
@@ -114,6 +126,7 @@ impl LogFinder {
                 let into = joined.entry((*device, region >> 1)).or_default();
                 into.writes += counts.writes;
                 into.appends += counts.appends;
+                into.marked += counts.marked;
             }
             self.regions = joined;
         }
@@ -124,8 +137,11 @@ impl LogFinder {
     pub fn finish(self) -> Logs {
         let is_log =
             |counts: &Counts| counts.appends >= APPENDS_MIN && 2 * counts.appends > counts.writes;
+        let marked = self.regions.values().filter(|counts| counts.marked > 0).count();
         let found = self.regions.into_iter().filter(|(_, counts)| is_log(counts));
-        Logs { bits: self.bits, regions: found.map(|(region, _)| region).collect() }
+        let regions: BTreeSet<_> = found.map(|(region, _)| region).collect();
+        let parts = if self.is_marked { marked } else { regions.len() };
+        Logs { is_marked: self.is_marked, bits: self.bits, regions, parts }
     }
 }
 
@@ -133,12 +149,22 @@ impl Logs {
     /// Whether no log was found: there is none, or its flushes are not in the trace.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.regions.is_empty()
+        !self.is_marked && self.regions.is_empty()
     }
 
     /// Whether an I/O writes to a log.
     #[must_use]
     pub fn is_log_write(&self, io: &Io) -> bool {
+        if self.is_marked {
+            let is_write = matches!(io.kind, Kind::Write | Kind::DurableWrite);
+            return is_write && io.stream == FileClass::Log.stream();
+        }
+        self.is_log_write_by_pattern(io)
+    }
+
+    /// Whether an I/O writes to what looks like a log by how it is written, whatever its file is.
+    #[must_use]
+    pub fn is_log_write_by_pattern(&self, io: &Io) -> bool {
         matches!(io.kind, Kind::Write | Kind::DurableWrite)
             && self.regions.contains(&(io.device, io.offset_bytes >> self.bits))
     }
@@ -146,7 +172,7 @@ impl Logs {
     /// Bytes of the parts that are logs.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        (self.regions.len() as u64).saturating_mul(1 << self.bits)
+        (self.parts as u64).saturating_mul(1 << self.bits)
     }
 }
 
@@ -207,6 +233,21 @@ mod tests {
     fn a_page_that_is_written_again_is_one_of_the_log() {
         let commit = |n: u64| [io(Kind::Write, LOG + n / 4 * 8192), io(Kind::Flush, 0)];
         assert!(!logs((0..100).flat_map(commit)).is_empty());
+    }
+
+    /// The journal of a file system looks like a log, and a log that is written in large pieces
+    /// does not. Marks tell them apart.
+    #[test]
+    fn marks_decide_over_the_pattern() {
+        let mark = |io: Io| {
+            let is_log = io.kind == Kind::Write && io.offset_bytes < LOG;
+            Io { stream: if is_log { FileClass::Log } else { FileClass::Other }.stream(), ..io }
+        };
+        let found = logs(database(Kind::Write, true).into_iter().map(mark));
+        let (log, journal) = (mark(io(Kind::Write, 8192)), mark(io(Kind::Write, LOG)));
+        assert!(found.is_log_write(&log) && !found.is_log_write_by_pattern(&log));
+        assert!(!found.is_log_write(&journal) && found.is_log_write_by_pattern(&journal));
+        assert!(found.bytes() >= 1 << REGION_BITS && !found.is_empty());
     }
 
     /// Pages of data all over a large disk: parts become larger, and the log is still found.

@@ -5,6 +5,8 @@ use std::fmt::Write;
 use proptest::prelude::*;
 use trace::{CsvReader, ImportError, Io, Kind, Layout};
 
+const LAYOUTS: [Layout; 4] = [Layout::MsrCambridge, Layout::Alibaba, Layout::Systor, Layout::Spc];
+
 fn read(text: &str, layout: Layout) -> Vec<Io> {
     CsvReader::new(text.as_bytes(), layout).map(Result::unwrap).collect()
 }
@@ -39,6 +41,56 @@ fn alibaba_has_no_latencies() {
 }
 
 #[test]
+fn systor_has_seconds_and_lines_without_an_answer() {
+    let text = "Timestamp,Response,IOType,LUN,Offset,Size\n\
+                1456095145.133076000,0.000806000,R,0,899056122368,131072\n\
+                1456095145.133080000,,,0,4096,4096\n\
+                1456095146.233076000,1.5,W,4,0,512\n";
+    let mut reader = CsvReader::new(text.as_bytes(), Layout::Systor);
+    let ios: Vec<Io> = reader.by_ref().map(Result::unwrap).collect();
+    let first = Io {
+        issued_ns: 0,
+        latency_ns: Some(806_000),
+        device: 0,
+        stream: 0,
+        offset_bytes: 899_056_122_368,
+        length_bytes: 131_072,
+        kind: Kind::Read,
+    };
+    assert_eq!((ios[0], reader.left_out(), reader.devices()), (first, 1, 2));
+    let second = (ios[1].issued_ns, ios[1].latency_ns, ios[1].device, ios[1].kind);
+    assert_eq!(second, (1_100_000_000, Some(1_500_000_000), 1, Kind::Write));
+}
+
+#[test]
+fn spc_has_blocks_and_columns_of_any_meaning() {
+    let text = "0,20941264,8192,W,0.551706,Alpha/NT\n1, 3436288, 15872, r, 1.250720,0x12,5.9,t\n";
+    let ios = read(text, Layout::Spc);
+    let seen: Vec<_> = ios.iter().map(|io| (io.issued_ns, io.device, io.kind)).collect();
+    assert_eq!(seen, [(0, 0, Kind::Write), (699_014_000, 1, Kind::Read)]);
+    let places: Vec<_> = ios.iter().map(|io| (io.offset_bytes, io.length_bytes)).collect();
+    assert_eq!(places, [(20_941_264 * 512, 8192), (3_436_288 * 512, 15_872)]);
+    assert!(ios.iter().all(|io| io.latency_ns.is_none()));
+}
+
+#[test]
+fn no_number_is_too_large_or_too_strange() {
+    let max = u64::MAX;
+    for (text, layout) in [
+        (format!("0,{max},1,R,1.0\n"), Layout::Spc),
+        ("0,1,1,R,1.0x\n".to_owned(), Layout::Spc),
+        ("0,1,1,R,-1.0\n".to_owned(), Layout::Spc),
+        (format!("1.0,{max}.9,R,0,0,1\n"), Layout::Systor),
+        (format!("1.0,0.1,R,0,{max}0,1\n"), Layout::Systor),
+        ("2.0,0.1,R,0,0,1\n1.9,0.1,R,0,0,1\n".to_owned(), Layout::Systor),
+        (format!("{max},h,0,Read,0,0,{max}\n"), Layout::MsrCambridge),
+    ] {
+        let last = CsvReader::new(text.as_bytes(), layout).last();
+        assert!(matches!(last, Some(Err(ImportError::Line { .. }))), "{text}");
+    }
+}
+
+#[test]
 fn a_wrong_line_is_named_and_ends_the_trace() {
     let cases = [
         "1,R,0,4096,5\n1,R,0,4096,4\n1,R,0,4096,6\n",
@@ -57,10 +109,24 @@ fn a_wrong_line_is_named_and_ends_the_trace() {
 
 proptest! {
     #[test]
-    fn any_text_is_read_or_refused(text in "([0-9RWa-z,\n]{0,60}|.{0,20}){0,4}", msr: bool) {
-        let layout = if msr { Layout::MsrCambridge } else { Layout::Alibaba };
+    fn any_text_is_read_or_refused(
+        text in "([0-9RWa-z.,\n]{0,60}|.{0,20}){0,4}", layout in 0..4_usize,
+    ) {
+        let layout = LAYOUTS[layout];
         let lines = text.lines().count();
         prop_assert!(CsvReader::new(text.as_bytes(), layout).count() <= lines + 1);
+    }
+
+    /// Lines with the right number of columns, of which each may be anything.
+    #[test]
+    fn any_columns_are_read_or_refused(
+        columns in prop::collection::vec("([0-9]{1,25}|[0-9]{0,20}\\.[0-9]{0,20}|[RWrw]|)", 4..9),
+        layout in 0..4_usize,
+    ) {
+        let text = format!("{}\n", columns.join(","));
+        for io in CsvReader::new(text.as_bytes(), LAYOUTS[layout]).flatten() {
+            prop_assert_eq!(io.issued_ns, 0);
+        }
     }
 
     #[test]

@@ -161,8 +161,8 @@ fn the_time_that_was_recorded_is_kept() {
 fn other_files_and_later_versions_are_refused() {
     assert!(matches!(Reader::new(&b"PK\x03\x04 something"[..]), Err(TraceError::NotATrace)));
     let mut later = written(&[]);
-    later[7] = 2;
-    assert!(matches!(Reader::new(&later[..]), Err(TraceError::Version(2))));
+    later[7] = 3;
+    assert!(matches!(Reader::new(&later[..]), Err(TraceError::Version(3))));
 }
 
 /// A log of 8 KiB writes between random 8 KiB reads of 16 GiB, 10,000 a second, with random gaps

@@ -8,6 +8,7 @@ use dialects::{recognise, sqliosim};
 use history::{Chosen, Format, History, Place};
 use results::Document;
 use serde_json::Value;
+use trace::{DatabaseUse, FileClass, FileExtent, Header, Io, Moment, TracedFile, Writer};
 use workload::sweep::PRESETS;
 
 use crate::linux::Error;
@@ -207,6 +208,35 @@ pub(super) const SERIES: [&str; 2] = [
     "Time,Reads/s,Writes/s\n2026-11-23 12:00:00,100,20\n2026-11-23 12:00:01,110,25\n",
     "time;queue\n1763900000;1.5\n1763900001;2.5\n",
 ];
+
+/// Lines of public traces, and of what Windows prints.
+pub(super) const TRACES: [&str; 6] = [
+    "128166372003061629,web,0,Read,7014609920,24576,41286\n",
+    "9,R,4096,8192,1577808000000046\n7,W,0,4096,1577808000000050\n",
+    "Timestamp,Response,IOType,LUN,Offset,Size\n1456095145.133,0.0008,R,0,8991,131072\n",
+    "0,20941264,8192,W,0.551706,Alpha/NT\n1,3436288,15872,r,1.250720\n",
+    "fio version 3 iolog\n1 f add\n2 f read 0 4096\n",
+    "BeginHeader\nDiskRead, TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ByteOffset, IOSize, \
+     ElapsedTime, DiskNum\nEndHeader\nDiskRead, 100, a (1), 2, 0x3, 0x1000, 0x200, 40, 0\n",
+];
+
+/// A trace with files and a database, damaged at any byte.
+pub(super) fn trace_file() -> Result<Vec<u8>, trace::TraceError> {
+    let mut writer = Writer::with_annexes(Vec::new(), &Header::default())?;
+    writer.files(&[TracedFile { class: FileClass::Log, name: Some("/pg_wal/1".to_owned()) }])?;
+    let extent = FileExtent { device: 0, file: 0, offset_bytes: 4096, length_bytes: 1 << 20 };
+    writer.extents(Moment::Start, &[extent])?;
+    let (kind, stream, device) = (trace::Kind::Write, 0, 0);
+    for i in 0..50 {
+        let (issued_ns, latency_ns) = (i * 1000, Some(500));
+        let (offset_bytes, length_bytes) = (4096 * i, 4096);
+        let io = Io { issued_ns, latency_ns, device, stream, offset_bytes, length_bytes, kind };
+        writer.write(io)?;
+    }
+    writer.database(&DatabaseUse::default())?;
+    writer.extents(Moment::End, &[extent])?;
+    writer.finish()
+}
 
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

@@ -17,6 +17,7 @@ use monitor::attach::Attached;
 use monitor::foreign::Reading as RecordingReading;
 use results::verdict::Database;
 use results::{Document, Histogram};
+use trace::{CsvReader, EtwReader, FioReader, Layout};
 use workload::{Bytes, Nanoseconds, parse_blocks, parse_cpus, parse_distribution, sweep};
 
 use super::fixtures::{self, READ_AT, field, files, texts};
@@ -118,6 +119,8 @@ pub(super) fn all(directory: &Path) -> Result<Vec<Kind>, Error> {
         kind("histogram", histograms, |_, b| {
             let _ = Histogram::decode(&lossy(b));
         }),
+        kind("trace-text", texts(&fixtures::TRACES), trace_text),
+        kind("trace-file", vec![fixtures::trace_file()?], trace_file),
         kind("result-json", json, document),
         kind("history-lines", vec![exported], history_lines),
         kind(PROGRAM, program, program_run),
@@ -175,6 +178,17 @@ fn show(documents: &[Document]) {
     for document in documents {
         let _ = report::text::document(document);
     }
+}
+
+fn trace_text(_: &Around, bytes: &[u8]) {
+    for layout in [Layout::MsrCambridge, Layout::Alibaba, Layout::Systor, Layout::Spc] {
+        let _ = CsvReader::new(bytes, layout).count();
+    }
+    let _ = (EtwReader::new(bytes).count(), FioReader::new(bytes).count());
+}
+
+fn trace_file(_: &Around, bytes: &[u8]) {
+    let _ = (trace::Annexes::read(bytes), trace::Reader::new(bytes).map(Iterator::count));
 }
 
 fn document(_: &Around, bytes: &[u8]) {

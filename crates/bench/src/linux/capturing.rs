@@ -178,6 +178,8 @@ fn recorded(
         seconds: None,
         output: trace,
         onto_recorded: false,
+        names: false,
+        databases: &[],
     };
     let (run, cpu_s) = scope(|scope| -> Result<(tools::Run, f64), Error> {
         let thread = scope.spawn(|| {

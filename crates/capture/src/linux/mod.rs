@@ -3,6 +3,7 @@
 
 mod bpf;
 mod ebpf;
+mod files;
 mod instance;
 mod ring;
 mod tracefs;
@@ -16,6 +17,7 @@ use trace::{DeviceFacts, Io};
 use crate::check::{Counts, Rest};
 use crate::{CaptureError, Method, ProgramCost, RecorderOptions};
 use ebpf::EbpfRecorder;
+pub use files::FileWatch;
 use tracefs::TracefsRecorder;
 
 /// Records the I/Os of devices until it is finished or dropped.

@@ -43,6 +43,13 @@ impl Extent {
         self.logical.saturating_add(self.length)
     }
 
+    /// Where it begins on the device of its file system, and its length. `None` if that place is
+    /// not settled, or what is there is not the content as it is.
+    #[must_use]
+    pub fn place(&self) -> Option<(u64, u64)> {
+        (self.flags & ENCODED == 0).then_some((self.physical, self.length))
+    }
+
     /// Set aside for the file, but never written.
     #[must_use]
     pub fn is_unwritten(&self) -> bool {

@@ -51,6 +51,16 @@ pub(crate) struct CaptureArgs {
     #[arg(long, visible_alias = "for", value_name = "N")]
     pub seconds: Option<f64>,
 
+    /// Keep the names of the files under TARGET in the trace. Without, it has their numbers and
+    /// what they are for (log, data, other)
+    #[arg(long)]
+    pub names: bool,
+
+    /// Keep what this database counts meanwhile in the trace, as `iosonde monitor --database` does;
+    /// may be repeated
+    #[arg(long, value_name = "URL")]
+    pub database: Vec<String>,
+
     /// Trace to write; an earlier trace there is replaced
     #[arg(long, short, required = true, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -65,7 +75,7 @@ pub(crate) struct CaptureArgs {
 pub(crate) enum CaptureCommand {
     /// Copy a trace with other offsets and no date, to give it away
     Anonymise(AnonymiseArgs),
-    /// Convert a trace of blktrace, fio, MSR Cambridge or Alibaba into an .iotrace file
+    /// Convert a trace of blktrace, fio, Windows (xperf) or a public collection into .iotrace
     Import(ImportArgs),
     /// Make a workload that behaves like a trace, and measure how well it does
     Model(ModelArgs),
@@ -96,8 +106,9 @@ pub(crate) struct ImportArgs {
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
 
-    /// Format of the files: `blktrace` (binary, version 7), `fio` (I/O log), `msr` or `alibaba`
-    /// (CSV) [default: found by their first bytes]
+    /// Format of the files: `blktrace` (binary, version 7), `fio` (I/O log), `msr`, `alibaba`,
+    /// `systor` or `spc` (CSV), `etw` (text of `xperf -a dumper`) [default: found by their first
+    /// bytes]
     #[arg(long, value_name = "FORMAT")]
     pub from: Option<TraceFormat>,
 }
@@ -161,10 +172,14 @@ pub(crate) fn capture(args: &CaptureArgs, stop: &AtomicBool) -> Result<Outcome, 
 
 fn record(args: &CaptureArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let CaptureArgs { pid: pids, method, seconds, onto_recorded, .. } = args;
-    let (method, seconds, onto_recorded) = (*method, *seconds, *onto_recorded);
+    let (method, seconds, onto_recorded, names) = (*method, *seconds, *onto_recorded, args.names);
     let (cgroup, output) = (args.cgroup.as_deref(), args.output.as_deref().unwrap_or("".as_ref()));
     let targets = &[&args.targets[..], &args.device].concat();
-    let request = RecordRequest { targets, method, pids, cgroup, seconds, output, onto_recorded };
+    let databases = &args.database;
+    #[rustfmt::skip]
+    let request = RecordRequest {
+        targets, method, pids, cgroup, seconds, output, onto_recorded, names, databases,
+    };
     let done = jobs::record_trace(&request, &mut Console::new(Display::new(false), false), stop)?;
     let outcome = if done.is_cut_short { Outcome::Interrupted } else { Outcome::Done };
     print(&done.text).map(|()| outcome)

@@ -5,6 +5,7 @@
 
 mod assess;
 mod baseline;
+mod capture_database;
 mod columns;
 mod coming_from;
 mod compare;

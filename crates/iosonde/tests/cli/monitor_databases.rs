@@ -12,7 +12,7 @@ use testing::skip;
 use crate::server::{directory, done, find, free_port, start, unprivileged};
 
 /// The programs of the newest PostgreSQL.
-fn programs() -> Option<PathBuf> {
+pub(super) fn programs() -> Option<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
     let mut found: Vec<PathBuf> = versions.flatten().map(|v| v.path().join("bin")).collect();
     found.retain(|directory| directory.join("postgres").is_file());

@@ -1,11 +1,14 @@
-//! A trace that can be given away: other offsets, no date, no sizes of devices.
+//! A trace that can be given away: other offsets, no date, no sizes of devices, no names.
 
 use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, BufReader, BufWriter};
 use std::path::Path;
 
-use trace::{Ending, Header, Ordered, Permutation, Reader, Regions, TraceError, Writer};
+use trace::{
+    Annexes, DatabaseUse, Ending, FileExtent, Header, Moment, Ordered, Permutation, Reader,
+    Regions, TraceError, TracedFile, Writer,
+};
 use workload::{Bytes, plural};
 
 use super::{KIND, cannot_read, is_trace};
@@ -40,9 +43,9 @@ fn output(error: TraceError) -> CopyError {
 /// as it was.
 pub fn anonymise_trace(trace: &Path, to: &Path) -> Result<Vec<String>, JobError> {
     let refused = |error| JobError::CannotRun(format!("cannot write `{}`: {error}", to.display()));
-    let permutation = permutation(trace).map_err(|error| cannot_read(trace, &error))?;
+    let (permutation, annexes) = permutation(trace).map_err(|error| cannot_read(trace, &error))?;
     files::claim(to, KIND, is_trace).map_err(refused)?;
-    let copied = files::make_whole(to, |out| copy(trace, &permutation, out));
+    let copied = files::make_whole(to, |out| copy(trace, (&permutation, &annexes), out));
     let (ios, ending) = copied.map_err(|error| match error {
         CopyError::Input(error) => cannot_read(trace, &error),
         CopyError::Output(error) => refused(error),
@@ -64,24 +67,50 @@ fn opened(trace: &Path) -> Result<Reader<BufReader<File>>, TraceError> {
     Reader::new(BufReader::with_capacity(1 << 20, File::open(trace)?))
 }
 
-fn permutation(trace: &Path) -> Result<Permutation, TraceError> {
+fn permutation(trace: &Path) -> Result<(Permutation, Annexes), TraceError> {
     let mut regions = Regions::default();
-    for io in Ordered::new(opened(trace)?) {
+    let mut reader = opened(trace)?;
+    for io in Ordered::new(reader.by_ref()) {
         regions.add(&io?);
     }
     // Keys come from the operating system's random numbers, and nothing keeps them.
     let secret = RandomState::new();
-    Ok(regions.permuted(|device, region| secret.hash_one((device, region))))
+    let permutation = regions.permuted(|device, region| secret.hash_one((device, region)));
+    Ok((permutation, reader.annexes().clone()))
+}
+
+/// Where files are after that; what no I/O touches is left out.
+fn extents(permutation: &Permutation, extents: &[FileExtent]) -> Vec<FileExtent> {
+    let mut moved: Vec<_> = extents.iter().flat_map(|e| permutation.extents(e)).collect();
+    moved.sort_by_key(|extent| (extent.device, extent.offset_bytes));
+    moved
+}
+
+/// The writer of the copy, with the files at the start. They have no names.
+fn begun<'a>(
+    out: &'a mut BufWriter<File>,
+    header: &Header,
+    (permutation, annexes): (&Permutation, &Annexes),
+) -> Result<Writer<&'a mut BufWriter<File>>, TraceError> {
+    if *annexes == Annexes::default() {
+        return Writer::new(out, header);
+    }
+    let mut writer = Writer::with_annexes(out, header)?;
+    let unnamed = |file: &TracedFile| TracedFile { name: None, ..file.clone() };
+    writer.files(&annexes.files.files.iter().map(unnamed).collect::<Vec<_>>())?;
+    writer.extents(Moment::Start, &extents(permutation, &annexes.files.at_start))?;
+    Ok(writer)
 }
 
 /// Copies the trace with its losses. One that is cut off stays so.
 fn copy(
     trace: &Path,
-    permutation: &Permutation,
+    (permutation, annexes): (&Permutation, &Annexes),
     out: &mut BufWriter<File>,
 ) -> Result<(u64, Ending), CopyError> {
     let mut reader = opened(trace).map_err(|error| input(&error))?;
-    let mut writer = Writer::new(out, &header(reader.header(), permutation)).map_err(output)?;
+    let header = header(reader.header(), permutation);
+    let mut writer = begun(out, &header, (permutation, annexes)).map_err(output)?;
     let (mut ios, mut lost) = (0, 0);
     while let Some(io) = reader.next() {
         let io = permutation.io(&io.map_err(|error| input(&error))?);
@@ -94,6 +123,12 @@ fn copy(
         ios += 1;
     }
     writer.lost(reader.lost() - lost).map_err(output)?;
+    let at_end = extents(permutation, &annexes.files.at_end);
+    writer.extents(Moment::End, &at_end).map_err(output)?;
+    for counted in &annexes.databases {
+        let counted = DatabaseUse { product: None, ..counted.clone() };
+        writer.database(&counted).map_err(output)?;
+    }
     let ending = reader.ending().unwrap_or(Ending::Cut);
     if ending != Ending::Whole {
         return writer.flush().map(|()| (ios, ending)).map_err(output);

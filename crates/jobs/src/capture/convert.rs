@@ -38,6 +38,8 @@ pub(super) fn capture(
         write_sequence: summary.write_sequence.as_ref().map(sequence),
         locality: summary.locality.as_ref().map(locality),
         writes: Vec::new(),
+        files: None,
+        databases: Vec::new(),
         bursts: summary.bursts.iter().map(|all| bursts(all, summary)).collect(),
         depth: summary.depth.map(|depth| CapturedDepth {
             mean: depth.mean,
@@ -155,7 +157,7 @@ pub(crate) fn kind(total: &KindTotal) -> CapturedKind {
     }
 }
 
-fn latency(latency: &Latency) -> CapturedLatency {
+pub(super) fn latency(latency: &Latency) -> CapturedLatency {
     CapturedLatency {
         ios: latency.ios,
         mean: latency.mean_ns,

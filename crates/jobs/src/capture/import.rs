@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use trace::{
-    BLKTRACE_MAGICS, BlktraceReader, CsvReader, FioReader, Header, ImportError, Io, Layout,
-    Ordered, TraceError, Writer,
+    BLKTRACE_MAGICS, BlktraceReader, CsvReader, EtwReader, FioReader, Header, ImportError, Io,
+    Layout, Ordered, TraceError, Writer,
 };
 use workload::{Bytes, plural, show_duration};
 
@@ -26,6 +26,12 @@ pub enum TraceFormat {
     Msr,
     /// CSV of the traces of Alibaba's cloud disks.
     Alibaba,
+    /// CSV of the traces of Systor '17, from the repository of SNIA.
+    Systor,
+    /// CSV as the Storage Performance Council describes it, such as the traces of UMass.
+    Spc,
+    /// What `xperf -a dumper` prints of a trace of Windows.
+    Etw,
 }
 
 impl FromStr for TraceFormat {
@@ -37,7 +43,10 @@ impl FromStr for TraceFormat {
             "fio" => Ok(Self::Fio),
             "msr" => Ok(Self::Msr),
             "alibaba" => Ok(Self::Alibaba),
-            _ => Err("the formats are blktrace, fio, msr and alibaba".to_owned()),
+            "systor" => Ok(Self::Systor),
+            "spc" => Ok(Self::Spc),
+            "etw" => Ok(Self::Etw),
+            _ => Err("the formats are blktrace, fio, msr, alibaba, systor, spc and etw".to_owned()),
         }
     }
 }
@@ -50,6 +59,9 @@ impl TraceFormat {
             Self::Fio => "fio-iolog",
             Self::Msr => "msr",
             Self::Alibaba => "alibaba",
+            Self::Systor => "systor",
+            Self::Spc => "spc",
+            Self::Etw => "etw",
         }
     }
 }
@@ -89,6 +101,16 @@ impl From<io::Error> for CopyError {
 }
 
 type Input = BufReader<File>;
+
+impl Imported {
+    /// Notes that I/Os are not in the trace, where some are not.
+    fn left_out(&mut self, ios: u64, why: &str) {
+        if ios > 0 {
+            let ios = plural(ios, "I/O", "I/Os");
+            self.notes.push(format!("note: {ios} left out: each {why}"));
+        }
+    }
+}
 
 /// Writes the trace and returns what was done, a line each.
 ///
@@ -149,6 +171,9 @@ fn recognise(path: &Path, input: &mut Input) -> Result<TraceFormat, JobError> {
         return Ok(TraceFormat::Fio);
     }
     let text = String::from_utf8_lossy(&head[..head.len().min(4096)]);
+    if text.lines().any(|line| line.trim() == "BeginHeader") {
+        return Ok(TraceFormat::Etw);
+    }
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     // The first may be a heading.
     let columns = |line: &str| -> Vec<String> {
@@ -160,11 +185,16 @@ fn recognise(path: &Path, input: &mut Input) -> Result<TraceFormat, JobError> {
         match line.as_slice() {
             [_, _, _, op, _, _, _] if op == "read" || op == "write" => return Ok(TraceFormat::Msr),
             [_, op, _, _, _] if op == "r" || op == "w" => return Ok(TraceFormat::Alibaba),
+            [_, _, op, _, _, _] if op == "iotype" || op == "r" || op == "w" => {
+                return Ok(TraceFormat::Systor);
+            }
+            [_, _, _, op, _, ..] if op == "r" || op == "w" => return Ok(TraceFormat::Spc),
             _ => {}
         }
     }
     let text = "its format is not known. Known are blktrace (binary, version 7), I/O logs of fio \
-                (version 2 and 3), and the CSV of MSR Cambridge and Alibaba; name it with `--from`";
+                (version 2 and 3), CSV of MSR Cambridge, Alibaba, Systor '17 and SPC, and text of \
+                `xperf -a dumper`; name it with `--from`";
     Err(cannot_read(path, &text))
 }
 
@@ -195,6 +225,15 @@ fn copy(
     let layout = match format {
         TraceFormat::Msr => Layout::MsrCambridge,
         TraceFormat::Alibaba => Layout::Alibaba,
+        TraceFormat::Systor => Layout::Systor,
+        TraceFormat::Spc => Layout::Spc,
+        TraceFormat::Etw => {
+            let mut reader = EtwReader::new(input);
+            let mut imported = write(name, format, Ordered::new(reader.by_ref()), out)?;
+            imported.devices = reader.devices();
+            imported.left_out(reader.early(), "began before the trace");
+            return Ok(imported);
+        }
         TraceFormat::Fio | TraceFormat::Blktrace => {
             let mut reader = FioReader::new(input);
             let imported = write(name, format, Ordered::new(reader.by_ref()), out)?;
@@ -202,8 +241,10 @@ fn copy(
         }
     };
     let mut reader = CsvReader::new(input, layout);
-    let imported = write(name, format, Ordered::new(reader.by_ref()), out)?;
-    Ok(Imported { devices: reader.devices(), ..imported })
+    let mut imported = write(name, format, Ordered::new(reader.by_ref()), out)?;
+    imported.devices = reader.devices();
+    imported.left_out(reader.left_out(), "had no answer, so the trace does not say what it did");
+    Ok(imported)
 }
 
 fn write(

@@ -4,8 +4,10 @@ mod anonymise;
 mod check;
 mod convert;
 mod disks;
+mod files;
 mod import;
 mod record;
+mod surroundings;
 
 pub use anonymise::anonymise_trace;
 pub use capture::Method as CaptureMethod;
@@ -15,7 +17,7 @@ pub use import::{ImportRequest, TraceFormat, import_trace};
 pub use record::{RecordRequest, Recorded, record_trace};
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read as _};
+use std::io::{self, BufReader, Read as _, Seek as _};
 use std::path::Path;
 
 use history::{Added, History};
@@ -23,7 +25,7 @@ use jiff::{SignedDuration, Timestamp};
 use results::{Capture, Conclusion as _, Document, Environment, Experiment, Status};
 use serde::Serialize;
 use trace::profile::Profile;
-use trace::{Ending, Header, LogFinder, Ordered, Reader, TraceError};
+use trace::{Annexes, Ending, Header, LogFinder, Ordered, Reader, TraceError};
 
 use crate::conduct::{Conducted, JobError, Session, both};
 use crate::event::Event;
@@ -73,13 +75,17 @@ fn document(path: &Path) -> Result<Document, JobError> {
     let wrong = |error: TraceError| cannot_read(path, &error);
     let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
     let modified = file.metadata().and_then(|metadata| metadata.modified());
+    let annexes = Annexes::read(BufReader::with_capacity(1 << 20, &file)).map_err(wrong)?;
+    let mut files = files::FileCounts::new(&annexes.files);
+    (&file).rewind().map_err(|error| cannot_read(path, &error))?;
     let mut reader = Reader::new(BufReader::with_capacity(1 << 20, file)).map_err(wrong)?;
     let mut profile = Profile::recorded_from(reader.header().recorded_from_ns);
     let mut finder = LogFinder::new();
     for io in Ordered::new(reader.by_ref()) {
         let io = io.map_err(wrong)?;
         profile.add(&io);
-        finder.add(&io);
+        finder.add(&files.finder.marked(io));
+        files.add(&io);
     }
     let summary = profile.finish_at(reader.recorded_until_ns());
     if summary.ios == 0 {
@@ -94,7 +100,10 @@ fn document(path: &Path) -> Result<Document, JobError> {
     let ending = reader.ending().unwrap_or(Ending::Cut);
     let mut conclusion = convert::capture(&summary, reader.header(), (ending, reader.lost()));
     conclusion.span = convert::span(reader.header(), reader.recorded_until_ns());
-    conclusion.writes = crate::model::writes(path, &finder.finish()).map_err(wrong)?;
+    let logs = finder.finish();
+    conclusion.writes = crate::model::writes(path, &logs).map_err(wrong)?;
+    conclusion.files = files.finish(path, &logs).map_err(wrong)?;
+    conclusion.databases = annexes.databases.iter().map(files::database).collect();
     experiment(path, started, conclusion, reader.header())
 }
 

@@ -13,6 +13,7 @@ use workload::{Bytes, plural, show_duration, show_number};
 
 use super::check::{Comparison, CrossCheck};
 use super::disks::{disks_of, disks_under};
+use super::surroundings::Surroundings;
 use super::{KIND, is_trace};
 use crate::conduct::JobError;
 use crate::event::{Event, Sink};
@@ -40,6 +41,10 @@ pub struct RecordRequest<'a> {
     pub output: &'a Path,
     /// Whether the trace may be on a disk that is recorded.
     pub onto_recorded: bool,
+    /// Whether the trace has the names of the files under the targets.
+    pub names: bool,
+    /// URLs of databases whose counters are kept in the trace. Nothing keeps the URLs.
+    pub databases: &'a [String],
 }
 
 impl RecordRequest<'_> {
@@ -80,6 +85,7 @@ pub fn record_trace(
         JobError::CannotRun(format!("cannot write `{}`: {error}", output.display()))
     };
     files::claim(output, KIND, is_trace).map_err(|error| refused(&error))?;
+    let surroundings = Surroundings::begin(request, &disks)?;
     let (recorder, check) = started(request, &disks)?;
     for text in beginning(&recorder, request, &disks) {
         sink.hear(&Event::Notice { text });
@@ -90,10 +96,9 @@ pub fn record_trace(
         began_unix_ms: u64::try_from(Timestamp::now().as_millisecond()).ok(),
         recorded_from_ns: Some(0),
     };
-    let file = File::create(output).map_err(|error| refused(&error))?;
-    let writer = Writer::new(file, &header).map_err(|error| refused(&error))?;
+    let writer = begun(output, &header, &surroundings).map_err(|error| refused(&error))?;
     let log = Log { writer, ios: 0, tally: Tally::default(), lost: 0, unfinished: 0 };
-    let mut recording = Recording { recorder, check, log };
+    let mut recording = Recording { recorder, check, log, surroundings };
     let begin = Instant::now();
     let end = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let is_over = || end.is_some_and(|end| begin.elapsed() >= end);
@@ -111,6 +116,21 @@ pub fn record_trace(
         lines.push("note: the trace records its own writes, too".to_owned());
     }
     Ok(Recorded { text: lines.join("\n") + "\n", is_cut_short })
+}
+
+/// The trace with its header and the files at its start.
+fn begun(
+    output: &Path,
+    header: &Header,
+    surroundings: &Surroundings,
+) -> Result<Writer<File>, TraceError> {
+    let file = File::create(output)?;
+    if surroundings.is_empty() {
+        return Writer::new(file, header);
+    }
+    let mut writer = Writer::with_annexes(file, header)?;
+    surroundings.write_start(&mut writer)?;
+    Ok(writer)
 }
 
 /// Whether the trace is on a disk whose I/O is all recorded.
@@ -170,6 +190,7 @@ struct Recording {
     recorder: Recorder,
     check: Result<CrossCheck, String>,
     log: Log,
+    surroundings: Surroundings,
 }
 
 /// A trace that is being written, and what is in it.
@@ -192,6 +213,8 @@ struct Summary {
     missing: u64,
     /// How it agrees with the kernel's counters.
     comparison: Vec<String>,
+    /// About the files and the databases.
+    notes: Vec<String>,
 }
 
 impl Summary {
@@ -217,6 +240,7 @@ impl Summary {
             lines.push(format!("note: {undated} no latency: the kernel did not note the arrival"));
         }
         lines.extend(self.comparison.iter().cloned());
+        lines.extend(self.notes.iter().cloned());
         lines
     }
 }
@@ -279,7 +303,7 @@ impl Recording {
     }
 
     fn finish(self) -> Result<Summary, RecordingError> {
-        let Self { recorder, mut check, mut log } = self;
+        let Self { recorder, mut check, mut log, mut surroundings } = self;
         let Rest { ios: rest, counts, until_ns } =
             recorder.finish(&mut || look(check.as_mut().ok()))?;
         log.write(&rest)?;
@@ -287,10 +311,12 @@ impl Recording {
         let Comparison { lines: comparison, missing } =
             check.map_or_else(Comparison::not_made, |check| check.compare(log.tally, &counts));
         log.note_lost(counts.lost.total().saturating_add(missing))?;
+        surroundings.write_end(&mut log.writer)?;
+        let notes = surroundings.notes();
         let Log { writer, ios, unfinished, .. } = log;
         writer.finish()?;
         let unfinished = unfinished.saturating_sub(counts.undated);
-        Ok(Summary { ios, unfinished, counts, missing, comparison })
+        Ok(Summary { ios, unfinished, counts, missing, comparison, notes })
     }
 }
 

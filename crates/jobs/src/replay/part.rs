@@ -3,12 +3,13 @@
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use replay::{Contents, Ios, Selection};
 use results::TracePart;
 use serde::{Deserialize, Serialize};
-use trace::{BusiestWindows, Ending, Header, Io, Ordered, Reader, TraceError};
+use trace::{Annexes, BusiestWindows, Ending, FileFinder, Header, Io, Ordered, Reader, TraceError};
 
 use super::moment::TraceMoment;
 use crate::conduct::JobError;
@@ -43,10 +44,27 @@ pub(crate) struct Part {
     pub(crate) contents: Contents,
 }
 
+fn file(path: &Path) -> Result<BufReader<File>, TraceError> {
+    Ok(BufReader::with_capacity(1 << 20, File::open(path)?))
+}
+
 /// Opens a trace at its beginning.
 pub(crate) fn open(path: &Path) -> Result<Ios, TraceError> {
-    let file = BufReader::with_capacity(1 << 20, File::open(path)?);
-    Ok(Box::new(Ordered::new(Reader::new(file)?)))
+    opener(path)?()
+}
+
+/// Opens a trace as often as it is called. I/Os are marked by the classes of their files, which are
+/// read once.
+pub(crate) fn opener(
+    path: &Path,
+) -> Result<impl Fn() -> Result<Ios, TraceError> + Send + Sync, TraceError> {
+    let finder = Arc::new(FileFinder::new(&Annexes::read(file(path)?)?.files));
+    let path = path.to_owned();
+    Ok(move || -> Result<Ios, TraceError> {
+        let finder = Arc::clone(&finder);
+        let ios = Reader::new(file(&path)?)?.map(move |io| io.map(|io| finder.marked(io)));
+        Ok(Box::new(Ordered::new(ios)))
+    })
 }
 
 /// The least of each factor, and the most: each user reads the trace through a file of its own.
@@ -136,7 +154,9 @@ impl PartPlan {
         if selection.from_ns >= selection.to_ns {
             return Err(JobError::Usage("--from must be before --to".to_owned()));
         }
-        let contents = Contents::read(&|| open(path), &selection).map_err(|error| wrong(&error))?;
+        let contents = opener(path)
+            .and_then(|open| Contents::read(&open, &selection))
+            .map_err(|error| wrong(&error))?;
         if contents.ios == 0 {
             let text = "no I/O of it can be replayed in this part; record more, or choose another \
                         part with --from and --to";

@@ -15,7 +15,7 @@ use trace::TraceError;
 use workload::{Block, Bytes, EngineChoice, SimDevice, Stream, Target, Workload};
 
 use super::host::Watch;
-use super::part::open;
+use super::part::opener;
 use crate::conduct::{JobError, Relay};
 
 /// Blocks of steps that are read ahead.
@@ -153,7 +153,7 @@ pub(crate) fn perform(
     }
     let (mut queue, backend) = engine::open_queue(workload, prepared, 0)?;
     let depth = workload.streams.first().map_or(1, |stream| stream.depth);
-    let opening = || open(trace);
+    let opening = opener(trace).map_err(|error| JobError::CannotRun(error.to_string()))?;
     let options = PlayOptions {
         mode: manner.mode,
         depth,

@@ -7,6 +7,7 @@ use results::{
 };
 use workload::{show_duration, show_ns, show_number};
 
+use super::captured_files;
 use super::make::{
     Drawn, Named, chart, column, fact, first_large, full, linear, log2, log10, names, number,
     points, section, series, table, text, whole,
@@ -28,6 +29,8 @@ pub(super) fn sections(e: &Experiment<Capture>) -> Vec<Section> {
     let sections = [
         section("captured", say!("heading-what-was-captured"), vec![Block::Facts(facts(e))]),
         section("mix", say!("heading-mix"), mix.collect()),
+        captured_files::files(e),
+        captured_files::databases(e),
         section(
             "time",
             say!("heading-over-time"),
@@ -143,7 +146,8 @@ fn writes(c: &Capture) -> Option<Table> {
         ]
     };
     let rows = c.writes.iter().flat_map(|w| w.kinds.iter().map(move |kind| row(w, kind)));
-    table("writes", say!("heading-writes-by-purpose"), "", columns, rows.collect())
+    let caption = if c.files.is_some() { say!("capture-writes-caption") } else { String::new() };
+    table("writes", say!("heading-writes-by-purpose"), &caption, columns, rows.collect())
 }
 
 fn kinds(c: &Capture) -> Option<Table> {

@@ -10,6 +10,7 @@ mod beside;
 pub(crate) mod caption;
 mod capture;
 mod captured;
+mod captured_files;
 mod cases;
 mod checks;
 mod comparison;
