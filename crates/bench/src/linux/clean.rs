@@ -180,7 +180,8 @@ fn start(iosonde: &Path, arguments: &[&str]) -> Result<Child, Error> {
 pub(super) struct Mounted {
     /// Where it is mounted.
     pub(super) path: PathBuf,
-    _device: LoopDevice,
+    /// The loop device that it is on.
+    pub(super) device: LoopDevice,
 }
 
 impl Mounted {
@@ -194,7 +195,7 @@ impl Mounted {
         fs::create_dir(&path)?;
         tool(make, &[&node])?;
         tool(&["mount"], &[&node, &path.display().to_string()])?;
-        Ok(Self { path, _device: device })
+        Ok(Self { path, device })
     }
 }
 

@@ -9,6 +9,8 @@ mod promises;
 mod rules;
 mod simulated;
 mod soak;
+mod spaces;
+mod together;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -20,7 +22,7 @@ use super::Error;
 /// Flags of `fleet`.
 #[derive(Debug, Args)]
 pub(super) struct FleetArgs {
-    /// Parts; all but `commands` and `soak` where none is named
+    /// Parts; all but `commands`, `together` and `soak` where none is named
     #[arg(value_name = "PART", value_enum)]
     parts: Vec<Part>,
 
@@ -62,6 +64,8 @@ enum Way {
     Nats,
     /// Interfaces of network namespaces, which go down and up, over sshd
     Links,
+    /// Eight network namespaces that share a file system, over a NATS server
+    Spaces,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -75,6 +79,8 @@ enum Part {
     /// Every command on eight hosts in namespaces that share one file system on a loop device,
     /// over sshd and over a NATS server
     Commands,
+    /// The verdicts over three hosts together on a device that the kernel limits
+    Together,
     /// Random faults, and whether every result is there once
     Soak,
 }
@@ -100,7 +106,9 @@ pub(super) fn run(
             Part::Promises => promises::run(&iosonde()?)?,
             Part::Namespaces => namespaces::run(&iosonde()?, args.starts)?,
             Part::Commands => commands::run(&iosonde()?, args.over)?,
+            Part::Together => together::run(&iosonde()?)?,
             Part::Soak if args.over == Way::Links => links::run(&iosonde()?, args)?,
+            Part::Soak if args.over == Way::Spaces => spaces::run(&iosonde()?, args)?,
             Part::Soak => soak::run(&iosonde()?, args)?,
         };
         let _ = writeln!(text, "{table}");
