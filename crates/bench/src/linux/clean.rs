@@ -180,8 +180,7 @@ fn start(iosonde: &Path, arguments: &[&str]) -> Result<Child, Error> {
 pub(super) struct Mounted {
     /// Where it is mounted.
     pub(super) path: PathBuf,
-    /// The loop device that it is on.
-    pub(super) device: LoopDevice,
+    _device: LoopDevice,
 }
 
 impl Mounted {
@@ -195,7 +194,7 @@ impl Mounted {
         fs::create_dir(&path)?;
         tool(make, &[&node])?;
         tool(&["mount"], &[&node, &path.display().to_string()])?;
-        Ok(Self { path, device })
+        Ok(Self { path, _device: device })
     }
 }
 

@@ -228,7 +228,7 @@ pub(super) fn list<'v>(value: &'v Value, at: &str) -> &'v [Value] {
     value.pointer(at).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-pub(super) fn text<'v>(value: &'v Value, field: &str) -> &'v str {
+fn text<'v>(value: &'v Value, field: &str) -> &'v str {
     value[field].as_str().unwrap_or_default()
 }
 

@@ -10,7 +10,6 @@ mod rules;
 mod simulated;
 mod soak;
 mod spaces;
-mod together;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -22,7 +21,7 @@ use super::Error;
 /// Flags of `fleet`.
 #[derive(Debug, Args)]
 pub(super) struct FleetArgs {
-    /// Parts; all but `commands`, `together` and `soak` where none is named
+    /// Parts; all but `commands` and `soak` where none is named
     #[arg(value_name = "PART", value_enum)]
     parts: Vec<Part>,
 
@@ -79,8 +78,6 @@ enum Part {
     /// Every command on eight hosts in namespaces that share one file system on a loop device,
     /// over sshd and over a NATS server
     Commands,
-    /// The verdicts over three hosts together on a device that the kernel limits
-    Together,
     /// Random faults, and whether every result is there once
     Soak,
 }
@@ -106,7 +103,6 @@ pub(super) fn run(
             Part::Promises => promises::run(&iosonde()?)?,
             Part::Namespaces => namespaces::run(&iosonde()?, args.starts)?,
             Part::Commands => commands::run(&iosonde()?, args.over)?,
-            Part::Together => together::run(&iosonde()?)?,
             Part::Soak if args.over == Way::Links => links::run(&iosonde()?, args)?,
             Part::Soak if args.over == Way::Spaces => spaces::run(&iosonde()?, args)?,
             Part::Soak => soak::run(&iosonde()?, args)?,
