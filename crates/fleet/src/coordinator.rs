@@ -23,6 +23,10 @@ const LOST_NS: u64 = 5 * SECOND_NS / 2;
 /// How often it is looked for hosts that are silent.
 const LOOK_NS: u64 = SECOND_NS / 20;
 
+/// A coordinator that did not look for so long was not at work itself: what hosts said meanwhile
+/// may not have arrived, and nobody counts as silent for it.
+const STALLED_NS: u64 = SECOND_NS;
+
 /// Answers to ARM must be here this long before the start.
 /// The confirmation has to arrive in that time.
 const MARGIN_NS: u64 = 100_000_000;
@@ -80,13 +84,37 @@ impl Host {
     }
 }
 
+/// Looking for hosts that are silent.
+#[derive(Debug, Default)]
+struct Look {
+    /// When that was done last.
+    last_ns: u64,
+    /// Since when it is done without a break.
+    since_ns: u64,
+}
+
+impl Look {
+    /// Whether it is time for a look. One that comes late begins anew.
+    fn is_due(&mut self, now_ns: u64) -> bool {
+        let ago_ns = now_ns.saturating_sub(self.last_ns);
+        // A look at all of them for each message would be the most that a thousand hosts cost.
+        if ago_ns < LOOK_NS {
+            return false;
+        }
+        if ago_ns > STALLED_NS {
+            self.since_ns = now_ns;
+        }
+        self.last_ns = now_ns;
+        true
+    }
+}
+
 /// Hosts whose agents are there, for one run after another.
 pub struct Coordinator<'t> {
     transport: &'t mut dyn Transport,
     hosts: Vec<Host>,
     heartbeat_ns: u64,
-    /// When it was last looked for hosts that are silent.
-    looked_ns: u64,
+    look: Look,
     /// Questions so far.
     asked: u32,
 }
@@ -117,7 +145,8 @@ impl<'t> Coordinator<'t> {
             answer: None,
         };
         let hosts = names.iter().map(host).collect();
-        let mut coordinator = Self { transport, hosts, heartbeat_ns: now, looked_ns: 0, asked: 0 };
+        let look = Look { last_ns: now, since_ns: now };
+        let mut coordinator = Self { transport, hosts, heartbeat_ns: now, look, asked: 0 };
         let greeted = coordinator.conductor("", watch).greet();
         if let Err(error) = greeted {
             coordinator.leave();
@@ -127,8 +156,8 @@ impl<'t> Coordinator<'t> {
     }
 
     fn conductor<'a>(&'a mut self, run: &'a str, watch: &'a mut dyn Watch) -> Conductor<'a> {
-        let Self { transport, hosts, heartbeat_ns, looked_ns, .. } = self;
-        Conductor { transport: &mut **transport, watch, run, hosts, heartbeat_ns, looked_ns }
+        let Self { transport, hosts, heartbeat_ns, look, .. } = self;
+        Conductor { transport: &mut **transport, watch, run, hosts, heartbeat_ns, look }
     }
 
     /// Compares the clocks of all hosts; no run is needed for it.
@@ -223,7 +252,7 @@ struct Conductor<'a> {
     run: &'a str,
     hosts: &'a mut Vec<Host>,
     heartbeat_ns: &'a mut u64,
-    looked_ns: &'a mut u64,
+    look: &'a mut Look,
 }
 
 /// Carries out one plan on every host, from their appearance to their leave.
@@ -385,13 +414,10 @@ impl Conductor<'_> {
         }
     }
 
-    /// Takes one arrival, or lets time pass; sends heartbeats and notices silence meanwhile.
+    /// Takes what has arrived, or lets time pass; sends heartbeats and notices silence meanwhile.
     fn step(&mut self, until_ns: u64) {
+        self.beat();
         let now = self.transport.now_ns();
-        if now >= *self.heartbeat_ns {
-            *self.heartbeat_ns = now.saturating_add(SECOND_NS);
-            self.send_all(&ToAgent::Heartbeat);
-        }
         // Often enough to see that the user wants to stop.
         let soon = (*self.heartbeat_ns).min(until_ns).min(now.saturating_add(SECOND_NS / 10));
         let mut next = self.transport.receive(soon);
@@ -402,22 +428,36 @@ impl Conductor<'_> {
                 Arrival::Message(message) => self.hear(at, came_ns, *message),
                 Arrival::Gone(why) => self.lose(at, &why),
             }
+            // Much may have arrived, and hosts stop that hear nothing.
+            self.beat();
             next = self.transport.receive(now);
         }
-        // A look at all of them for each message would be the most that a thousand hosts cost.
-        if now < self.looked_ns.saturating_add(LOOK_NS) {
-            return;
+        if self.look.is_due(now) {
+            self.notice_silence(now);
         }
-        *self.looked_ns = now;
-        let reachable_ns = self.transport.reachable_since_ns();
+    }
+
+    fn beat(&mut self) {
+        let now = self.transport.now_ns();
+        if now >= *self.heartbeat_ns {
+            *self.heartbeat_ns = now.saturating_add(SECOND_NS);
+            self.send_all(&ToAgent::Heartbeat);
+        }
+    }
+
+    fn notice_silence(&mut self, now: u64) {
+        let since_ns = self.look.since_ns.max(self.transport.reachable_since_ns());
         for at in 0..self.hosts.len() {
             let silent = self.hosts.get(at).is_some_and(|host| {
                 let here = host.phase > Phase::Absent && host.gone.is_none();
-                here && now.saturating_sub(host.heard_ns.max(reachable_ns)) > LOST_NS
+                let heard_ns = host.heard_ns.max(self.transport.heard_ns(at)).max(since_ns);
+                here && now.saturating_sub(heard_ns) > LOST_NS
             });
             if silent {
+                let why = self.transport.unreachable();
+                let why = why.unwrap_or_else(|| "it was silent for more than 2.5 s".to_owned());
                 self.transport.cut(at);
-                self.lose(at, "it was silent for more than 2.5 s");
+                self.lose(at, &why);
             }
         }
     }

@@ -22,6 +22,18 @@ pub trait Transport {
         0
     }
 
+    /// Why no agent can be heard, where that has lasted too long; a sentence without its stop.
+    fn unreachable(&self) -> Option<String> {
+        None
+    }
+
+    /// When anything of this agent last came, also a part of a message, or one that is not received
+    /// yet.
+    fn heard_ns(&self, agent: usize) -> u64 {
+        let _ = agent;
+        0
+    }
+
     /// Sends to one agent. One that is gone is reported by [`Transport::receive`].
     fn send(&mut self, agent: usize, message: &ToAgent);
 

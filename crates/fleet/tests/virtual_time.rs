@@ -1,7 +1,7 @@
 //! The barrier in virtual time: simulated agents with clocks and delays of their own, and faults.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use fleet::{
     Action, Agent, Arrival, ClockEstimate, Coordinator, FORSAKEN_NS, FleetError, FleetRun,
@@ -411,6 +411,59 @@ impl Transport for Clocked<'_> {
     fn cut(&mut self, at: usize) {
         self.0.cut(at);
     }
+}
+
+/// A coordinator that does not get to work from this moment on, for so long. What comes meanwhile
+/// is read after its first look.
+struct Busy {
+    world: World,
+    at: u64,
+    length: u64,
+    unread: VecDeque<(usize, u64, Arrival)>,
+}
+
+impl Transport for Busy {
+    fn now_ns(&self) -> u64 {
+        self.world.now
+    }
+    fn send(&mut self, agent: usize, message: &ToAgent) {
+        self.world.send(agent, message);
+    }
+    fn receive(&mut self, until: u64) -> Option<(usize, u64, Arrival)> {
+        if self.world.now >= self.at && self.length > 0 {
+            let until = self.world.now + std::mem::take(&mut self.length);
+            while let Some(arrival) = self.world.receive(until) {
+                self.unread.push_back(arrival);
+            }
+            return None;
+        }
+        self.unread.pop_front().or_else(|| self.world.receive(until))
+    }
+    fn cut(&mut self, agent: usize) {
+        self.world.cut(agent);
+    }
+}
+
+/// Next to other programs, a coordinator did not get to work for 2.6 s, looked at its clock before
+/// it read what had come, and lost all of its hosts. They are as they were; only a host that stays
+/// silent is lost, 3 s after the coordinator is back.
+#[test]
+fn a_coordinator_that_is_busy_for_a_moment_loses_no_host() {
+    let run = |fault| {
+        let world = World::new(&[(0, MS, Fault::None), (3, MS, fault), (9, 9 * MS, Fault::None)]);
+        let (at, length) = (5 * SECOND, 3 * SECOND);
+        let mut busy = Busy { world, at, length, unread: VecDeque::new() };
+        let names = ["h0", "h1", "h2"].map(str::to_owned);
+        let plans = vec![Some(json!({})); names.len()];
+        let run = conduct(&mut busy, &names, order("r", &plans), &mut Quiet).unwrap();
+        (run, busy.world)
+    };
+    let (run_of_all, _) = run(Fault::None);
+    assert!(run_of_all.hosts.iter().all(|host| host.measurement.is_some()), "{run_of_all:?}");
+    let (run_of_two, world) = run(Fault::Cable(6 * SECOND));
+    assert!(run_of_two.hosts[1].lost.as_ref().unwrap().contains("silent"));
+    let (_, last) = world.hosts[0].io.unwrap();
+    assert!(last < 8 * SECOND + 3 * SECOND, "{last}");
 }
 
 /// The promises of docs/fleet.md, in exact time: 100 ms for an agent that is killed, 3 s for a

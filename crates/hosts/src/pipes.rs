@@ -2,6 +2,8 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -21,6 +23,34 @@ type Arrived = (usize, u64, Arrival);
 pub(crate) struct Pipes {
     agents: Vec<Option<Connection>>,
     arrivals: Receiver<Arrived>,
+    heard: Vec<Arc<Heard>>,
+}
+
+/// When something of an agent last came.
+#[derive(Debug, Default)]
+struct Heard(AtomicU64);
+
+impl Heard {
+    /// As long as what came is read.
+    const BUSY: u64 = u64::MAX;
+
+    fn note(&self, at_ns: u64) {
+        self.0.store(at_ns, Ordering::Relaxed);
+    }
+}
+
+/// Notes that bytes come: a long result arrives as one line, and takes its time on a slow network.
+struct Noted<R> {
+    inner: R,
+    heard: Arc<Heard>,
+}
+
+impl<R: Read> Read for Noted<R> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.inner.read(into)?;
+        self.heard.note(Clock::get().now());
+        Ok(read)
+    }
 }
 
 struct Connection {
@@ -32,8 +62,11 @@ impl Pipes {
     /// Starts the processes. One that cannot be started is reported as gone.
     pub(crate) fn open(commands: impl IntoIterator<Item = Command>) -> Self {
         let (sender, arrivals) = channel();
+        let mut heard = Vec::new();
         let open = |(at, mut command): (usize, Command)| {
-            Connection::open(at, &mut command, &sender)
+            let notes = Arc::<Heard>::default();
+            heard.push(Arc::clone(&notes));
+            Connection::open(at, &mut command, &sender, notes)
                 .map_err(|error| {
                     let program = command.get_program().to_string_lossy().into_owned();
                     let why = format!("cannot start `{program}`: {error}");
@@ -42,12 +75,17 @@ impl Pipes {
                 .ok()
         };
         let agents = commands.into_iter().enumerate().map(open).collect();
-        Self { agents, arrivals }
+        Self { agents, arrivals, heard }
     }
 }
 
 impl Connection {
-    fn open(at: usize, command: &mut Command, arrivals: &Sender<Arrived>) -> std::io::Result<Self> {
+    fn open(
+        at: usize,
+        command: &mut Command,
+        arrivals: &Sender<Arrived>,
+        heard: Arc<Heard>,
+    ) -> std::io::Result<Self> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let (lines, waiting) = channel();
@@ -57,7 +95,7 @@ impl Connection {
         let said = child.stderr.take().map(|stderr| thread::spawn(move || last_lines(stderr)));
         if let Some(stdout) = child.stdout.take() {
             let arrivals = arrivals.clone();
-            thread::spawn(move || listen(at, stdout, said, &arrivals));
+            thread::spawn(move || listen(at, Noted { inner: stdout, heard }, said, &arrivals));
         }
         Ok(Self { child, lines: Some(lines) })
     }
@@ -74,22 +112,27 @@ fn write(mut stdin: impl Write, lines: &Receiver<Vec<u8>>) {
 
 fn listen(
     at: usize,
-    stdout: impl Read,
+    stdout: Noted<impl Read>,
     said: Option<JoinHandle<String>>,
     arrivals: &Sender<Arrived>,
 ) {
+    let heard = Arc::clone(&stdout.heard);
     let mut stdout = BufReader::new(stdout);
     let why = loop {
         match read_line(&mut stdout) {
-            Ok(Some(line)) => match parse(&line) {
-                Ok(message) => {
-                    let arrival = Arrival::Message(Box::new(message));
-                    if arrivals.send((at, Clock::get().now(), arrival)).is_err() {
-                        return;
-                    }
+            Ok(Some(line)) => {
+                heard.note(Heard::BUSY);
+                let message = parse(&line);
+                let now = Clock::get().now();
+                heard.note(now);
+                let arrival = match message {
+                    Ok(message) => Arrival::Message(Box::new(message)),
+                    Err(error) => break error.to_string(),
+                };
+                if arrivals.send((at, now, arrival)).is_err() {
+                    return;
                 }
-                Err(error) => break error.to_string(),
-            },
+            }
             Ok(None) => break "the connection ended".to_owned(),
             Err(error) => break error.to_string(),
         }
@@ -150,6 +193,10 @@ impl Transport for Pipes {
         self.arrivals.recv_timeout(Duration::from_nanos(left)).ok()
     }
 
+    fn heard_ns(&self, agent: usize) -> u64 {
+        self.heard.get(agent).map_or(0, |heard| heard.0.load(Ordering::Relaxed))
+    }
+
     fn cut(&mut self, agent: usize) {
         if let Some(connection) = self.agents.get_mut(agent).and_then(Option::as_mut) {
             let _ = connection.child.kill();
@@ -178,5 +225,52 @@ impl Drop for Pipes {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fleet::ToCoordinator;
+
+    /// A network that brings a byte of a long line and then waits.
+    struct Slow(std::sync::mpsc::Receiver<u8>);
+
+    impl Read for Slow {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+            let (Ok(byte), Some(first)) = (self.0.recv(), into.first_mut()) else { return Ok(0) };
+            *first = byte;
+            Ok(1)
+        }
+    }
+
+    /// A result is one line. On a slow network it takes longer than a host may be silent, and a
+    /// host counted as lost while its result arrived.
+    #[test]
+    fn a_part_of_a_line_is_a_sign_of_life() {
+        let (bytes, slow) = channel();
+        let (arrivals, arrived) = channel();
+        let heard = Arc::<Heard>::default();
+        let notes = Arc::clone(&heard);
+        let reading = thread::spawn(move || {
+            listen(0, Noted { inner: Slow(slow), heard: notes }, None, &arrivals);
+        });
+        let mut line = serde_json::to_vec(&ToCoordinator::Heartbeat).unwrap();
+        line.push(b'\n');
+        let mut before = 0;
+        for byte in &line[..5] {
+            bytes.send(*byte).unwrap();
+            while heard.0.load(Ordering::Relaxed) == before {
+                thread::yield_now();
+            }
+            before = heard.0.load(Ordering::Relaxed);
+        }
+        assert!(arrived.try_recv().is_err(), "the line is not whole");
+        line[5..].iter().for_each(|byte| bytes.send(*byte).unwrap());
+        let (_, came_ns, arrival) = arrived.recv().unwrap();
+        assert_eq!(arrival, Arrival::Message(Box::new(ToCoordinator::Heartbeat)));
+        assert!(came_ns >= before);
+        drop(bytes);
+        reading.join().unwrap();
     }
 }

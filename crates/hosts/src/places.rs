@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use results::AssessedHost;
 use workload::{Stream, Target, Workload};
 
 use crate::plan::targets_of;
@@ -64,6 +65,15 @@ impl Places {
     pub(crate) fn hosts(&self) -> Vec<&str> {
         let name = |(host, _): &(usize, Target)| self.hosts.get(*host).map_or("", String::as_str);
         self.all.iter().map(name).collect()
+    }
+
+    /// Each host with its target, where it has one.
+    pub(crate) fn assessed(&self) -> Vec<AssessedHost> {
+        let one = |(host, target): &(usize, Target)| {
+            let name = self.hosts.get(*host)?.clone();
+            Some(AssessedHost { name, target: target.path.clone() })
+        };
+        self.all.iter().filter_map(one).collect()
     }
 
     /// As a search has them: `host:/path`.

@@ -107,7 +107,8 @@ fn search_on(
             options.permissions = permissions;
             let targets = bench.places.targets();
             conduct_one(session, plan, |stop, observe| {
-                let found = survey::assess_on(bench, targets, &options, stop, observe)?;
+                let mut found = survey::assess_on(bench, targets, &options, stop, observe)?;
+                found.hosts = bench.places.assessed();
                 Ok(Document::Assessment(Box::new(found)))
             })
         }

@@ -15,7 +15,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::NatsError;
 use crate::bundle::Bundle;
-use crate::connection::{Input, connect};
+use crate::connection::{Input, PING, connect};
 use crate::files;
 use crate::link::{Frame, Kind, Link};
 use crate::site::{from, to};
@@ -274,7 +274,7 @@ impl Desk {
     ) -> Option<Client> {
         let mut said = String::new();
         loop {
-            match connect(bundle, to(&bundle.name), &self.inputs).await {
+            match connect(bundle, to(&bundle.name), PING, &self.inputs).await {
                 Ok(client) => return Some(client),
                 Err(error @ NatsError::NoConnection { .. }) => {
                     let text = error.to_string();

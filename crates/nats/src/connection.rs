@@ -18,8 +18,12 @@ use crate::bundle::Bundle;
 
 /// Between two looks whether the server is there, and whether it answers.
 const AGAIN: Duration = Duration::from_millis(100);
-const PING: Duration = Duration::from_secs(1);
 const ANSWER: Duration = Duration::from_secs(3);
+
+/// How often a client asks the server whether it is there. It gives the connection up at the third
+/// time without an answer, and to a coordinator that looks as if the agent had ended: a server
+/// that is busy for less than hosts may be alone must not cost them.
+pub(crate) const PING: Duration = Duration::from_secs(2);
 
 /// What the task of a connection waits for.
 pub(crate) enum Input<C> {
@@ -54,6 +58,7 @@ fn tls(bundle: &Bundle) -> Result<ClientConfig, NatsError> {
 pub(crate) async fn connect<C: Send + 'static>(
     bundle: &Bundle,
     subject: String,
+    ping: Duration,
     inputs: &UnboundedSender<Input<C>>,
 ) -> Result<Client, NatsError> {
     let events = inputs.clone();
@@ -62,7 +67,7 @@ pub(crate) async fn connect<C: Send + 'static>(
         .tls_client_config(tls(bundle)?)
         .require_tls(true)
         .ignore_discovered_servers()
-        .ping_interval(PING)
+        .ping_interval(ping)
         .connection_timeout(ANSWER)
         .reconnect_delay_callback(|attempts| if attempts > 1 { AGAIN } else { Duration::ZERO })
         .event_callback(move |event| {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -16,18 +16,19 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::NatsError;
 use crate::bundle::Bundle;
-use crate::connection::{Input, connect};
+use crate::connection::{Input, PING, connect};
 use crate::link::{Frame, Kind, Link};
+use crate::pulse::{PULSE, Pulse};
 use crate::site::{DISCONNECTED, Site, from, to};
 
 /// What is on its way is looked at this often.
 const TICK: Duration = Duration::from_millis(50);
 
+/// Why hosts are lost without a server.
+const GONE: &str = "the server did not answer for 30 s";
+
 /// How long the last messages may take.
 const ENDING_NS: u64 = 2_000_000_000;
-
-/// Without a server for so long, hosts are lost: they have stopped by themselves long before.
-const GRACE_NS: u64 = 30_000_000_000;
 
 type Arrived = (usize, u64, Arrival);
 
@@ -41,22 +42,10 @@ enum Command {
 pub struct SiteTransport {
     inputs: UnboundedSender<Input<Command>>,
     arrivals: Receiver<Arrived>,
-    reach: Arc<Reach>,
+    pulse: Arc<Pulse>,
+    /// When a frame of each agent last came.
+    heard: Arc<[AtomicU64]>,
     thread: Option<JoinHandle<()>>,
-}
-
-/// Whether there is a connection, and since when that is so.
-#[derive(Default)]
-struct Reach {
-    is_there: AtomicBool,
-    since_ns: AtomicU64,
-}
-
-impl Reach {
-    fn set(&self, is_there: bool) {
-        self.since_ns.store(Clock::get().now(), Ordering::Relaxed);
-        self.is_there.store(is_there, Ordering::Relaxed);
-    }
 }
 
 impl SiteTransport {
@@ -71,12 +60,14 @@ impl SiteTransport {
         let (inputs, waiting) = unbounded_channel();
         let (sender, arrivals) = channel();
         let (opened, is_open) = channel();
-        let reach = Arc::new(Reach::default());
-        let desk = Desk::new(&site, hosts, sender, Arc::clone(&reach))?;
+        let pulse = Arc::new(Pulse::default());
+        let heard: Arc<[AtomicU64]> = hosts.iter().map(|_| AtomicU64::default()).collect();
+        let shared = (Arc::clone(&pulse), Arc::clone(&heard));
+        let desk = Desk::new(&site, hosts, sender, shared)?;
         let to_itself = inputs.clone();
         let thread = thread::spawn(move || work(desk, &bundles, &to_itself, waiting, &opened));
         is_open.recv().unwrap_or(Err(NatsError::Ended))?;
-        Ok(Self { inputs, arrivals, reach, thread: Some(thread) })
+        Ok(Self { inputs, arrivals, pulse, heard, thread: Some(thread) })
     }
 
     fn command(&self, command: Command) {
@@ -105,10 +96,15 @@ impl Transport for SiteTransport {
     }
 
     fn reachable_since_ns(&self) -> u64 {
-        let since = self.reach.since_ns.load(Ordering::Relaxed);
-        let now = Clock::get().now();
-        let is_there = self.reach.is_there.load(Ordering::Relaxed);
-        if is_there || now.saturating_sub(since) > GRACE_NS { since } else { now }
+        self.pulse.since_ns(Clock::get().now())
+    }
+
+    fn unreachable(&self) -> Option<String> {
+        self.pulse.is_gone(Clock::get().now()).then(|| GONE.to_owned())
+    }
+
+    fn heard_ns(&self, agent: usize) -> u64 {
+        self.heard.get(agent).map_or(0, |heard| heard.load(Ordering::Relaxed))
     }
 }
 
@@ -141,11 +137,11 @@ fn work(
         // Its connection is its own: what happens to it says nothing about the other.
         let (events, mut ends) = unbounded_channel();
         let both = async {
-            let observer = connect(&bundles.1, DISCONNECTED.to_owned(), &events).await?;
-            Ok((observer, connect(&bundles.0, from(">"), inputs).await?))
+            let observer = connect(&bundles.1, DISCONNECTED.to_owned(), PULSE, &events).await?;
+            Ok((observer, connect(&bundles.0, from(">"), PING, inputs).await?))
         };
         match both.await {
-            Ok((_observer, client)) => {
+            Ok((observer, client)) => {
                 let inputs = inputs.clone();
                 tokio::spawn(async move {
                     while let Some(event) = ends.recv().await {
@@ -154,9 +150,9 @@ fn work(
                         }
                     }
                 });
-                desk.reach.set(true);
+                desk.pulse.connected(Clock::get().now(), true);
                 let _ = opened.send(Ok(()));
-                desk.serve(&client, waiting).await;
+                desk.serve((&client, &observer), waiting).await;
                 let _ = tokio::time::timeout(TICK * 20, client.flush()).await;
             }
             Err(error) => {
@@ -191,7 +187,8 @@ struct Desk {
     peers: Vec<Peer>,
     by_subject: HashMap<String, usize>,
     arrivals: Sender<Arrived>,
-    reach: Arc<Reach>,
+    pulse: Arc<Pulse>,
+    heard: Arc<[AtomicU64]>,
     /// When the last messages have to be sent.
     finish_ns: Option<u64>,
 }
@@ -201,7 +198,7 @@ impl Desk {
         site: &Site,
         hosts: &[String],
         arrivals: Sender<Arrived>,
-        reach: Arc<Reach>,
+        (pulse, heard): (Arc<Pulse>, Arc<[AtomicU64]>),
     ) -> Result<Self, NatsError> {
         let random = || getrandom::u64().map_err(|e| NatsError::Certificates(e.to_string()));
         let (sender, session) = (random()?, random()?);
@@ -220,11 +217,18 @@ impl Desk {
         };
         let by_subject = hosts.iter().enumerate().map(|(at, host)| (from(host), at)).collect();
         let peers = hosts.iter().map(peer).collect();
-        Ok(Self { peers, by_subject, arrivals, reach, finish_ns: None })
+        Ok(Self { peers, by_subject, arrivals, pulse, heard, finish_ns: None })
     }
 
-    async fn serve(&mut self, client: &Client, mut inputs: UnboundedReceiver<Input<Command>>) {
+    async fn serve(
+        &mut self,
+        (client, observer): (&Client, &Client),
+        mut inputs: UnboundedReceiver<Input<Command>>,
+    ) {
+        let bytes = [client, observer].map(Client::statistics);
         while !self.is_finished() {
+            let came = bytes.iter().map(|bytes| bytes.in_bytes.load(Ordering::Relaxed)).sum();
+            self.pulse.look(Clock::get().now(), came);
             if let Ok(Some(input)) = tokio::time::timeout(TICK, inputs.recv()).await {
                 self.take(input);
             }
@@ -232,7 +236,7 @@ impl Desk {
                 self.take(input);
             }
             // What is sent without a connection waits in the client, and is sent twice.
-            if self.reach.is_there.load(Ordering::Relaxed) {
+            if self.pulse.is_connected() {
                 self.send(client).await;
             }
         }
@@ -282,10 +286,10 @@ impl Desk {
             }
             Input::Connected(is_there) => {
                 // The first connection is reported, too, some time after it was made.
-                if self.reach.is_there.load(Ordering::Relaxed) == is_there {
+                if self.pulse.is_connected() == is_there {
                     return;
                 }
-                self.reach.set(is_there);
+                self.pulse.connected(now, is_there);
                 if is_there {
                     self.peers.iter_mut().for_each(|peer| peer.link.reconnected());
                 }
@@ -313,6 +317,9 @@ impl Desk {
         let Some(peer) = self.peers.get_mut(at) else { return };
         if frame.session != peer.link.session() || peer.is_gone {
             return;
+        }
+        if let (Kind::Data(_), Some(heard)) = (frame.kind, self.heard.get(at)) {
+            heard.store(now, Ordering::Relaxed);
         }
         match frame.kind {
             Kind::Busy => {
@@ -354,10 +361,6 @@ impl Desk {
             arrivals.push(parse(line).map_err(|error| error.to_string()));
         }
         peer.line.drain(..begin);
-        if arrivals.is_empty() {
-            // A part of a long message: its host is alive.
-            arrivals.push(Ok(ToCoordinator::Heartbeat));
-        }
         if peer.line.len() as u64 > MESSAGE_BYTES {
             arrivals.push(Err("a message is longer than 64 MiB".to_owned()));
         }

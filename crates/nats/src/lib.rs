@@ -14,6 +14,7 @@
 //! | `server` | nats-server as a process |
 //! | `link` | bytes over a network that loses messages; without network and clock |
 //! | `connection` | one connection to the server |
+//! | `pulse` | whether the server answers, and so whether silence is that of hosts |
 //! | `coordinator`, `agent` | the two ends |
 //!
 //! What is said over it is in `fleet`, and what an agent does in `hosts`.
@@ -34,6 +35,8 @@ mod files;
 mod link;
 #[cfg(feature = "client")]
 mod names;
+#[cfg(feature = "client")]
+mod pulse;
 #[cfg(feature = "client")]
 mod server;
 #[cfg(feature = "client")]

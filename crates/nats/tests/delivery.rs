@@ -247,3 +247,45 @@ fn a_host_or_a_server_that_is_not_there_is_named() {
     let absent = open(&fleet, "a");
     assert!(absent.contains("cannot reach the server at 127.0.0.1"), "{absent}");
 }
+
+/// Next to other programs, the server did not get to work for 2.6 s. No host was heard meanwhile,
+/// and a fleet lost all of its hosts at once. Their silence is not theirs until the server answers.
+#[test]
+#[cfg(target_os = "linux")]
+fn hosts_are_not_silent_while_the_server_is_frozen() {
+    if !is_possible("hosts_are_not_silent_while_the_server_is_frozen") {
+        return;
+    }
+    let fleet = Fleet::new(&["a"]);
+    let _agent = Agent::start(fleet.file("a.creds"), answer);
+    let mut transport = SiteTransport::open(&fleet.path(), &["a".to_owned()]).unwrap();
+    let pong = |transport: &mut SiteTransport, number| {
+        transport.send(0, &ToAgent::Ping { number });
+        loop {
+            match next(transport).1 {
+                Arrival::Message(message) => {
+                    if matches!(*message, ToCoordinator::Pong { .. }) {
+                        return;
+                    }
+                }
+                Arrival::Gone(why) => panic!("{why}"),
+            }
+        }
+    };
+    pong(&mut transport, 0);
+    let (before, began) = (transport.now_ns(), Instant::now());
+    fleet.signal("-STOP");
+    wait("the server is missed", || transport.reachable_since_ns() > before);
+    fleet.signal("-CONT");
+    let frozen = began.elapsed();
+    // As long as it does not answer, this is always now.
+    wait("the server answers", || {
+        let since = transport.reachable_since_ns();
+        thread::sleep(Duration::from_millis(60));
+        transport.reachable_since_ns() == since
+    });
+    // An agent that waited for longer has connected again, which a coordinator takes for its end.
+    if frozen < Duration::from_secs(4) {
+        pong(&mut transport, 1);
+    }
+}

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use results::Document;
+use results::{Document, Measurement};
 use serde_json::Value;
 use workload::{Stream, Workload};
 
@@ -213,7 +213,11 @@ struct Secrets {
 
 impl Secrets {
     fn collect(&mut self, document: &Document) {
-        let measurements = document.measurements();
+        // Also what each host of a fleet measured at a point.
+        let all = document.measurements().into_iter();
+        let measurements: Vec<&Measurement> = all
+            .flat_map(|m| std::iter::once(m).chain(m.hosts.iter().map(|host| &host.measurement)))
+            .collect();
         let environments = measurements.iter().map(|m| &m.environment);
         for environment in [document.environment()].into_iter().chain(environments) {
             if let Some(host) = &environment.host {
@@ -226,6 +230,12 @@ impl Secrets {
         }
         for m in measurements {
             self.workload(&m.workload);
+            m.targets.iter().for_each(|t| self.path("target", &t.path.to_string_lossy()));
+            m.errors.iter().for_each(|e| self.path("target", &e.path.to_string_lossy()));
+            m.hosts.iter().for_each(|host| self.host(&host.name));
+        }
+        if let Document::Assessment(a) = document {
+            a.hosts.iter().for_each(|host| self.host(&host.name));
         }
         if let Document::Durability(check) = document {
             self.host(&check.conclusion.host);

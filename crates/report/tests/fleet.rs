@@ -1,10 +1,13 @@
 //! What a report says of many hosts.
 
 use results::{
-    Document, Experiment, Fleet, FleetHost, FleetJob, FleetJobHost, FleetMerged, FleetVerdict,
-    FleetWindow, Histogram, HostMeasurement, Latency, OnLoss, Scale, ScaleUnit, Statistics,
+    AssessedHost, Document, Experiment, Fleet, FleetHost, FleetJob, FleetJobHost, FleetMerged,
+    FleetVerdict, FleetWindow, Histogram, HostMeasurement, Latency, Measurement, OnLoss, Scale,
+    ScaleUnit, Statistics, Status,
 };
 use workload::{Stream, Target, Workload};
+
+mod sample;
 
 fn statistics() -> Statistics {
     let mut histogram = Histogram::new();
@@ -160,19 +163,20 @@ fn names_in_the_results_of_hosts_are_taken_out() {
     assert!(text.contains("\"overall\":\"incomplete\""), "{text}");
 }
 
-/// What each host measured at every point is in every format for people, and in JSON.
-#[test]
-fn points_of_several_hosts_show_each_of_them() {
+/// A point of a search over two hosts with 4,111 and 3,012 IOPS; and the same load of one host.
+fn points() -> [Measurement; 2] {
     let load =
         Workload::single(Target { path: "a:/data".into(), size_bytes: None }, Stream::default());
     let own = |iops| {
-        let mut own = testing::measurement("own", load.clone());
+        let path = "/vol/gamma7".into();
+        let load = Workload::single(Target { path, size_bytes: None }, Stream::default());
+        let mut own = testing::measurement("own", load);
         own.total.iops = iops;
         own
     };
     let mut point = testing::measurement("p", load.clone());
     point.total.iops = 7_123.0;
-    let hosts = [("db1", 4_111.0), ("db2", 3_012.0)];
+    let hosts = [("alpha7", 4_111.0), ("beta7", 3_012.0)];
     point.hosts = hosts
         .map(|(name, iops)| HostMeasurement {
             name: name.to_owned(),
@@ -181,21 +185,62 @@ fn points_of_several_hosts_show_each_of_them() {
             measurement: own(iops),
         })
         .into();
-    let alone = testing::measurement("alone", load);
-    let of = |point| {
-        let (alone, together) = (Vec::new(), Vec::new());
-        let scale = Scale { unit: ScaleUnit::Iops, alone, doubled: None, together, scaling: None };
-        let experiment = testing::experiment("s", "2026-11-25T12:00:00Z", scale);
-        let document =
-            Document::Scale(Box::new(Experiment { measurements: vec![point], ..experiment }));
-        report::build(&[document])
-    };
-    let (of_hosts, of_one) = (of(point), of(alone));
-    for host in ["db1", "db2"] {
+    [point, testing::measurement("alone", load)]
+}
+
+fn searched(point: Measurement) -> Document {
+    let (alone, together) = (Vec::new(), Vec::new());
+    let scale = Scale { unit: ScaleUnit::Iops, alone, doubled: None, together, scaling: None };
+    let experiment = testing::experiment("s", "2026-11-25T12:00:00Z", scale);
+    Document::Scale(Box::new(Experiment { measurements: vec![point], ..experiment }))
+}
+
+/// What each host measured at every point is in every format for people, and in JSON.
+#[test]
+fn points_of_several_hosts_show_each_of_them() {
+    let [of_hosts, of_one] = points().map(|point| report::build(&[searched(point)]));
+    for host in ["alpha7", "beta7"] {
         assert!(report::html::page(&of_hosts).unwrap().contains(host));
         let rows = report::markdown::text(&of_hosts);
         let row = rows.lines().find(|line| line.contains(&format!("| {host} |")));
         assert!(row.is_some_and(|row| row.contains("111") || row.contains("012")), "{rows}");
         assert!(!report::markdown::text(&of_one).contains(host));
+    }
+}
+
+/// A spreadsheet has the figures of each host, too: rows after that of all, named in the last
+/// column.
+#[test]
+fn the_table_of_loads_has_a_row_for_each_host() {
+    let text = report::csv::text(&report::build(&points().map(searched)));
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    let column = |key: &str| rows[0].iter().position(|name| *name == key).unwrap();
+    let (iops, of_host) = (column("iops"), column("of_host"));
+    assert_eq!(of_host, rows[0].len() - 1, "columns come at the end");
+    let shown: Vec<(&str, &str)> = rows[1..].iter().map(|row| (row[of_host], row[iops])).collect();
+    assert_eq!(shown[..3], [("", "7123"), ("alpha7", "4111"), ("beta7", "3012")], "{text}");
+    assert_eq!((shown.len(), shown[3].0), (4, ""));
+}
+
+/// An assessment of several hosts together names each with its target, also in the command that
+/// assesses them again; the vendor's copy names none.
+#[test]
+fn hosts_that_were_assessed_together_are_listed() {
+    let mut found = sample::assessment();
+    let host = |name: &str| AssessedHost { name: name.to_owned(), target: "/vol/gamma7".into() };
+    found.hosts = ["alpha7", "beta7"].map(host).into();
+    found.target = "/vol/{host}".into();
+    found.patterns[0].measurement.hosts.clone_from(&points()[0].hosts);
+    found.status = Status::Interrupted;
+    let mut documents = vec![Document::Assessment(Box::new(found))];
+    assert_eq!(documents[0].targets()[1].to_str(), Some("beta7:/vol/gamma7"));
+    let text = report::markdown::text(&report::build(&documents));
+    for words in ["| beta7 | /vol/gamma7 |", "fleet assess --ssh alpha7,beta7 --together --size "] {
+        assert!(text.contains(words), "no `{words}` in {text}");
+    }
+    report::redact::redact(&mut documents).unwrap();
+    let text = serde_json::to_string(&documents[0]).unwrap();
+    for name in ["alpha7", "beta7", "gamma7"] {
+        assert!(!text.contains(name), "`{name}` in {text}");
     }
 }

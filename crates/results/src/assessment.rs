@@ -20,6 +20,23 @@ use crate::verdict::{Database, Verdict};
 /// The schema name that every assessment carries.
 pub const ASSESSMENT_SCHEMA: &str = "iosonde.assessment/1";
 
+/// A host of a fleet, and what was assessed there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AssessedHost {
+    /// The name by which the coordinator called the host.
+    pub name: String,
+    /// The target on that host.
+    pub target: PathBuf,
+}
+
+impl AssessedHost {
+    /// The target as measurements of many hosts have it: `host:/path`.
+    #[must_use]
+    pub fn place(&self) -> PathBuf {
+        format!("{}:{}", self.name, self.target.display()).into()
+    }
+}
+
 /// What a storage system can do, and whether it is fit for a database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Assessment {
@@ -45,8 +62,13 @@ pub struct Assessment {
     pub database: Database,
     /// How long each load was measured.
     pub pace: Pace,
-    /// The target that was assessed, as the user named it.
+    /// The target that was assessed, as the user named it. Where several hosts were assessed
+    /// together, `{host}` in it stands for the name of each.
     pub target: PathBuf,
+    /// The hosts that were assessed together, each with its target, in the order in which they were
+    /// named. Absent if one host was assessed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<AssessedHost>,
     /// Size of the test file, or of the used part of a device.
     pub file_bytes: u64,
     /// Why the test file has this size, in a sentence.

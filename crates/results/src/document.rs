@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::assessment::{ASSESSMENT_SCHEMA, Assessment};
+use crate::assessment::{ASSESSMENT_SCHEMA, AssessedHost, Assessment};
 use crate::experiment::{Conclusion, Experiment};
 pub use crate::kinds::Document;
 use crate::kinds::KINDS;
@@ -360,7 +360,10 @@ impl Body for Assessment {
     }
 
     fn targets(&self) -> Vec<PathBuf> {
-        vec![self.target.clone()]
+        match self.hosts.as_slice() {
+            [] => vec![self.target.clone()],
+            hosts => hosts.iter().map(AssessedHost::place).collect(),
+        }
     }
 
     fn title(&self) -> String {
@@ -405,7 +408,8 @@ impl Body for Assessment {
         let first = patterns.chain(ramps).chain(offered).chain(repeats);
         let measured = first.chain(beside).chain(mixed).flat_map(Body::paths_mut);
         let traces = self.captured.iter_mut().map(|captured| &mut captured.part.trace);
-        std::iter::once(&mut self.target).chain(traces).chain(measured).collect()
+        let hosts = self.hosts.iter_mut().map(|host| &mut host.target);
+        std::iter::once(&mut self.target).chain(hosts).chain(traces).chain(measured).collect()
     }
 }
 

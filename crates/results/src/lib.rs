@@ -39,8 +39,8 @@ mod trend;
 mod validation;
 
 pub use assessment::{
-    ASSESSMENT_SCHEMA, Assessment, BesideLoad, MixedLoads, OfferedLoad, Pace, PatternResult, Ramp,
-    Repeats,
+    ASSESSMENT_SCHEMA, AssessedHost, Assessment, BesideLoad, MixedLoads, OfferedLoad, Pace,
+    PatternResult, Ramp, Repeats,
 };
 pub use capture::{
     Capture, CaptureEnding, CapturedBursts, CapturedCache, CapturedDepth, CapturedDevice,

@@ -38,6 +38,9 @@ use crate::reach::of_nats;
 /// The agent looks at its clock this often.
 const TICK: Duration = Duration::from_millis(100);
 
+/// The clock is looked at after so many inputs, however many there are.
+const AT_ONCE: usize = 1024;
+
 /// What the user of a host says when the agent is started.
 #[derive(Debug, Clone)]
 pub struct AgentOptions {
@@ -173,19 +176,28 @@ impl Server {
     fn serve(mut self, inputs: &Receiver<Input>, stop: &AtomicBool) {
         self.hello();
         while !self.leaving || self.load.is_some() {
-            if let Ok(input) = inputs.recv_timeout(TICK) {
-                let actions = self.take(input);
-                self.act(actions);
-            }
-            let now = Clock::get().now();
-            let actions = self.agent.tick(now);
-            self.act(actions);
-            self.outbox.at_work(now);
+            self.turn_over(inputs, TICK, &|| Clock::get().now());
             if stop.load(Ordering::Relaxed) && !self.leaving {
                 self.leave("a signal");
             }
         }
         self.outbox.close();
+    }
+
+    /// Takes everything that waits, and looks at the clock then: where the disk held this thread up
+    /// for seconds, what the coordinator said meanwhile is here.
+    fn turn_over(&mut self, inputs: &Receiver<Input>, wait: Duration, clock: &dyn Fn() -> u64) {
+        let mut next = inputs.recv_timeout(wait).ok();
+        for _ in 0..AT_ONCE {
+            let Some(input) = next else { break };
+            let actions = self.take(input);
+            self.act(actions);
+            next = inputs.try_recv().ok();
+        }
+        let now = clock();
+        let actions = self.agent.tick(now);
+        self.act(actions);
+        self.outbox.at_work(now);
     }
 
     fn hello(&self) {
@@ -368,4 +380,66 @@ fn usual_audit() -> Result<PathBuf, HistoryError> {
         Place::File(path) => path.with_file_name("agent.log"),
         Place::Postgres(_) => PathBuf::from("agent.log"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// An agent whose load runs, and which heard its coordinator long ago.
+    fn held_up(audit: &Path) -> Server {
+        let (sender, _) = channel();
+        let mut agent = Agent::new(0);
+        let (protocol, run) = (PROTOCOL.to_owned(), "r".to_owned());
+        let (host, plan) = ("a".to_owned(), Box::default());
+        let (keep, hold) = (false, false);
+        agent.hear(0, ToAgent::Prepare { protocol, run: run.clone(), host, keep, hold, plan });
+        agent.ready(Box::default());
+        agent.hear(0, ToAgent::Arm { run: run.clone(), start_ns: 1 });
+        let confirmed = agent.hear(0, ToAgent::Confirm { run: run.clone() });
+        assert_eq!(confirmed, [Action::Start(1)]);
+        Server {
+            agent,
+            outbox: Outbox::new(std::io::sink()),
+            options: AgentOptions {
+                allowed: Allowed::default(),
+                audit: None,
+                from: None,
+                recording: None,
+            },
+            audit: Audit::open(audit, None).unwrap(),
+            sender,
+            held: Held::default(),
+            turn: Turn::beside(audit),
+            keepsake: Keepsake::beside(audit),
+            run,
+            load: None,
+            events: 0,
+            warmup_ns: 0,
+            measured: false,
+            leaving: false,
+        }
+    }
+
+    /// A busy disk held the agent up while it noted a command. It then took one event, looked at
+    /// the clock, and stopped its load, though the coordinator's signs of life were next.
+    #[test]
+    fn what_came_while_the_disk_was_busy_is_heard_before_silence_is_judged() {
+        let place = tempfile::tempdir().unwrap();
+        let audit = place.path().join("agent.log");
+        let stops = || fs::read_to_string(&audit).unwrap().contains("command=stop");
+        let (waiting, inputs) = channel();
+        let mut server = held_up(&audit);
+        let event = || Input::Event(Box::new(Event::Notice { text: "busy".to_owned() }));
+        waiting.send(event()).unwrap();
+        waiting.send(Input::Message(9_000_000_000, ToAgent::Heartbeat)).unwrap();
+        server.turn_over(&inputs, Duration::ZERO, &|| 10_000_000_000);
+        assert!(!stops());
+        // Without a sign of life, it stops.
+        let mut server = held_up(&audit);
+        waiting.send(event()).unwrap();
+        server.turn_over(&inputs, Duration::ZERO, &|| 10_000_000_000);
+        assert!(stops());
+    }
 }

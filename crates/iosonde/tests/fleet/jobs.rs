@@ -124,7 +124,8 @@ fn all_hosts_together_are_assessed_as_one() {
     let (document, code) = running.end();
     assert_eq!((code, &document["status"]), (130, &json!("interrupted")));
     assert_eq!(document["schema"], "iosonde.assessment/1");
-    assert_eq!(document["target"], "a:/x, b:/x");
+    let hosts = json!([{ "name": "a", "target": "/x" }, { "name": "b", "target": "/x" }]);
+    assert_eq!((&document["target"], &document["hosts"]), (&json!("/x"), &hosts));
     assert!(!document["verdicts"].as_array().unwrap().is_empty());
     let points = document["ramps"][0]["points"].as_array().unwrap();
     assert!(!points.is_empty(), "{document}");

@@ -96,6 +96,20 @@ impl Fleet {
         self.server = Some(Server { stop, thread });
     }
 
+    /// Sends a signal to the server's process, which works in the directory of the site.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn signal(&self, name: &str) {
+        let site = std::fs::canonicalize(self.path()).unwrap();
+        let mut all = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+        let is_it = |process: &PathBuf| {
+            std::fs::read_link(process.join("cwd")).is_ok_and(|directory| directory == site)
+        };
+        let process = all.find(is_it).unwrap();
+        let status =
+            std::process::Command::new("kill").arg(name).arg(process.file_name().unwrap()).status();
+        assert!(status.unwrap().success());
+    }
+
     /// Kills the server: it has no time for anything.
     pub(crate) fn kill(&mut self) {
         if let Some(server) = self.server.take() {

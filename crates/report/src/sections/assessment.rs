@@ -3,7 +3,7 @@
 use results::alignment::Alignment;
 use results::honesty::{Honesty, Sign};
 use results::verdict::Verdict;
-use results::{Assessment, Document, Environment, Measurement, Pace, Ramp};
+use results::{AssessedHost, Assessment, Document, Environment, Measurement, Pace, Ramp};
 use workload::show_number;
 
 use super::caption::{self, Caption};
@@ -32,7 +32,7 @@ pub(super) fn sections(a: &Assessment) -> Vec<Section> {
         full_section(section(
             "tested",
             say!("heading-what-was-tested"),
-            vec![Block::Facts(summary(a))],
+            std::iter::once(Block::Facts(summary(a))).chain(hosts(a).map(Block::Table)).collect(),
         )),
         full_section(section("saturation", say!("heading-saturation"), saturation(a))),
         sides::of(a),
@@ -215,6 +215,18 @@ fn summary(a: &Assessment) -> Vec<Fact> {
     let first = first.or_else(|| a.ramps.iter().find_map(|r| r.points.first()));
     facts.extend(first.map(tested::how).unwrap_or_default());
     facts
+}
+
+/// Hosts that were assessed together, each with its target.
+fn hosts(a: &Assessment) -> Option<Table> {
+    let columns = vec![
+        column("host", say!("label-host"), Unit::Text),
+        column("target", say!("label-target"), Unit::Text),
+    ];
+    let row =
+        |host: &AssessedHost| vec![text(words::clean(&host.name)), text(words::path(&host.target))];
+    let rows = a.hosts.iter().map(row).collect();
+    table("assessed-hosts", say!("fleet-heading-hosts"), "", columns, rows)
 }
 
 /// All ramps in short, then each ramp.

@@ -168,7 +168,6 @@ fn bottleneck(a: &Assessment) -> Option<String> {
 
 /// The one thing to do next, the most urgent first.
 fn next_step(a: &Assessment, is_unsure: bool) -> String {
-    let target = shell_word(&words::path(&a.target));
     let first = a.patterns.first().map(|p| &p.measurement.workload);
     let is_real = first.is_some_and(|workload| !workload.engine.is_artificial());
     let memory = a.environment.host.as_ref().map_or(0, |host| host.memory_bytes);
@@ -180,15 +179,17 @@ fn next_step(a: &Assessment, is_unsure: bool) -> String {
         )
     });
     if a.status != Status::Complete {
-        return say!("glance-next-complete", command = format!("iosonde assess {target}"));
+        return say!("glance-next-complete", command = again(a, ""));
     }
     if doubtful {
+        let target = a.hosts.first().map_or(&a.target, |host| &host.target);
+        let target = shell_word(&words::path(target));
         let command = format!("iosonde validate --durability --witness HOST {target}");
         return say!("glance-next-durability", command = command);
     }
     if is_real && a.file_bytes < fair {
         let gib = fair.div_ceil(1 << 30);
-        let command = format!("iosonde assess --size {gib}G {target}");
+        let command = again(a, &format!("--size {gib}G "));
         return say!("glance-next-larger-file", command = command);
     }
     let pace = match (a.pace, is_unsure) {
@@ -198,7 +199,7 @@ fn next_step(a: &Assessment, is_unsure: bool) -> String {
         _ => None,
     };
     if let Some(pace) = pace {
-        let command = format!("iosonde assess --pace {pace} {target}");
+        let command = again(a, &format!("--pace {pace} "));
         if a.pace == Pace::Glance {
             say!("glance-next-verdicts", command = command)
         } else {
@@ -208,6 +209,17 @@ fn next_step(a: &Assessment, is_unsure: bool) -> String {
         let id = shell_word(&words::clean(&a.id));
         say!("glance-next-baseline", command = format!("iosonde history tag {id} baseline"))
     }
+}
+
+/// The command that assesses the same again, with these flags.
+fn again(a: &Assessment, flags: &str) -> String {
+    let target = shell_word(&words::path(&a.target));
+    if a.hosts.is_empty() {
+        return format!("iosonde assess {flags}{target}");
+    }
+    let names: Vec<String> = a.hosts.iter().map(|host| words::clean(&host.name)).collect();
+    let (names, mib) = (shell_word(&names.join(",")), (a.file_bytes >> 20) / names.len() as u64);
+    format!("iosonde fleet assess --ssh {names} --together --size {mib}M {flags}{target}")
 }
 
 /// A word that a shell takes as it is; paths of Windows as both of its shells take them.

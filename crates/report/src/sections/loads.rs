@@ -97,10 +97,22 @@ pub(crate) fn figures() -> impl Iterator<Item = &'static FigureField> {
     FIRST.iter().filter_map(|key| figure(key)).chain(FIGURES.iter().filter(later))
 }
 
-/// One row per measurement of a document, with a cell for each of [`figures`].
-pub(crate) fn rows(document: &Document) -> Vec<Vec<Cell>> {
+/// One row per measurement of a document, with a cell for each of [`figures`] and an empty one. A
+/// measurement of several hosts is followed by a row for each of them, whose last cell names it.
+pub(crate) fn records(document: &Document) -> Vec<Vec<Cell>> {
     let measurements = document.measurements();
-    measurements.iter().zip(0..).map(|(m, cell)| row(document, cell, m)).collect()
+    let of = |(m, cell): (&&Measurement, u32)| {
+        let all = (row(document, cell, m), Cell::Empty);
+        let own = m.hosts.iter().map(move |host| {
+            (row(document, cell, &host.measurement), text(words::clean(&host.name)))
+        });
+        let rows: Vec<_> = std::iter::once(all).chain(own).collect();
+        rows.into_iter().map(|(mut row, of_host)| {
+            row.push(of_host);
+            row
+        })
+    };
+    measurements.iter().zip(0..).flat_map(of).collect()
 }
 
 fn row(document: &Document, cell: u32, m: &Measurement) -> Vec<Cell> {

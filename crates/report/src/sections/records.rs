@@ -81,15 +81,17 @@ pub(super) fn of(document: &Document) -> Table {
         Document::Validation(e) => (named(&VALIDATION), of_validation(e)),
         Document::Durability(e) => (named(&DURABILITY), vec![of_durability(e)]),
         Document::FleetJob(e) => (fleet_job::record_columns(), fleet_job::records(e)),
-        document => (columns_of_loads(), loads::rows(document)),
+        document => (columns_of_loads(), loads::records(document)),
     };
     let [key, title] = ["records", "Records"].map(str::to_owned);
     Table { key, title, caption: String::new(), columns, rows }
 }
 
-/// The columns of results that have loads.
+/// The columns of results that have loads. The last names the host where a row is of one host of
+/// several that were measured together.
 pub(crate) fn columns_of_loads() -> Vec<Column> {
-    loads::figures().map(Column::of).collect()
+    let of_host = Column::new("of_host", "of_host", Unit::Text);
+    loads::figures().map(Column::of).chain([of_host]).collect()
 }
 
 /// What the tables of records begin with.

@@ -363,6 +363,7 @@ pub(crate) fn assessment() -> Assessment {
         database: Database::Generic,
         pace: Pace::Normal,
         target: PathBuf::from("/data/pg"),
+        hosts: Vec::new(),
         file_bytes: FILE_BYTES,
         file_size_reason: "four times the largest cache that was found, within the free space"
             .to_owned(),

@@ -177,10 +177,9 @@ fn on_lab(
         status: lab.status(),
         database: options.database,
         pace: options.pace,
-        target: match lab.targets().as_slice() {
-            [one] => one.clone(),
-            _ => PathBuf::from(&place.targets),
-        },
+        target: options.target.clone(),
+        // The bench knows which they are.
+        hosts: Vec::new(),
         file_bytes: lab.facts().iter().map(|facts| facts.size_bytes).sum(),
         file_size_reason: chosen.reason.clone(),
         environment: lab.environment().clone(),

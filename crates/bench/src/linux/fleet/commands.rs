@@ -21,20 +21,21 @@ const MOST: Duration = Duration::from_secs(60);
 const LOAD: [&str; 6] = ["--size", "16M", "--warmup", "0", "--seconds", "0.5"];
 
 /// The hosts, the way to them, and what they share.
-struct Fleet<'a> {
-    iosonde: &'a Path,
-    place: &'a Place,
-    network: &'a Network,
+pub(super) struct Fleet<'a> {
+    pub(super) iosonde: &'a Path,
+    pub(super) place: &'a Place,
+    pub(super) network: &'a Network,
     /// The shared directory.
-    shared: String,
+    pub(super) shared: String,
     /// Over NATS.
-    site: Option<Site>,
+    pub(super) site: Option<Site>,
 }
 
 /// A server, and the agents that are connected to it.
-struct Site {
+pub(super) struct Site {
     server: Child,
-    agents: Vec<Child>,
+    port: u16,
+    pub(super) agents: Vec<Child>,
 }
 
 impl Drop for Site {
@@ -115,11 +116,11 @@ const COMMANDS: &[(&str, Try)] = &[
 
 impl Fleet<'_> {
     /// A file of each host on what they share.
-    fn own_file(&self) -> String {
+    pub(super) fn own_file(&self) -> String {
         format!("{}/{{host}}.test", self.shared)
     }
 
-    fn command(&self, words: &[&str]) -> Command {
+    pub(super) fn command(&self, words: &[&str]) -> Command {
         let Some(_) = &self.site else {
             return namespaces::command(
                 (self.network, self.place, self.iosonde),
@@ -133,7 +134,7 @@ impl Fleet<'_> {
     }
 
     /// A server on this machine, and an agent in each namespace.
-    fn open_site(&self) -> Result<Site, Error> {
+    pub(super) fn open_site(&self) -> Result<Site, Error> {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let site = self.place.path().join("site");
         let mut init = self.place.command();
@@ -146,19 +147,31 @@ impl Fleet<'_> {
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
         }
-        let mut site = Site { server: self.place.server(port)?, agents: Vec::new() };
+        let mut site = Site { server: self.place.server(port)?, port, agents: Vec::new() };
         for host in 1..=HOSTS {
             site.agents.push(self.agent(host)?);
         }
-        let joined = |host: usize| {
-            let log = fs::read_to_string(self.place.path().join(format!("h{host}.log")));
-            log.is_ok_and(|text| text.contains("connected to"))
-        };
-        wait("the agents join", MOST, || (1..=HOSTS).all(joined))?;
+        (1..=HOSTS).try_for_each(|host| self.wait_for(host))?;
         Ok(site)
     }
 
-    fn agent(&self, host: usize) -> Result<Child, Error> {
+    /// Waits until an agent that was started is there.
+    pub(super) fn wait_for(&self, host: usize) -> Result<(), Error> {
+        let log = self.place.path().join(format!("h{host}.log"));
+        let joined = || fs::read_to_string(&log).is_ok_and(|text| text.contains("connected to"));
+        wait("the agent joins", MOST, joined).map(drop)
+    }
+
+    /// The server ends, and another takes its place.
+    pub(super) fn restart_server(&mut self) -> Result<(), Error> {
+        let site = self.site.as_mut().ok_or("there is no server")?;
+        signal(&site.server.id().to_string(), "-TERM")?;
+        site.server.wait()?;
+        site.server = self.place.server(site.port)?;
+        Ok(())
+    }
+
+    pub(super) fn agent(&self, host: usize) -> Result<Child, Error> {
         let home = self.place.path();
         let mut agent = self.network.on(host);
         agent.arg(self.iosonde).args(["agent", "--allow", &self.shared, "--join"]);
@@ -169,7 +182,7 @@ impl Fleet<'_> {
         Ok(agent.stdout(Stdio::null()).stderr(log).spawn()?)
     }
 
-    fn document(&self, words: &[&str], more: &[&str]) -> Result<Value, Error> {
+    pub(super) fn document(&self, words: &[&str], more: &[&str]) -> Result<Value, Error> {
         let output = self.command(words).args(more).args(["--json"]).output()?;
         serde_json::from_slice(&output.stdout)
             .map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned().into())
@@ -211,7 +224,7 @@ impl Fleet<'_> {
     }
 }
 
-fn list<'v>(value: &'v Value, at: &str) -> &'v [Value] {
+pub(super) fn list<'v>(value: &'v Value, at: &str) -> &'v [Value] {
     value.pointer(at).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
@@ -219,10 +232,17 @@ fn text<'v>(value: &'v Value, field: &str) -> &'v str {
     value[field].as_str().unwrap_or_default()
 }
 
-/// Why hosts have no result.
+/// Why hosts have no result, or none that is complete.
 fn lost(document: &Value) -> Vec<String> {
-    let hosts = list(document, "/conclusion/hosts").iter();
-    hosts.filter_map(|host| Some(host["lost"].as_str()?.to_owned())).collect()
+    let why = |host: &Value| {
+        let (own, name) = (&host["document"], text(host, "name"));
+        match (host["lost"].as_str(), text(own, "status")) {
+            (Some(reason), _) => Some(format!("{name}: {reason}")),
+            (None, "complete") => None,
+            (None, status) => Some(format!("{name}: {status}, {}", own["warnings"])),
+        }
+    };
+    list(document, "/conclusion/hosts").iter().filter_map(why).collect()
 }
 
 fn is_complete(document: &Value) -> bool {

@@ -9,6 +9,7 @@ mod promises;
 mod rules;
 mod simulated;
 mod soak;
+mod spaces;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -62,6 +63,8 @@ enum Way {
     Nats,
     /// Interfaces of network namespaces, which go down and up, over sshd
     Links,
+    /// Eight network namespaces that share a file system, over a NATS server
+    Spaces,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -101,6 +104,7 @@ pub(super) fn run(
             Part::Namespaces => namespaces::run(&iosonde()?, args.starts)?,
             Part::Commands => commands::run(&iosonde()?, args.over)?,
             Part::Soak if args.over == Way::Links => links::run(&iosonde()?, args)?,
+            Part::Soak if args.over == Way::Spaces => spaces::run(&iosonde()?, args)?,
             Part::Soak => soak::run(&iosonde()?, args)?,
         };
         let _ = writeln!(text, "{table}");

@@ -187,9 +187,16 @@ impl Place {
 
     /// When each agent noted the end of a run.
     pub(super) fn ends(&self) -> Vec<SystemTime> {
+        self.ends_of("")
+    }
+
+    /// When the agent that is this process noted the end of a run; any process where it is empty.
+    pub(super) fn ends_of(&self, pid: &str) -> Vec<SystemTime> {
         let log = self.path().join("data/iosonde/agent.log");
         let text = fs::read_to_string(log).unwrap_or_default();
-        let ends = text.lines().filter(|line| line.contains(" command=end "));
+        let of = if pid.is_empty() { String::new() } else { format!(" process={pid} ") };
+        let is_it = |line: &&str| line.contains(" command=end ") && line.contains(&of);
+        let ends = text.lines().filter(is_it);
         let moment = |line: &str| line.split(' ').next()?.parse::<Timestamp>().ok();
         ends.filter_map(moment).map(SystemTime::from).collect()
     }
