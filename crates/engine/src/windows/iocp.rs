@@ -3,7 +3,7 @@
 
 use std::io;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
-use std::sync::Once;
+use std::sync::{Arc, Once};
 
 use windows_sys::Win32::Foundation::{
     GetLastError, HANDLE, INVALID_HANDLE_VALUE, RtlNtStatusToDosError, WAIT_IO_COMPLETION,
@@ -25,6 +25,7 @@ use crate::buffers::{BufferPlan, Buffers};
 use crate::clock::Clock;
 use crate::drive::sleep_until;
 use crate::error::DEVICE_FAILED;
+use crate::late::LateWaits;
 use crate::queue::{Finished, Op, Queue, Request};
 use crate::windows_outcome::{Started, finished, started, wait_ms};
 use crate::windows_pieces::{ELEMENT_BYTES, has_elements, is_in_pieces};
@@ -180,6 +181,11 @@ impl IocpQueue {
     pub(super) fn features(&self) -> Vec<String> {
         let waits = if self.timer.is_some() { "high-resolution timer" } else { "1 ms ticks" };
         vec![waits.to_owned()]
+    }
+
+    /// How late waits end that the timer ends.
+    pub(super) fn late_waits(&self) -> Option<Arc<LateWaits>> {
+        self.timer.as_ref().map(Timer::late)
     }
 
     /// How many waits the timer has interrupted.

@@ -3,6 +3,8 @@
 
 mod calls;
 mod choose;
+#[cfg(target_arch = "x86_64")]
+mod clock;
 #[cfg(test)]
 mod contract;
 pub(crate) mod files;
@@ -35,6 +37,8 @@ use open::Pair;
 use timer::Timer;
 
 pub(crate) use choose::{Choice, check, choose};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use clock::counter_flags;
 pub(crate) use fill::fill;
 pub(crate) use memory::{Pages, available_memory, has_large_pages};
 pub(crate) use open::{direct_alignment, open_to_fill};
@@ -109,11 +113,12 @@ impl Start {
     /// Opens the queue and runs the driver on it.
     fn open<O: Opened>(self, then: O) -> O::Output {
         let Self { choice: Choice { kind, reason }, opened, plan, completion } = self;
-        let mut backend = Backend { name: kind.name(), reason, features: Vec::new() };
+        let mut backend = Backend { name: kind.name(), reason, features: Vec::new(), late: None };
         match kind {
             Kind::Iocp => match iocp::IocpQueue::new(opened, plan, completion, Timer::new()) {
                 Ok(queue) => {
                     backend.features = queue.features();
+                    backend.late = queue.late_waits();
                     then.open(queue, plan, backend)
                 }
                 Err(error) => then.fail(EngineError::Unavailable {

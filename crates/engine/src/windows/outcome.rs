@@ -90,12 +90,14 @@ impl Margin {
 
     /// The timer rang for `due_ns` in a wait that had begun at `began_ns`, and the thread was awake
     /// at `now_ns`. The margin grows at once and shrinks slowly. A wait that had begun later tells
-    /// how long the thread was busy, not how late the timer is.
-    pub(crate) fn learn(&mut self, began_ns: u64, due_ns: u64, now_ns: u64) {
-        if began_ns < due_ns {
-            let late = now_ns.saturating_sub(due_ns);
+    /// how long the thread was busy, not how late the timer is. Gives by how much it was late, if
+    /// that is known.
+    pub(crate) fn learn(&mut self, began_ns: u64, due_ns: u64, now_ns: u64) -> Option<u64> {
+        let late = now_ns.saturating_sub(due_ns);
+        (began_ns < due_ns).then(|| {
             self.0 = (self.0 - self.0 / 16).max(late + late / 4).clamp(LEAST_NS, TICK_NS);
-        }
+            late
+        })
     }
 }
 
@@ -116,9 +118,9 @@ mod tests {
         assert_eq!(margin.due(9_000_000, 10_000_000), Some((9_500_000, 3)));
         let (due, ms) = margin.due(5, u64::MAX).unwrap();
         assert_eq!((due, ms), (5 + 1_000_000_000 - 500_000, 1002), "a second at most");
-        margin.learn(0, 100, 100 + 800_000);
+        assert_eq!(margin.learn(0, 100, 100 + 800_000), Some(800_000));
         assert_eq!(margin, Margin(1_000_000), "a quarter more than it was late");
-        margin.learn(100, 100, 90_000_000);
+        assert_eq!(margin.learn(100, 100, 90_000_000), None);
         assert_eq!(margin, Margin(1_000_000), "the thread was busy when it rang");
         margin.learn(0, 100, 90_000_000);
         assert_eq!(margin, Margin(TICK_NS), "never more than without a timer");
