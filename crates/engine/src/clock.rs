@@ -70,8 +70,8 @@ impl Counter {
 /// must be further apart.
 const CALIBRATION: Duration = Duration::from_millis(if cfg!(windows) { 20 } else { 5 });
 
-/// Reads both clocks twice, some ms apart, and compares. Sleeping, so that nobody else's measurement
-/// is disturbed.
+/// Reads both clocks twice, some ms apart, and compares. Sleeping, so that nobody else's
+/// measurement is disturbed.
 fn calibrate(start: Instant) -> Option<Counter> {
     let (ticks_before, ns_before) = paired_reading(start);
     std::thread::sleep(CALIBRATION);

@@ -25,8 +25,8 @@ pub fn sleep_until(clock: Clock, until_ns: u64) {
     }
 }
 
-/// How long to sleep before a moment, of which the last stretch is spent looking at the clock; `None`
-/// if it is too near to sleep.
+/// How long to sleep before a moment, of which the last stretch is spent looking at the clock;
+/// `None` if it is too near to sleep.
 fn sleep_ns(now_ns: u64, until_ns: u64, spin_ns: u64) -> Option<u64> {
     until_ns.saturating_sub(now_ns).checked_sub(spin_ns).filter(|ns| *ns > 0)
 }

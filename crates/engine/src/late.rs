@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use workload::show_ns;
 
-/// How late the waits of a thread were ended. The thread adds, and the coordinator reads at the end.
+/// How late the waits of a thread were ended. The thread adds, and the coordinator reads at the
+/// end.
 #[derive(Debug, Default)]
 pub struct LateWaits {
     count: AtomicU64,

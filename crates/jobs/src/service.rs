@@ -237,9 +237,12 @@ impl ScheduledTask {
     fn trigger(&self) -> String {
         let Some(first) = self.first else {
             // One that has ended is started again within five minutes.
-            return "    <BootTrigger>\n      <Repetition>\n        <Interval>PT5M</Interval>\n      \
-                    </Repetition>\n    </BootTrigger>\n"
-                .to_owned();
+            let lines = [
+                "    <BootTrigger>\n",
+                "      <Repetition>\n        <Interval>PT5M</Interval>\n      </Repetition>\n",
+                "    </BootTrigger>\n",
+            ];
+            return lines.concat();
         };
         let (day, _) = DAYS[first.weekday().to_monday_zero_offset().unsigned_abs() as usize % 7];
         let start = first.strftime("%Y-%m-%dT%H:%M:%S");

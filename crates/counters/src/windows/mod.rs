@@ -1,5 +1,6 @@
 //! The counters of Windows: those of disks from `IOCTL_DISK_PERFORMANCE`, those of processors from
-//! `NtQuerySystemInformation`, what the cache has to write from PDH. A disk that appears later is not watched.
+//! `NtQuerySystemInformation`, what the cache has to write from PDH. A disk that appears later is
+//! not watched.
 #![expect(unsafe_code, reason = "system calls without a safe wrapper")]
 
 mod pdh;

@@ -83,8 +83,8 @@ pub(crate) fn total(processors: &[CpuTicks]) -> CpuTicks {
     })
 }
 
-/// Bytes that the cache has to write, from the value of `\Cache\Dirty Pages` with its status; `None`
-/// if the value does not count.
+/// Bytes that the cache has to write, from the value of `\Cache\Dirty Pages` with its status;
+/// `None` if the value does not count.
 pub(crate) fn dirty_bytes(status: u32, pages: i64) -> Option<u64> {
     const VALID: u32 = 0;
     const NEW: u32 = 1;

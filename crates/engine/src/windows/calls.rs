@@ -213,8 +213,8 @@ pub(super) fn allocated(path: &Path) -> Option<u64> {
     (!failed).then(|| u64::from(high) << 32 | u64::from(low))
 }
 
-/// What the file system answers when it is asked for the checksums of an open file; fewer bytes where
-/// it keeps none.
+/// What the file system answers when it is asked for the checksums of an open file; fewer bytes
+/// where it keeps none.
 pub(super) fn integrity(file: &File) -> io::Result<Vec<u8>> {
     let (mut answer, mut returned) = (vec![0_u8; INTEGRITY_BYTES], 0);
     let room = u32::try_from(answer.len()).unwrap_or(0);

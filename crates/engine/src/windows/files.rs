@@ -186,9 +186,9 @@ pub(crate) fn warnings(path: &Path, file: &File, _: u64) -> Option<String> {
         // Only ReFS answers.
         let checksums = integrity(&calls::integrity(file).ok()?)?;
         return Some(format!(
-            "`{}` has integrity streams of ReFS ({checksums}): every read is checked, and every \
-             write goes to another place, so the figures are those of ReFS with checksums; \
-             Set-FileIntegrity switches them off for a directory",
+            "`{}` has integrity streams of ReFS ({checksums}): ReFS checks every read, and puts \
+             every write in another place. The figures are those of ReFS with checksums; \
+             Set-FileIntegrity switches them off",
             path.display()
         ));
     };

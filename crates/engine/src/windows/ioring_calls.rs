@@ -1,5 +1,5 @@
-//! The I/O rings of Windows. Their functions are looked for when a ring is asked for: a program that
-//! imported them would not start on an older Windows.
+//! The I/O rings of Windows. Their functions are looked for when a ring is asked for: a program
+//! that imported them would not start on an older Windows.
 #![expect(unsafe_code, reason = "functions that are found at run time, and addresses of buffers")]
 
 use std::ffi::{CStr, c_void};

@@ -15,20 +15,35 @@ use super::ioring::{Completed, Entry, Ring, RingQueue};
 use crate::contract::{BLOCK, DEPTH, Keeps, keeps_the_contract, plan, tells_errors};
 use crate::queue::{Finished, Op, Queue, Request};
 
-/// Completions come in the reverse order of the submissions, and only to those who wait or submit
-/// again.
+/// Completions come in the reverse order of the submissions, and not at once: to those who submit
+/// again, or look twice.
 struct FakeRing {
     room: usize,
     put: Vec<Entry>,
     submitted: Vec<Entry>,
     done: Vec<Completed>,
     submissions: u32,
+    /// Somebody has looked, and found nothing.
+    looked: bool,
 }
 
 impl FakeRing {
+    /// What was submitted is done.
+    fn complete(&mut self) {
+        for entry in self.submitted.drain(..).rev() {
+            let done = perform(&entry);
+            let win32 = |e: &io::Error| 0x8007_0000 | e.raw_os_error().unwrap().cast_unsigned();
+            self.done.push(Completed {
+                slot: entry.slot as usize,
+                code: done.as_ref().err().map_or(0, |e| win32(e).cast_signed()),
+                bytes: done.unwrap_or(0),
+            });
+        }
+    }
+
     fn new(room: usize) -> Self {
         let (put, submitted, done) = (Vec::new(), Vec::new(), Vec::new());
-        Self { room, put, submitted, done, submissions: 0 }
+        Self { room, put, submitted, done, submissions: 0, looked: false }
     }
 }
 
@@ -56,28 +71,27 @@ impl Ring for FakeRing {
     fn submit(&mut self, wait_for: u32, _: u32) -> io::Result<()> {
         assert!(wait_for <= 1, "one completion ends a wait");
         self.submissions += 1;
-        for entry in self.submitted.drain(..).rev() {
-            let done = perform(&entry);
-            let win32 = |e: &io::Error| 0x8007_0000 | e.raw_os_error().unwrap().cast_unsigned();
-            self.done.push(Completed {
-                slot: entry.slot as usize,
-                code: done.as_ref().err().map_or(0, |e| win32(e).cast_signed()),
-                bytes: done.unwrap_or(0),
-            });
-        }
+        self.complete();
         self.submitted.append(&mut self.put);
         Ok(())
     }
 
     fn pop(&mut self) -> Option<Completed> {
-        self.done.pop()
+        if self.done.is_empty() && self.looked {
+            self.complete();
+        }
+        let one = self.done.pop();
+        self.looked = one.is_none();
+        one
     }
 }
 
 #[test]
 fn the_ring_queue_keeps_the_contract() {
     for mode in [Mode::Direct, Mode::Buffered] {
-        for (completion, room) in [(Completion::Block, 8), (Completion::Block, 3)] {
+        for (completion, room) in
+            [(Completion::Block, 8), (Completion::Block, 3), (Completion::Spin, 8)]
+        {
             let (pair, _dir) = pair(mode, true, false);
             let ring = FakeRing::new(room);
             let mut queue = RingQueue::new(ring, vec![pair], plan(DEPTH), completion).unwrap();

@@ -9,8 +9,8 @@ use crate::usage::parse_words;
 /// `iosonde service`
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServiceCommand {
-    /// Let the Task Scheduler of Windows start a command: `baseline` once a week, `agent --join` and
-    /// `serve` when Windows starts. A task of the same name is replaced
+    /// Let the Task Scheduler of Windows start a command: `baseline` once a week, `agent --join`
+    /// and `serve` when Windows starts. A task of the same name is replaced
     Install(InstallArgs),
     /// Remove a task; what it measured stays
     Remove {
