@@ -142,8 +142,6 @@ impl ScheduledTask {
             let with_value = format!("{flag}=");
             request.command.iter().any(|word| word == flag || word.starts_with(&with_value))
         };
-        let name = request.name.clone().unwrap_or_else(|| kind.to_owned());
-        check_name(&name)?;
         for word in &request.command {
             check_word(word)?;
         }
@@ -159,6 +157,8 @@ impl ScheduledTask {
                 ));
             }
         };
+        let name = request.name.clone().unwrap_or_else(|| kind.to_owned());
+        check_name(&name)?;
         let mut command = request.command.clone();
         // The account has no profile that anybody looks into.
         let mut defaults = Vec::new();
