@@ -25,7 +25,7 @@ struct Counter {
 static CLOCK: OnceLock<Clock> = OnceLock::new();
 
 impl Clock {
-    /// The clock of this process. The first call takes about 5 ms where the CPU's counter is
+    /// The clock of this process. The first call takes some milliseconds where the CPU's counter is
     /// calibrated.
     #[must_use]
     pub fn get() -> Self {
@@ -66,11 +66,15 @@ impl Counter {
     }
 }
 
-/// Reads both clocks twice, 5 ms apart, and compares. Sleeping, so that nobody else's measurement
-/// is disturbed.
+/// How long the rate is measured. Windows' clock has steps of 100 ns, so that there two readings
+/// must be further apart.
+const CALIBRATION: Duration = Duration::from_millis(if cfg!(windows) { 20 } else { 5 });
+
+/// Reads both clocks twice, some ms apart, and compares. Sleeping, so that nobody else's
+/// measurement is disturbed.
 fn calibrate(start: Instant) -> Option<Counter> {
     let (ticks_before, ns_before) = paired_reading(start);
-    std::thread::sleep(Duration::from_millis(5));
+    std::thread::sleep(CALIBRATION);
     let (ticks_after, ns_after) = paired_reading(start);
     let ticks = ticks_after.checked_sub(ticks_before).filter(|t| *t > 0)?;
     let scale = (u128::from(ns_after - ns_before) << 32) / u128::from(ticks);
@@ -115,14 +119,52 @@ fn trusted_counter() -> bool {
     is_tsc && has("constant_tsc") && has("nonstop_tsc")
 }
 
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+/// Whether Windows itself keeps time by the counter, and by nothing else.
+#[cfg(all(target_arch = "x86_64", windows))]
+fn trusted_counter() -> bool {
+    let (power, bypass) = crate::platform::counter_flags();
+    is_trusted_by_windows(power, bypass)
+}
+
+#[cfg(not(all(target_arch = "x86_64", any(target_os = "linux", windows))))]
 fn trusted_counter() -> bool {
     false
+}
+
+/// Reads what the CPU says of its counter (EDX of CPUID 8000_0007), and what Windows says of its
+/// own use of it (`QpcBypassEnabled` of `KUSER_SHARED_DATA`): the counter runs at one rate in every
+/// state, and programs may read it instead of asking the system. Where a hypervisor's page says how
+/// to read it, the rate may change when a machine moves, so that counter is not used.
+#[cfg(any(all(target_arch = "x86_64", windows), test))]
+fn is_trusted_by_windows(power: u32, bypass: u8) -> bool {
+    const INVARIANT: u32 = 1 << 8;
+    const ENABLED: u8 = 1;
+    const BY_HYPERVISOR_PAGE: u8 = 2;
+    power & INVARIANT != 0 && bypass & (ENABLED | BY_HYPERVISOR_PAGE) == ENABLED
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 0x81 and 0x83 are what Windows 10 says without and with a hypervisor; the highest bit is the
+    /// instruction that reads the counter.
+    #[test]
+    fn windows_says_whether_it_reads_the_counter_itself() {
+        let invariant = 0x100;
+        for (power, bypass, trusted) in [
+            (invariant, 0x81, true),
+            (invariant, 0x01, true),
+            (0x1ff, 0x31, true),
+            (invariant, 0x83, false),
+            (invariant, 0x80, false),
+            (invariant, 0, false),
+            (0xff, 0x81, false),
+            (0, 0, false),
+        ] {
+            assert_eq!(is_trusted_by_windows(power, bypass), trusted, "{power:x} {bypass:x}");
+        }
+    }
 
     #[test]
     fn time_runs_forwards_and_at_the_systems_pace() {

@@ -17,13 +17,18 @@ use crate::worker::Next;
 
 /// Sleeps until shortly before a moment, then looks at the clock until it has come.
 pub fn sleep_until(clock: Clock, until_ns: u64) {
-    let left = until_ns.saturating_sub(clock.now());
-    if left > SPIN_NS {
-        std::thread::sleep(Duration::from_nanos(left - SPIN_NS));
+    if let Some(ns) = sleep_ns(clock.now(), until_ns, SPIN_NS) {
+        std::thread::sleep(Duration::from_nanos(ns));
     }
     while clock.now() < until_ns {
         std::hint::spin_loop();
     }
+}
+
+/// How long to sleep before a moment, of which the last stretch is spent looking at the clock;
+/// `None` if it is too near to sleep.
+fn sleep_ns(now_ns: u64, until_ns: u64, spin_ns: u64) -> Option<u64> {
+    until_ns.saturating_sub(now_ns).checked_sub(spin_ns).filter(|ns| *ns > 0)
 }
 
 /// Runs a worker, or a pool of them, on a queue to its end.
@@ -73,5 +78,29 @@ pub(crate) fn drive_simulated(
             }
         }
         after_step(clock.get());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Windows may wake a thread 1 ms late, Linux 30 µs: so much before the moment, sleeping ends.
+    #[test]
+    fn the_last_stretch_before_a_moment_is_not_slept() {
+        let (windows, linux) = (1_000_000, 30_000);
+        for (now, until, spin, expected) in [
+            (0, 5_000_000, windows, Some(4_000_000)),
+            (7, 1_000_008, windows, Some(1)),
+            (7, 1_000_007, windows, None),
+            (0, 999_999, windows, None),
+            (0, 999_999, linux, Some(969_999)),
+            (0, 30_000, linux, None),
+            (9, 9, linux, None),
+            (9, 3, windows, None),
+            (0, u64::MAX, windows, Some(u64::MAX - 1_000_000)),
+        ] {
+            assert_eq!(sleep_ns(now, until, spin), expected, "{now} {until} {spin}");
+        }
     }
 }

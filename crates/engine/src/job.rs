@@ -162,7 +162,8 @@ mod tests {
         let for_worker = sender.clone();
         let make_crew: MakeCrew = Box::new(move || Crew::One(Box::new(worker(for_worker))));
         let job = Job { make_crew, go: wait_for_go, sender, begun: Arc::default() };
-        let backend = Backend { name: "null", reason: String::new(), features: Vec::new() };
+        let backend =
+            Backend { name: "null", reason: String::new(), features: Vec::new(), late: None };
         let thread = std::thread::spawn(move || job.run(queue, plan, backend));
         let ready = messages.recv();
         assert!(matches!(ready, Ok(Message::Ready(Ok(_)))), "{ready:?}");

@@ -74,7 +74,8 @@ fn simulated(
     let clock = Rc::new(Cell::new(1));
     let targets = indexes.iter().map(|index| (*index, durable)).collect();
     let queue = SimQueue::new(&device, &clock, plan, targets).map_err(|e| memory_error(plan, e))?;
-    let backend = Backend { name: "sim", reason: "asked for".into(), features: Vec::new() };
+    let backend =
+        Backend { name: "sim", reason: "asked for".into(), features: Vec::new(), late: None };
     Ok((Box::new(queue), backend))
 }
 

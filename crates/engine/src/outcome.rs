@@ -12,6 +12,7 @@ use workload::{RateLimit, Stream, Workload};
 use crate::checks::{self, RunEvidence};
 use crate::collect::{Collector, WorkerTotals};
 use crate::error::message_of;
+use crate::late;
 use crate::prepared::Prepared;
 use crate::queue::KINDS;
 use crate::recorder::Tally;
@@ -216,6 +217,7 @@ fn engine(facts: &Facts) -> Engine {
         let new: Vec<String> = new.cloned().collect();
         features.extend(new);
     }
+    features.extend(late::in_words(facts.backends.iter().filter_map(|b| b.late.as_deref())));
     Engine {
         name: names.join("+"),
         reason: reasons.join("; "),

@@ -74,7 +74,6 @@ pub struct Finished {
 
 /// I/Os handed to a device at a time: the call costs about a tenth of the batch, and the device
 /// works while the next batch is made.
-#[cfg_attr(windows, expect(dead_code, reason = "each I/O is its own call there"))]
 pub(crate) const DEVICE_BATCH: usize = 8;
 
 /// A queue of I/Os to one target, or to several for a pool of threads.

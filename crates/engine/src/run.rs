@@ -22,6 +22,7 @@ use crate::error::EngineError;
 use crate::event::{Event, Go, Observer};
 use crate::glance::Glance;
 use crate::job::{Job, MakeCrew};
+use crate::late::LateWaits;
 use crate::memory;
 use crate::mix::Seek;
 use crate::offsets::Offsets;
@@ -56,14 +57,16 @@ const SOON_NS: u64 = 1_000_000;
 const LOOK_UP: Duration = Duration::from_millis(20);
 
 /// The backend of one worker: its name, why it was taken, and what it makes use of.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Backend {
-    /// `uring`, `aio`, `sync`, `mmap`, `null` or `sim`.
+    /// `uring`, `aio`, `iocp`, `ioring`, `sync`, `mmap`, `null` or `sim`.
     pub name: &'static str,
     /// Why this backend was chosen.
     pub reason: String,
     /// Features of the backend that are in use.
     pub features: Vec<String>,
+    /// How late its waits are ended, while it works; `None` if no timer ends them.
+    pub late: Option<Arc<LateWaits>>,
 }
 
 /// Runs a workload on prepared targets, and measures.
@@ -409,7 +412,8 @@ impl<'a> Run<'a> {
             crew.start_at(timeline);
             crews.push((crew, queue));
         }
-        let backend = Backend { name: "sim", reason: "asked for".into(), features: Vec::new() };
+        let backend =
+            Backend { name: "sim", reason: "asked for".into(), features: Vec::new(), late: None };
         let mut facts = Facts::new(vec![backend], "virtual", timeline);
         observer.event(&Event::WarmingUp { seconds: self.workload.warmup_seconds });
         let mut watch = Watchdog::new(&self.watched);

@@ -8,6 +8,7 @@ mod examples;
 mod fields;
 mod foreign;
 mod moments;
+mod name;
 mod pages;
 mod values;
 
@@ -16,4 +17,5 @@ pub use examples::EXAMPLES;
 pub use fields::in_flags;
 pub use foreign::answer;
 pub use moments::moment;
+pub use name::arguments;
 pub use pages::{PageError, found, page, pages};

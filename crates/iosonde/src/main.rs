@@ -7,7 +7,6 @@ mod config;
 mod exit;
 mod experiment;
 mod language;
-mod name;
 mod recording;
 mod signals;
 mod targets;
@@ -19,7 +18,7 @@ use jobs::files;
 
 fn main() -> ExitCode {
     report::zone::set_of_system();
-    let outcome = usage::parse(&name::arguments()).and_then(|arguments| {
+    let outcome = usage::parse(&flags::arguments()).and_then(|arguments| {
         let stop = signals::install().map_err(exit::Failure::from)?;
         commands::execute(&arguments.command, &stop)
     });

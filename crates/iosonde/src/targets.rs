@@ -123,6 +123,8 @@ pub enum EngineArg {
     Aio,
     /// Windows completion ports
     Iocp,
+    /// Windows I/O rings; never tried on real Windows
+    Ioring,
     /// Plain system calls, depth 1
     Sync,
     /// No I/O at all: the tool's own ceiling
@@ -138,6 +140,7 @@ impl From<EngineArg> for EngineChoice {
             EngineArg::Uring => Self::Uring,
             EngineArg::Aio => Self::Aio,
             EngineArg::Iocp => Self::Iocp,
+            EngineArg::Ioring => Self::Ioring,
             EngineArg::Sync => Self::Sync,
             EngineArg::Null => Self::Null,
             EngineArg::Sim => Self::Sim,

@@ -47,10 +47,15 @@ pub(crate) fn help(
     args: &HelpArgs,
     execute: impl FnOnce(&Arguments) -> Result<Outcome, Failure>,
 ) -> Result<Outcome, Failure> {
-    let program = [OsString::from("iosonde")];
-    let asked = [OsString::from("--help")];
-    let words = program.iter().chain(&args.words).chain(&asked);
-    execute(&parse(&words.cloned().collect::<Vec<_>>())?)
+    execute(&parse_words(args.words.iter().cloned().chain(["--help".into()]))?)
+}
+
+/// Reads a command line that does not begin with the name of the program.
+pub(crate) fn parse_words(
+    words: impl IntoIterator<Item: Into<OsString>>,
+) -> Result<Arguments, Failure> {
+    let words = words.into_iter().map(Into::into);
+    parse(&std::iter::once("iosonde".into()).chain(words).collect::<Vec<_>>())
 }
 
 #[cfg(test)]
@@ -146,6 +151,16 @@ mod tests {
                     words[1..].join(" ").starts_with(path) || path == "do" || path == "again";
                 assert!(is_of, "{line} is not an example of `{path}`");
             }
+        }
+    }
+
+    /// A name in the list without a command behind it would only be found by who calls it.
+    #[test]
+    fn every_tool_with_a_command_line_is_a_command() {
+        let command = command();
+        for dialect in dialects::DIALECTS {
+            let is_command = command.find_subcommand(dialect.name).is_some();
+            assert_eq!(is_command, dialect.is_command, "{}", dialect.name);
         }
     }
 }

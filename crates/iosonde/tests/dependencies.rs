@@ -10,9 +10,10 @@ use serde_json::Value;
 /// Crates of which two versions are in `Cargo.lock`, because others that we use ask for different
 /// ones, some of them only for features that are off. Take a name out when there is one version
 /// again.
-const TWICE: [&str; 21] = [
+const TWICE: [&str; 23] = [
     "base64",
     "bit-vec",
+    "bitflags",
     "block-buffer",
     "const-oid",
     "cpufeatures",
@@ -26,6 +27,7 @@ const TWICE: [&str; 21] = [
     "num-bigint",
     "r-efi",
     "rand",
+    "rand_chacha",
     "rand_core",
     "sha2",
     "syn",

@@ -18,12 +18,15 @@ use survey::{CollectError, collected_sweeps};
 use thiserror::Error;
 use workload::Bytes;
 
+use crate::relog;
+use crate::system_tool::{SystemTool, ToolError};
+
 /// How much of a file decides whether iosonde wrote it.
 const HEAD_BYTES: u64 = 4096;
 /// Notes of a file without a result that its error repeats.
 const NOTES_SHOWN: usize = 5;
 /// The largest file of another tool that is read; all of it is in memory, several times.
-const FOREIGN_BYTES_MAX: u64 = 256 << 20;
+pub(crate) const FOREIGN_BYTES_MAX: u64 = 256 << 20;
 
 /// Why nothing of a file was imported.
 #[derive(Debug, Error)]
@@ -70,6 +73,26 @@ pub enum ImportError {
         Bytes(FOREIGN_BYTES_MAX)
     )]
     TooLarge,
+    /// A binary log of Performance Monitor, on a system without `relog`.
+    #[error(
+        "it is a binary log of Performance Monitor, which only Windows' own relog reads. Convert \
+         it on Windows with `relog {name} -f CSV -o {name}.csv`, and import that file"
+    )]
+    BinaryLog {
+        /// The name of the file.
+        name: String,
+    },
+    /// `relog` did not convert a binary log.
+    #[error(
+        "{source}. Convert it by hand with `relog {name} -f CSV -o {name}.csv`, and import that \
+         file"
+    )]
+    Relog {
+        /// The name of the file.
+        name: String,
+        /// Why not.
+        source: ToolError,
+    },
 }
 
 /// The first of these notes, after a colon.
@@ -115,13 +138,15 @@ pub struct Importer {
     open: Option<History>,
     as_sweep: bool,
     interval_seconds: Option<f64>,
+    /// What converts binary logs of Performance Monitor, where this system has it.
+    relog: Option<SystemTool>,
 }
 
 impl Importer {
     /// Imports into the history at this place.
     #[must_use]
     pub fn new(place: Place) -> Self {
-        Self { place, open: None, as_sweep: false, interval_seconds: None }
+        Self { place, open: None, as_sweep: false, interval_seconds: None, relog: relog::relog() }
     }
 
     /// Makes one sweep of the runs of a file of another tool that are on one target.
@@ -160,7 +185,11 @@ impl Importer {
         if history::is_open(path) {
             return Err(ImportError::Itself);
         }
-        let mut file = open(path)?;
+        let mut file = if relog::is_binary_log(path) {
+            relog::converted(path, self.relog.as_ref())?
+        } else {
+            open(path)?
+        };
         if !is_own(&mut file)? {
             if let Some(done) = self.foreign(path, &mut file)? {
                 return Ok(done);

@@ -142,3 +142,64 @@ fn a_file_without_a_result_says_so() {
     let text = error.of("log.txt");
     assert!(text.contains("no result that can be kept: line 1: the run has no figures"), "{text}");
 }
+
+/// A binary log that is a script for a shell, which gets what `relog` gets.
+#[cfg(unix)]
+fn converted(script: &str) -> (Around, Result<(Imported, Vec<String>), ImportError>) {
+    let mut around = around("");
+    let log = around.file.with_file_name("disks.BLG");
+    fs::write(&log, script).unwrap();
+    around.file = log;
+    let limit = std::time::Duration::from_secs(60);
+    let relog = Some(SystemTool::new("/bin/sh".into(), limit));
+    let imported = Importer { relog, ..Importer::new(around.place.clone()) }.import(&around.file);
+    (around, imported)
+}
+
+#[test]
+#[cfg(unix)]
+fn a_binary_log_is_read_as_what_relog_makes_of_it() {
+    // The log is `$0` there.
+    let script = r#"[ "$1 $2 $3 $5" = "-f CSV -o -y" ] || exit 9
+cat >"$4" <<'CSV'
+"(PDH-CSV 4.0) (UTC)(0)","\\DB1\PhysicalDisk(0 C:)\Disk Reads/sec"
+"11/26/2026 03:00:00.000"," "
+"11/26/2026 03:00:01.000","200"
+"11/26/2026 03:00:02.000","400"
+CSV
+"#;
+    let (around, imported) = converted(script);
+    let (imported, notes) = imported.unwrap();
+    assert_eq!((imported.new, notes), (1, Vec::new()));
+    let history = History::open_existing(&around.place).unwrap();
+    let page = Page { offset: 0, limit: 10 };
+    let listing = history.list(&Filter::default(), ListOrder::NEWEST, page).unwrap();
+    assert_eq!(listing.total, 1);
+    assert!(listing.entries[0].started.starts_with("2026-11-26T03:00:0"), "{listing:?}");
+}
+
+#[test]
+#[cfg(unix)]
+fn what_relog_refuses_names_the_way_by_hand() {
+    let (around, imported) = converted("echo 'Error: the log is damaged'; exit 1");
+    let error = imported.unwrap_err().of("disks.BLG");
+    assert!(error.contains("the log is damaged"), "{error}");
+    assert!(error.contains("relog disks.BLG -f CSV -o disks.BLG.csv"), "{error}");
+    let Place::File(history) = &around.place else { panic!() };
+    assert!(!history.exists(), "a file that is refused makes no history");
+    let (_, imported) = converted("exit 0");
+    let error = imported.unwrap_err().of("disks.BLG");
+    assert!(error.contains("relog failed: its table: "), "relog wrote nothing: {error}");
+}
+
+/// Wine has no `relog`, either.
+#[test]
+fn without_relog_an_error_says_how_to_convert() {
+    let around = around("");
+    let log = around.file.with_file_name("disks.blg");
+    let mut importer = Importer { relog: None, ..Importer::new(around.place) };
+    assert!(matches!(importer.import(&log), Err(ImportError::Read(_))), "it is not there");
+    fs::write(&log, [0; 64]).unwrap();
+    let error = importer.import(&log).unwrap_err().of("disks.blg");
+    assert!(error.contains("relog disks.blg -f CSV -o disks.blg.csv"), "{error}");
+}

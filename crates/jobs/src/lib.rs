@@ -32,14 +32,17 @@ mod outcome;
 mod places;
 mod plan;
 mod recorder;
+mod relog;
 mod replay;
 mod run;
 mod runs;
+mod service;
 mod specs;
 pub mod sqlio;
 pub mod sqliosim;
 mod subject;
 mod sweep;
+mod system_tool;
 mod tool;
 mod validate;
 
@@ -71,12 +74,14 @@ pub use plan::{Plan, PlanError, RunsPlan};
 pub use recorder::{Recorder, Recording};
 pub use run::{HeldTargets, run_held};
 pub use runs::compare_sides;
+pub use service::{ScheduledTask, TaskAccount, TaskRequest, WeeklyTime, remove_task};
 pub use specs::{place_in_file, spec_of_file, specs_of_file};
 pub use subject::Subject;
 pub use sweep::{
     Companion, NoCompanion, PreparedSweep, SweepPlan, counted_cells, sweep_on, sweep_precision,
     sweep_presets,
 };
+pub use system_tool::ToolError;
 pub use tool::{Terminal, ToolSession};
 pub use validate::{
     CleanReport, FilePlan, LedgerPlace, MappedConfiguration, Notices, ResizePlan, SqliosimPlace,

@@ -1,6 +1,9 @@
 //! The counters of Windows: those of disks from `IOCTL_DISK_PERFORMANCE`, those of processors from
-//! `NtQuerySystemInformation`. A disk that appears later is not watched.
+//! `NtQuerySystemInformation`, what the cache has to write from PDH. A disk that appears later is
+//! not watched.
 #![expect(unsafe_code, reason = "system calls without a safe wrapper")]
+
+mod pdh;
 
 use std::ffi::c_void;
 use std::fs::{File, OpenOptions};
@@ -16,6 +19,7 @@ use windows_sys::Wdk::System::SystemInformation::{
 };
 use windows_sys::Win32::System::IO::DeviceIoControl;
 
+use self::pdh::DirtyPages;
 use crate::windows_structures::{self as structures, DISK_BYTES, PROCESSOR_BYTES};
 use crate::{
     Amount, BlockDevice, BlockKind, CoreTicks, CountersError, CpuCounters, DiskCounters,
@@ -33,7 +37,7 @@ const GEOMETRY_BYTES: usize = 128;
 const GROUP_CPUS: usize = 64;
 
 /// Where the system's counters are read, as a text names it.
-pub(crate) const SOURCES: &str = "IOCTL_DISK_PERFORMANCE, NtQuerySystemInformation";
+pub(crate) const SOURCES: &str = "IOCTL_DISK_PERFORMANCE, NtQuerySystemInformation, PDH";
 
 /// Amounts of a device that this system does not count.
 pub(crate) fn unreported() -> Unreported {
@@ -149,12 +153,13 @@ fn known() -> Vec<String> {
 #[derive(Debug)]
 pub(crate) struct SystemSource {
     disks: Vec<Disk>,
+    dirty: Option<DirtyPages>,
 }
 
 impl SystemSource {
     #[expect(clippy::unnecessary_wraps, reason = "the signature is that of every system")]
     pub(crate) fn open(_root: &Path) -> Result<Self, CountersError> {
-        Ok(Self { disks: Disk::all().collect() })
+        Ok(Self { disks: Disk::all().collect(), dirty: DirtyPages::open() })
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "the signature is that of every system")]
@@ -166,7 +171,10 @@ impl SystemSource {
             disks,
             cpus: cpus(),
             pressure: PressureCounters::default(),
-            memory: MemoryCounters::default(),
+            memory: MemoryCounters {
+                dirty_bytes: self.dirty.as_mut().and_then(DirtyPages::bytes),
+                ..MemoryCounters::default()
+            },
         })
     }
 }

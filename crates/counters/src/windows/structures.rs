@@ -11,6 +11,10 @@ pub(crate) const DISK_BYTES: usize = 88;
 /// Bytes of `SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION`.
 pub(crate) const PROCESSOR_BYTES: usize = 48;
 
+/// Bytes of a page, with which the cache counts: the same on every processor that Windows 10 and
+/// later run on.
+const PAGE_BYTES: u64 = 4096;
+
 fn long(bytes: &[u8], at: usize) -> Option<u64> {
     let bytes = bytes.get(at..)?.first_chunk()?;
     u64::try_from(i64::from_le_bytes(*bytes)).ok()
@@ -77,6 +81,15 @@ pub(crate) fn total(processors: &[CpuTicks]) -> CpuTicks {
         softirq: sum.softirq.saturating_add(one.softirq),
         ..sum
     })
+}
+
+/// Bytes that the cache has to write, from the value of `\Cache\Dirty Pages` with its status;
+/// `None` if the value does not count.
+pub(crate) fn dirty_bytes(status: u32, pages: i64) -> Option<u64> {
+    const VALID: u32 = 0;
+    const NEW: u32 = 1;
+    let pages = u64::try_from(pages).ok().filter(|_| status == VALID || status == NEW)?;
+    pages.checked_mul(PAGE_BYTES)
 }
 
 /// Bytes of a disk, from the answer to `IOCTL_DISK_GET_DRIVE_GEOMETRY_EX`.
@@ -146,6 +159,17 @@ mod tests {
         assert_eq!(first.total(), 140, "kernel and user time");
         assert_eq!((found[1].system, found.len()), (0, 2), "never below zero");
         assert_eq!(total(&found).user, 43);
+    }
+
+    #[test]
+    fn dirty_pages_are_bytes() {
+        assert_eq!(dirty_bytes(0, 256), Some(1 << 20));
+        assert_eq!(dirty_bytes(1, 0), Some(0));
+        // PDH_CSTATUS_NO_INSTANCE and PDH_CSTATUS_INVALID_DATA.
+        assert_eq!(dirty_bytes(0x8000_07d1, 256), None);
+        assert_eq!(dirty_bytes(0xc000_0bba, 256), None);
+        assert_eq!(dirty_bytes(0, -1), None);
+        assert_eq!(dirty_bytes(0, i64::MAX), None);
     }
 
     proptest! {

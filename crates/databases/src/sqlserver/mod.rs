@@ -13,6 +13,7 @@ use tokio_util::compat::{Compat, TokioAsyncWriteCompatExt};
 
 use channel::Channel;
 
+use crate::address::Address;
 use crate::error::DatabaseError;
 use crate::record::{self, Record};
 use crate::sample::{Kind, ServerFacts};
@@ -114,7 +115,7 @@ async fn ask(client: &mut Client<Compat<Channel>>, sql: &str) -> Result<Record, 
 }
 
 async fn dial(url: &SqlServerUrl) -> Result<Client<Compat<Channel>>, String> {
-    let mut config = config(url);
+    let mut config = config(url)?;
     let mut host = url.address.host.clone();
     for _ in 0..HOPS {
         let connected = match url.address.parameter("instance") {
@@ -137,7 +138,7 @@ async fn dial(url: &SqlServerUrl) -> Result<Client<Compat<Channel>>, String> {
     Err("it sends from one server to the next".to_owned())
 }
 
-fn config(url: &SqlServerUrl) -> Config {
+fn config(url: &SqlServerUrl) -> Result<Config, String> {
     let address = &url.address;
     let mut config = Config::new();
     config.host(&address.host);
@@ -154,12 +155,33 @@ fn config(url: &SqlServerUrl) -> Config {
     if !address.database.is_empty() {
         config.database(&address.database);
     }
-    let password = address.password.clone().or_else(|| std::env::var("SQLCMDPASSWORD").ok());
-    config.authentication(AuthMethod::sql_server(&address.user, password.unwrap_or_default()));
+    config.authentication(login(address)?);
     // The channel encrypts, and tells the library nothing of it.
     config.encryption(EncryptionLevel::NotSupported);
     config.application_name("iosonde");
-    config
+    Ok(config)
+}
+
+/// How to log in: as the user that the URL names, or else as the account that runs this program.
+fn login(address: &Address) -> Result<AuthMethod, String> {
+    if address.user.is_empty() {
+        return account();
+    }
+    let password = address.password.clone().or_else(|| std::env::var("SQLCMDPASSWORD").ok());
+    Ok(AuthMethod::sql_server(&address.user, password.unwrap_or_default()))
+}
+
+#[cfg(windows)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems cannot")]
+fn account() -> Result<AuthMethod, String> {
+    Ok(AuthMethod::Integrated)
+}
+
+#[cfg(not(windows))]
+fn account() -> Result<AuthMethod, String> {
+    Err("the URL names no user, and only on Windows iosonde logs in as the account that runs it; \
+         write sqlserver://user@host"
+        .to_owned())
 }
 
 fn unreachable(url: &SqlServerUrl, what: String) -> DatabaseError {
@@ -172,5 +194,39 @@ fn refused(url: &SqlServerUrl, what: String) -> DatabaseError {
         place: url.address.shown.clone(),
         what,
         remedy: REMEDY,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::url::{DatabaseUrl, Of};
+
+    use super::*;
+
+    fn login_of(url: &str) -> Result<AuthMethod, String> {
+        let url = DatabaseUrl::parse(url).unwrap();
+        let Of::SqlServer(url) = url.of() else { panic!() };
+        login(&url.address)
+    }
+
+    #[test]
+    fn a_user_logs_in_with_a_password() {
+        for url in ["sqlserver://anna:secret@db", "mssql://anna@db?encrypt=no"] {
+            assert!(matches!(login_of(url), Ok(AuthMethod::SqlServer(_))), "{url}");
+        }
+    }
+
+    /// The account's tokens come from Windows, so that other systems have none.
+    #[test]
+    fn a_url_without_a_user_is_the_account() {
+        for url in ["sqlserver://db", "sqlserver://db:1433/shop?instance=x", "mssql://@db"] {
+            #[cfg(windows)]
+            assert!(matches!(login_of(url), Ok(AuthMethod::Integrated)), "{url}");
+            #[cfg(not(windows))]
+            {
+                let error = login_of(url).unwrap_err();
+                assert!(error.contains("names no user"), "{url}: {error}");
+            }
+        }
     }
 }

@@ -142,7 +142,7 @@ impl Start {
     fn open<O: Opened>(self, then: O) -> O::Output {
         let Self { choice: Choice { kind, reason }, opened, plan, completion } = self;
         let files = |opened: Vec<Open>| opened.into_iter().map(|o| o.file).collect::<Vec<_>>();
-        let backend = |features| Backend { name: kind.name(), reason, features };
+        let backend = |features| Backend { name: kind.name(), reason, features, late: None };
         let unavailable = |error: io::Error| EngineError::Unavailable {
             engine: kind.name(),
             cause: choose::hint(&error),

@@ -24,6 +24,9 @@ use windows_sys::Win32::System::IO::{DeviceIoControl, OVERLAPPED};
 /// other handles from reading and writing what it covers.
 const LOCKED_BYTE: u64 = 1 << 62;
 const FSCTL_SET_COMPRESSION: u32 = 0x0009_C040;
+const FSCTL_GET_INTEGRITY_INFORMATION: u32 = 0x0009_027C;
+/// Room for that answer, and for what a later Windows may add to it.
+const INTEGRITY_BYTES: usize = 64;
 /// Characters of a path that is asked for.
 const PATH_ROOM: usize = 33_000;
 
@@ -208,6 +211,22 @@ pub(super) fn allocated(path: &Path) -> Option<u64> {
     let low = unsafe { GetCompressedFileSizeW(path.as_ptr(), &raw mut high) };
     let failed = low == u32::MAX && io::Error::last_os_error().raw_os_error() != Some(0);
     (!failed).then(|| u64::from(high) << 32 | u64::from(low))
+}
+
+/// What the file system answers when it is asked for the checksums of an open file; fewer bytes
+/// where it keeps none.
+pub(super) fn integrity(file: &File) -> io::Result<Vec<u8>> {
+    let (mut answer, mut returned) = (vec![0_u8; INTEGRITY_BYTES], 0);
+    let room = u32::try_from(answer.len()).unwrap_or(0);
+    // SAFETY: Windows writes at most `room` bytes and one number.
+    done(unsafe {
+        let (input, none) = (std::ptr::null(), std::ptr::null_mut());
+        let (handle, output) = (file.as_raw_handle(), answer.as_mut_ptr().cast::<c_void>());
+        let code = FSCTL_GET_INTEGRITY_INFORMATION;
+        DeviceIoControl(handle, code, input, 0, output, room, &raw mut returned, none)
+    })?;
+    answer.truncate(returned as usize);
+    Ok(answer)
 }
 
 /// Writes of this file are not compressed from now on.

@@ -15,7 +15,7 @@ use windows_sys::Win32::System::SystemServices::FILE_READ_ONLY_VOLUME;
 use super::{calls, guard};
 use crate::prepared::Refusal;
 use crate::targets::{Access, Node, Space};
-use crate::windows_names::falsifier;
+use crate::windows_names::{falsifier, integrity};
 
 /// Opens the file of exactly this name. A link, or anything else that stands for another file's
 /// bytes, is an error.
@@ -182,7 +182,16 @@ pub(crate) fn check_plain(path: &Path, file: Option<&File>) -> Result<(), Refusa
 
 /// What a user should know of a file that is read.
 pub(crate) fn warnings(path: &Path, file: &File, _: u64) -> Option<String> {
-    let what = falsifier(file.metadata().ok()?.file_attributes())?;
+    let Some(what) = falsifier(file.metadata().ok()?.file_attributes()) else {
+        // Only ReFS answers.
+        let checksums = integrity(&calls::integrity(file).ok()?)?;
+        return Some(format!(
+            "`{}` has integrity streams of ReFS ({checksums}): ReFS checks every read, and puts \
+             every write in another place. The figures are those of ReFS with checksums; \
+             Set-FileIntegrity switches them off",
+            path.display()
+        ));
+    };
     Some(format!(
         "`{}` is {what}: what is read from it is not what its disk delivers; let iosonde make a \
          test file",

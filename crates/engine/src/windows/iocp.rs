@@ -3,7 +3,7 @@
 
 use std::io;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
-use std::sync::Once;
+use std::sync::{Arc, Once};
 
 use windows_sys::Win32::Foundation::{
     GetLastError, HANDLE, INVALID_HANDLE_VALUE, RtlNtStatusToDosError, WAIT_IO_COMPLETION,
@@ -25,6 +25,7 @@ use crate::buffers::{BufferPlan, Buffers};
 use crate::clock::Clock;
 use crate::drive::sleep_until;
 use crate::error::DEVICE_FAILED;
+use crate::late::LateWaits;
 use crate::queue::{Finished, Op, Queue, Request};
 use crate::windows_outcome::{Started, finished, started, wait_ms};
 use crate::windows_pieces::{ELEMENT_BYTES, has_elements, is_in_pieces};
@@ -33,7 +34,7 @@ use crate::windows_pieces::{ELEMENT_BYTES, has_elements, is_in_pieces};
 const SKIP_ON_SUCCESS: u8 = 1;
 const SKIP_SET_EVENT: u8 = 2;
 /// How long a queue that ends waits for I/Os that it has cancelled.
-const LAST_IOS_MS: u32 = 2000;
+pub(super) const LAST_IOS_MS: u32 = 2000;
 
 /// A handle that is bound to the port.
 struct Bound {
@@ -102,7 +103,7 @@ impl Segments {
 
 /// Without a timer, waits follow the system's tick, which is up to 15.6 ms unless a program asks
 /// for a shorter one.
-fn shorten_ticks() {
+pub(super) fn shorten_ticks() {
     static ONCE: Once = Once::new();
     // SAFETY: takes a plain number. Where the system has no such tick, waits end later.
     ONCE.call_once(|| unsafe {
@@ -180,6 +181,11 @@ impl IocpQueue {
     pub(super) fn features(&self) -> Vec<String> {
         let waits = if self.timer.is_some() { "high-resolution timer" } else { "1 ms ticks" };
         vec![waits.to_owned()]
+    }
+
+    /// How late waits end that the timer ends.
+    pub(super) fn late_waits(&self) -> Option<Arc<LateWaits>> {
+        self.timer.as_ref().map(Timer::late)
     }
 
     /// How many waits the timer has interrupted.
@@ -375,14 +381,19 @@ impl Drop for IocpQueue {
         if self.pending == 0 {
             return;
         }
-        let one =
-            BufferPlan { depth: 1, bytes: 1, reads: false, writes: false, layout: Layout::Single };
         std::mem::forget(std::mem::take(&mut self.slots));
         std::mem::forget(std::mem::take(&mut self.segments.all));
-        if let Ok(empty) = Buffers::new(one) {
-            std::mem::forget(std::mem::replace(&mut self.buffers, empty));
-        } else {
-            std::process::abort();
-        }
+        keep_for_ever(&mut self.buffers);
+    }
+}
+
+/// Keeps the memory of I/Os that never return until the process ends.
+pub(super) fn keep_for_ever(buffers: &mut Buffers) {
+    let one =
+        BufferPlan { depth: 1, bytes: 1, reads: false, writes: false, layout: Layout::Single };
+    if let Ok(empty) = Buffers::new(one) {
+        std::mem::forget(std::mem::replace(buffers, empty));
+    } else {
+        std::process::abort();
     }
 }

@@ -3,12 +3,18 @@
 
 mod calls;
 mod choose;
+#[cfg(target_arch = "x86_64")]
+mod clock;
 #[cfg(test)]
 mod contract;
 pub(crate) mod files;
 mod fill;
 pub(crate) mod guard;
 mod iocp;
+mod ioring;
+mod ioring_calls;
+#[cfg(test)]
+mod ioring_tests;
 mod memory;
 mod open;
 mod sync;
@@ -35,6 +41,8 @@ use open::Pair;
 use timer::Timer;
 
 pub(crate) use choose::{Choice, check, choose};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use clock::counter_flags;
 pub(crate) use fill::fill;
 pub(crate) use memory::{Pages, available_memory, has_large_pages};
 pub(crate) use open::{direct_alignment, open_to_fill};
@@ -90,13 +98,14 @@ impl Start {
         mut plan: BufferPlan,
         choice: Choice,
     ) -> Result<Self, EngineError> {
-        let overlapped = choice.kind == Kind::Iocp;
+        let overlapped = matches!(choice.kind, Kind::Iocp | Kind::Ring);
+        let scatters = choice.kind == Kind::Iocp;
         let open = |(stream, target): &(&Stream, &PreparedTarget)| {
             open::open_for_io(target, workload.mode_of(stream), stream, overlapped)
         };
         let real = if choice.kind == Kind::Null { &[] } else { targets };
         let in_pieces = |(stream, _): &(&Stream, &PreparedTarget)| {
-            let layout = layout(stream, overlapped && workload.mode_of(stream) == Mode::Direct);
+            let layout = layout(stream, scatters && workload.mode_of(stream) == Mode::Direct);
             layout.is_ok_and(is_in_pieces)
         };
         if !real.is_empty() && !real.iter().all(in_pieces) && is_in_pieces(plan.layout) {
@@ -109,13 +118,21 @@ impl Start {
     /// Opens the queue and runs the driver on it.
     fn open<O: Opened>(self, then: O) -> O::Output {
         let Self { choice: Choice { kind, reason }, opened, plan, completion } = self;
-        let mut backend = Backend { name: kind.name(), reason, features: Vec::new() };
+        let mut backend = Backend { name: kind.name(), reason, features: Vec::new(), late: None };
         match kind {
             Kind::Iocp => match iocp::IocpQueue::new(opened, plan, completion, Timer::new()) {
                 Ok(queue) => {
                     backend.features = queue.features();
+                    backend.late = queue.late_waits();
                     then.open(queue, plan, backend)
                 }
+                Err(error) => then.fail(EngineError::Unavailable {
+                    engine: kind.name(),
+                    cause: error.to_string(),
+                }),
+            },
+            Kind::Ring => match ring_queue(opened, plan, completion) {
+                Ok(queue) => then.open(queue, plan, backend),
                 Err(error) => then.fail(EngineError::Unavailable {
                     engine: kind.name(),
                     cause: error.to_string(),
@@ -131,6 +148,15 @@ impl Start {
             },
         }
     }
+}
+
+fn ring_queue(
+    opened: Vec<Pair>,
+    plan: BufferPlan,
+    completion: Completion,
+) -> io::Result<ioring::RingQueue<ioring_calls::SystemRing>> {
+    let ring = ioring_calls::SystemRing::new(plan.depth)?;
+    ioring::RingQueue::new(ring, opened, plan, completion)
 }
 
 /// Raw devices are refused, so none is purged.

@@ -84,6 +84,20 @@ pub(crate) fn falsifier(attributes: u32) -> Option<&'static str> {
     KINDS.iter().find(|(bits, _)| attributes & bits != 0).map(|(_, what)| *what)
 }
 
+/// The checksums that ReFS keeps of a file, in the answer to `FSCTL_GET_INTEGRITY_INFORMATION`;
+/// `None` if it keeps none, or the answer is not one.
+pub(crate) fn integrity(answer: &[u8]) -> Option<&'static str> {
+    // Algorithm, reserved, flags, bytes of a checksum's chunk and of a cluster.
+    const ANSWER_BYTES: usize = 16;
+    let algorithm = answer.first_chunk::<2>().filter(|_| answer.len() >= ANSWER_BYTES)?;
+    match u16::from_le_bytes(*algorithm) {
+        0 => None,
+        1 => Some("CRC32"),
+        2 => Some("CRC64"),
+        _ => Some("an algorithm unknown to iosonde"),
+    }
+}
+
 /// Group and bit of a CPU by its flat number: those of earlier groups come first.
 pub(crate) fn place_of_cpu(cpu: u32, groups: &[u32]) -> Option<(u16, u32)> {
     let mut first = 0;
@@ -159,6 +173,23 @@ mod tests {
         assert!(is_of_system("PageFile.SYS") && !is_of_system("pagefile.dat"));
     }
 
+    /// Answers as `winioctl.h` lays them out: no test machine has ReFS.
+    #[test]
+    fn checksums_of_refs_are_told_from_their_absence() {
+        let answer = |algorithm: u16| {
+            let words = [u32::from(algorithm), 0, 16 << 10, 64 << 10];
+            words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>()
+        };
+        assert_eq!(integrity(&answer(0)), None);
+        assert_eq!(integrity(&answer(1)), Some("CRC32"));
+        assert_eq!(integrity(&answer(2)), Some("CRC64"));
+        assert!(integrity(&answer(9)).is_some(), "checksums of a later Windows");
+        assert_eq!(integrity(&answer(2)[..15]), None, "cut");
+        assert_eq!(integrity(&[]), None);
+        let longer = [answer(2), vec![7; 8]].concat();
+        assert_eq!(integrity(&longer), Some("CRC64"), "of a later Windows");
+    }
+
     #[test]
     fn cpus_are_counted_over_groups() {
         let groups = [64, 32];
@@ -173,6 +204,11 @@ mod tests {
         #[test]
         fn no_path_panics(path in ".*") {
             let _ = problem(&path);
+        }
+
+        #[test]
+        fn no_answer_panics(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+            prop_assert!(integrity(&bytes).is_none() || bytes.len() >= 16);
         }
     }
 }

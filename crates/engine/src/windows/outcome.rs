@@ -52,6 +52,24 @@ pub(crate) fn finished(status: u32, bytes: u32, code_of: impl Fn(u32) -> u32) ->
     }
 }
 
+/// Reads a completion of an I/O ring: an `HRESULT` and bytes.
+pub(crate) fn ring_finished(code: i32, bytes: usize) -> i32 {
+    if code >= 0 {
+        return i32::try_from(bytes).unwrap_or(i32::MAX);
+    }
+    match win32_code(code) {
+        Some(END_OF_FILE) => 0,
+        error => failed(error.unwrap_or(0)),
+    }
+}
+
+/// The error number in an `HRESULT`; `None` if it is of another kind.
+pub(crate) fn win32_code(code: i32) -> Option<u32> {
+    const FAILED_WIN32: u32 = 0x8007;
+    let code = code.cast_unsigned();
+    (code >> 16 == FAILED_WIN32).then_some(code & 0xFFFF)
+}
+
 fn failed(error: u32) -> i32 {
     match i32::try_from(error) {
         Ok(error) if error > 0 => -error,
@@ -90,12 +108,14 @@ impl Margin {
 
     /// The timer rang for `due_ns` in a wait that had begun at `began_ns`, and the thread was awake
     /// at `now_ns`. The margin grows at once and shrinks slowly. A wait that had begun later tells
-    /// how long the thread was busy, not how late the timer is.
-    pub(crate) fn learn(&mut self, began_ns: u64, due_ns: u64, now_ns: u64) {
-        if began_ns < due_ns {
-            let late = now_ns.saturating_sub(due_ns);
+    /// how long the thread was busy, not how late the timer is. Gives by how much it was late, if
+    /// that is known.
+    pub(crate) fn learn(&mut self, began_ns: u64, due_ns: u64, now_ns: u64) -> Option<u64> {
+        let late = now_ns.saturating_sub(due_ns);
+        (began_ns < due_ns).then(|| {
             self.0 = (self.0 - self.0 / 16).max(late + late / 4).clamp(LEAST_NS, TICK_NS);
-        }
+            late
+        })
     }
 }
 
@@ -116,9 +136,9 @@ mod tests {
         assert_eq!(margin.due(9_000_000, 10_000_000), Some((9_500_000, 3)));
         let (due, ms) = margin.due(5, u64::MAX).unwrap();
         assert_eq!((due, ms), (5 + 1_000_000_000 - 500_000, 1002), "a second at most");
-        margin.learn(0, 100, 100 + 800_000);
+        assert_eq!(margin.learn(0, 100, 100 + 800_000), Some(800_000));
         assert_eq!(margin, Margin(1_000_000), "a quarter more than it was late");
-        margin.learn(100, 100, 90_000_000);
+        assert_eq!(margin.learn(100, 100, 90_000_000), None);
         assert_eq!(margin, Margin(1_000_000), "the thread was busy when it rang");
         margin.learn(0, 100, 90_000_000);
         assert_eq!(margin, Margin(TICK_NS), "never more than without a timer");
@@ -157,6 +177,18 @@ mod tests {
         assert_eq!(finished(0xC000_0185, 0, code_of), -1117);
         assert_eq!(finished(0x8000_0005, 9, code_of), -31, "a warning is no success");
         assert_eq!(finished(0xC000_0185, 0, |_| 38), 0);
+    }
+
+    #[test]
+    fn completions_of_a_ring_are_bytes_or_error_numbers() {
+        let code = |code: u32| code.cast_signed();
+        assert_eq!(ring_finished(0, 8192), 8192);
+        assert_eq!(ring_finished(0, usize::MAX), i32::MAX);
+        assert_eq!(ring_finished(code(0x8007_0026), 0), 0, "the end of the file");
+        assert_eq!(ring_finished(code(0x8007_0057), 0), -87);
+        assert_eq!(ring_finished(code(0x8046_0007), 0), -1117, "an error of the ring");
+        assert_eq!(win32_code(code(0x8007_05B4)), Some(1460));
+        assert_eq!(win32_code(0), None);
     }
 
     #[test]

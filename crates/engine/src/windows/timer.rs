@@ -3,12 +3,14 @@
 
 use std::ffi::c_void;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::sync::Arc;
 
 use windows_sys::Win32::System::Threading::{
     CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, CancelWaitableTimer, CreateWaitableTimerExW,
     SetWaitableTimer, TIMER_ALL_ACCESS,
 };
 
+use crate::late::LateWaits;
 use crate::windows_outcome::{Margin, is_set_for};
 
 /// A timer of high resolution. It interrupts the alertable waits of the thread that sets it.
@@ -19,6 +21,7 @@ pub(super) struct Timer {
     /// When it was last asked for.
     asked_ns: u64,
     margin: Margin,
+    late: Arc<LateWaits>,
     #[cfg(test)]
     interruptions: u32,
 }
@@ -43,6 +46,7 @@ impl Timer {
             due_ns: None,
             asked_ns: 0,
             margin: Margin::default(),
+            late: Arc::default(),
             #[cfg(test)]
             interruptions: 0,
         })
@@ -76,8 +80,15 @@ impl Timer {
             self.interruptions += 1;
         }
         if let Some(due_ns) = self.due_ns.take() {
-            self.margin.learn(self.asked_ns, due_ns, now_ns);
+            if let Some(late_ns) = self.margin.learn(self.asked_ns, due_ns, now_ns) {
+                self.late.add(late_ns);
+            }
         }
+    }
+
+    /// How late it interrupts.
+    pub(super) fn late(&self) -> Arc<LateWaits> {
+        Arc::clone(&self.late)
     }
 }
 

@@ -58,6 +58,7 @@ mod scale;
 mod screen;
 #[path = "../../../databases/tests/live/program.rs"]
 mod server;
+mod service;
 mod sizes;
 mod specs;
 mod sqlio;

@@ -8,6 +8,7 @@ mod interrupted;
 mod killed;
 mod measuring;
 mod safety;
+mod service;
 mod watching;
 
 use std::fs;

@@ -13,7 +13,7 @@ use crate::linux::contents::LINKS;
 use crate::linux::failure::{Failure, because, read, text};
 
 /// What every Windows has. A program that asks for another library does not start there.
-const LIBRARIES: [&str; 14] = [
+const LIBRARIES: [&str; 15] = [
     "advapi32.dll",
     "bcrypt.dll",
     "bcryptprimitives.dll",
@@ -23,6 +23,7 @@ const LIBRARIES: [&str; 14] = [
     "ntdll.dll",
     "ole32.dll",
     "oleaut32.dll",
+    "pdh.dll",
     "secur32.dll",
     "user32.dll",
     "userenv.dll",
