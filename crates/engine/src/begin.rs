@@ -23,10 +23,9 @@ pub(crate) struct Begun {
 impl Begun {
     /// Sleeps until the beginning, and notes it.
     pub(crate) fn wait(&self, clock: Clock, start_ns: u64) {
-        let prompt = self.is_named.load(Ordering::Relaxed).then(Prompt::take);
+        let _prompt = self.is_named.load(Ordering::Relaxed).then(Prompt::take);
         sleep_until(clock, start_ns);
         self.note(clock.now());
-        drop(prompt);
     }
 
     /// Notes that a thread begins now.

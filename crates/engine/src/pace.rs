@@ -117,6 +117,44 @@ impl Pace {
             Self::Free | Self::Bursts(_) => {}
         }
     }
+
+    /// When the next I/O may start: now, at a later moment, or never before something ends
+    /// (`u64::MAX`). Where it was due earlier, that moment.
+    #[inline]
+    pub(crate) fn due(&mut self, now: u64) -> u64 {
+        match self {
+            Self::Free => now,
+            Self::Due(schedule) => schedule.due(),
+            Self::Profiled(profiled) => profiled.due(),
+            // If an I/O is due later than it could start, that time is not a delay.
+            Self::Capped(cap) => cap.due().max(now),
+            Self::Bursts(bursts) => match bursts.ready(now) {
+                Ok(()) => now,
+                Err(until) => until,
+            },
+        }
+    }
+
+    /// When the next I/O of an open loop is due; `None` for the others, which are never late.
+    pub(crate) fn scheduled(&self) -> Option<u64> {
+        match self {
+            Self::Due(schedule) => Some(schedule.due()),
+            Self::Profiled(profiled) => Some(profiled.due()),
+            Self::Free | Self::Capped(_) | Self::Bursts(_) => None,
+        }
+    }
+
+    /// An I/O of `bytes` has started.
+    #[inline]
+    pub(crate) fn started(&mut self, now: u64, bytes: u64, random: &mut Random) {
+        match self {
+            Self::Free => {}
+            Self::Due(schedule) => schedule.advance(bytes, random),
+            Self::Profiled(profiled) => profiled.advance(bytes, random),
+            Self::Capped(cap) => cap.started(bytes),
+            Self::Bursts(bursts) => bursts.started(now),
+        }
+    }
 }
 
 impl Gap {

@@ -394,37 +394,14 @@ impl Worker {
             if self.flushing {
                 return u64::MAX;
             }
-            let due = match &mut self.pace {
-                Pace::Free => now,
-                Pace::Due(schedule) => schedule.due(),
-                Pace::Profiled(profiled) => profiled.due(),
-                // If an I/O is due later than it could start, that time is not a delay.
-                Pace::Capped(cap) => match cap.due() {
-                    due if due <= now => now,
-                    due => due,
-                },
-                Pace::Bursts(bursts) => match bursts.ready(now) {
-                    Ok(()) => now,
-                    Err(until) => until,
-                },
-            };
+            let due = self.pace.due(now);
             if due > now {
                 return due;
             }
             let Some(slot) = self.free.pop() else { return u64::MAX };
             let (op, bytes) = self.begin(queue, slot, due);
             self.writes_since_flush += u32::from(op == Op::Write);
-            match &mut self.pace {
-                Pace::Free => {}
-                Pace::Due(schedule) => {
-                    schedule.advance(u64::from(bytes), &mut self.choices.draws.random);
-                }
-                Pace::Profiled(profiled) => {
-                    profiled.advance(u64::from(bytes), &mut self.choices.draws.random);
-                }
-                Pace::Capped(cap) => cap.started(u64::from(bytes)),
-                Pace::Bursts(bursts) => bursts.started(now),
-            }
+            self.pace.started(now, u64::from(bytes), &mut self.choices.draws.random);
         }
     }
 
@@ -588,8 +565,8 @@ impl Worker {
         let end = self.ending.ns();
         self.note_left_over(end);
         self.note_gap(end.max(self.busy_since_ns));
-        if let Pace::Due(schedule) = &self.pace {
-            self.end.behind_ns = end.saturating_sub(schedule.due());
+        if let Some(due) = self.pace.scheduled() {
+            self.end.behind_ns = end.saturating_sub(due);
         }
         self.counts.thread_cpu_ns = (self.thread_cpu_ns)();
         self.counts.until_ns = end.saturating_sub(self.timeline.window_ns);

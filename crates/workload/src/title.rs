@@ -147,7 +147,8 @@ const _: fn(&Stream) = |stream| {
     let Stream {
         // In words, where it is not the default.
         name: _, blocks: _, pattern: _, random_percent: _, distribution: _, write_percent: _,
-        diskspd: _, mix: _, sync: _, durable: _, rate: _, rate_profile: _, content: _, buffers: _, pool: _,
+        diskspd: _, mix: _, sync: _, durable: _, rate: _, rate_profile: _, content: _, buffers: _,
+        pool: _,
         // Left out.
         targets: _, threads: _, depth: _, align_bytes: _, mode: _, hint: _, think: _,
         offset_bytes: _, span_bytes: _, joined: _, members: _, content_file: _, cpus: _,

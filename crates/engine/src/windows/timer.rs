@@ -79,10 +79,10 @@ impl Timer {
         {
             self.interruptions += 1;
         }
-        if let Some(due_ns) = self.due_ns.take() {
-            if let Some(late_ns) = self.margin.learn(self.asked_ns, due_ns, now_ns) {
-                self.late.add(late_ns);
-            }
+        let due_ns = self.due_ns.take();
+        let late_ns = due_ns.and_then(|due_ns| self.margin.learn(self.asked_ns, due_ns, now_ns));
+        if let Some(late_ns) = late_ns {
+            self.late.add(late_ns);
         }
     }
 

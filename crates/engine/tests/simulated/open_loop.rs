@@ -86,6 +86,21 @@ fn a_rate_that_changes_is_exact_in_every_window() {
     }
 }
 
+/// I/Os that were due and found no free slot are told of, as where the rate is the same all the time.
+#[test]
+fn storage_that_does_not_keep_up_with_a_rate_that_changes_is_told_of() {
+    let profile = RateProfile {
+        window_ns: Nanoseconds(100 * MS),
+        patterns: vec!["1 3".parse().unwrap()],
+        order: Counts::default(),
+    };
+    for rate_profile in [None, Some(profile)] {
+        let stream = Stream { rate_profile, ..iops(400.0, reads(1)) };
+        let m = measure(&Workload { seconds: 5.0, ..workload(stream, device(10 * MS)) });
+        assert!(m.checks.warnings.iter().any(|w| w.contains("did not keep up")), "{:?}", m.checks);
+    }
+}
+
 /// A window that begins or ends within the profile asks for what is due in it.
 #[test]
 fn the_reached_rate_is_that_of_the_window() {

@@ -44,15 +44,16 @@ pub(crate) struct CaptureArgs {
 
     /// How to see I/Os: `ebpf` (a program in the kernel, the cheapest), `tracefs` (events of its
     /// tracing), or `auto` (tracefs if the kernel refuses eBPF)
-    #[arg(long, value_name = "METHOD", default_value = "auto")]
+    #[arg(long, value_name = "METHOD", default_value = "auto", hide_short_help = true)]
     pub method: CaptureMethod,
 
     /// End after this time [default: until Ctrl-C]
     #[arg(long, visible_alias = "for", value_name = "N")]
     pub seconds: Option<f64>,
 
-    /// Keep the names of the files under TARGET in the trace. Without, it has their numbers and
-    /// what they are for (log, data, other)
+    /// Keep the names of the files under TARGET in the trace
+    ///
+    /// Without it, the trace has their numbers and what they are for: log, data, other.
     #[arg(long)]
     pub names: bool,
 
@@ -66,7 +67,7 @@ pub(crate) struct CaptureArgs {
     pub output: Option<PathBuf>,
 
     /// Allow the trace to be on a disk that is recorded; its own writes are recorded, too
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub onto_recorded: bool,
 }
 

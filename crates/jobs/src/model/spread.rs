@@ -101,20 +101,32 @@ pub(super) fn lane_of(io: &Io, logs: &Logs) -> Option<usize> {
 
 /// Chooses at most so many places, and says for every place which of these it is like. Places are
 /// sorted by their I/Os and cut into groups with about as many I/Os each, because busy places are
-/// what queues are made of; the middle one of each group stands for it.
+/// what queues are made of. Where I/Os more than double within a group, another one begins. The
+/// middle place of each group stands for it.
 fn represented(sums: &[u64], most: usize) -> (Vec<usize>, Vec<u32>) {
     let mut sorted: Vec<usize> = (0..sums.len()).collect();
     sorted.sort_by_key(|place| sums[*place]);
     let all: u64 = sums.iter().sum::<u64>().max(1);
-    let mut groups: Vec<Vec<usize>> = vec![Vec::new(); most];
-    let mut before = 0u64;
+    let shares = most.div_ceil(2);
+    let mut doublings = most - shares;
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let (mut before, mut last_share) = (0u64, None);
     for place in sorted {
-        let group = u128::from(before) * most as u128 / u128::from(all);
-        groups[usize::try_from(group).unwrap_or(most).min(most - 1)].push(place);
+        let share = (u128::from(before) * shares as u128 / u128::from(all)).min(shares as u128 - 1);
         before += sums[place];
+        let least = groups.last().and_then(|group| group.first()).map_or(0, |first| sums[*first]);
+        let doubles = doublings > 0 && sums[place] > 2 * least.max(4);
+        if last_share != Some(share) || doubles {
+            doublings -= usize::from(last_share == Some(share));
+            groups.push(Vec::new());
+        }
+        last_share = Some(share);
+        if let Some(group) = groups.last_mut() {
+            group.push(place);
+        }
     }
     let (mut chosen, mut order) = (Vec::new(), vec![0; sums.len()]);
-    for group in groups.iter().filter(|group| !group.is_empty()) {
+    for group in &groups {
         let index = u32::try_from(chosen.len()).unwrap_or(u32::MAX);
         chosen.push(group[group.len() / 2]);
         for place in group {
@@ -126,6 +138,8 @@ fn represented(sums: &[u64], most: usize) -> (Vec<usize>, Vec<u32>) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -136,6 +150,20 @@ mod tests {
         assert!(chosen.len() <= 8);
         for (place, index) in order.iter().enumerate() {
             assert_eq!(sums[chosen[*index as usize]], sums[place], "{place}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_place_is_represented_by_few(
+            sums in prop::collection::vec(0_u64..100_000, 1..300), most in 1_usize..40,
+        ) {
+            let (chosen, order) = represented(&sums, most);
+            prop_assert!((1..=most).contains(&chosen.len()));
+            prop_assert_eq!(order.len(), sums.len());
+            for (index, place) in chosen.iter().enumerate() {
+                prop_assert_eq!(order[*place] as usize, index);
+            }
         }
     }
 

@@ -86,19 +86,22 @@ impl Running {
 
     /// A signal came: the command hears of it where the terminal has not told it already.
     pub(super) fn signal(&self) {
-        if self.told.swap(true, Ordering::AcqRel) {
-            return;
+        if !self.told.swap(true, Ordering::AcqRel) {
+            // A command of Windows is in the same console, which tells it.
+            #[cfg(unix)]
+            self.pass_on_signal();
         }
-        #[cfg(unix)]
-        {
-            use rustix::process::{Pid, Signal, kill_process};
-            let terminated = self.terminated.load(Ordering::Acquire);
-            let by_terminal = !terminated && is_of_terminal();
-            let pid = i32::try_from(self.id).ok().and_then(Pid::from_raw);
-            if let Some(pid) = pid.filter(|_| !by_terminal && !self.has_ended()) {
-                // One that has ended in this moment needs none.
-                let _ = kill_process(pid, if terminated { Signal::TERM } else { Signal::INT });
-            }
+    }
+
+    #[cfg(unix)]
+    fn pass_on_signal(&self) {
+        use rustix::process::{Pid, Signal, kill_process};
+        let terminated = self.terminated.load(Ordering::Acquire);
+        let by_terminal = !terminated && is_of_terminal();
+        let pid = i32::try_from(self.id).ok().and_then(Pid::from_raw);
+        if let Some(pid) = pid.filter(|_| !by_terminal && !self.has_ended()) {
+            // One that has ended in this moment needs none.
+            let _ = kill_process(pid, if terminated { Signal::TERM } else { Signal::INT });
         }
     }
 

@@ -146,8 +146,8 @@ impl FitPlan {
         if limits.is_empty() {
             let text = format!(
                 "this part of the trace has fewer than {SUPPORT_MIN} I/Os of each kind that is \
-                 limited; use a longer part, or set limits for what it has with --limit, for \
-                 example --limit write=5ms@p99"
+                 limited. Use a longer part, or set limits for what it has, for example --limit \
+                 write=5ms@p99"
             );
             return Err(JobError::Usage(text));
         }

@@ -98,6 +98,7 @@ impl Signals {
 }
 
 #[cfg(not(unix))]
+#[expect(clippy::unused_self, reason = "called as where a program can be suspended")]
 impl Signals {
     pub(super) fn screen_is_up(&self, _: bool) {}
 
