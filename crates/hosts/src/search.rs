@@ -5,7 +5,7 @@
 //! the other.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::{EngineError, Permissions, PrepareError, PreparedTarget, TargetPlan};
 use fleet::{Coordinator, FleetError, FleetRun, HostRun, LossPolicy, Order};
@@ -395,7 +395,11 @@ impl Stand for FleetStand<'_, '_> {
         let threads = if bench.with_threads { threads(&bench.places, &done) } else { Vec::new() };
         let hosts = self.bench.places.hosts();
         let whole = combined(&workload, &hosts, done, &self.environment);
-        let whole = whole.map_err(EngineError::Elsewhere)?;
+        let whole = whole.map_err(|text| match stop.load(Ordering::Relaxed) {
+            // A signal that comes before the window leaves nothing to put together.
+            true => EngineError::CalledOff,
+            false => EngineError::Elsewhere(text),
+        })?;
         Ok(Measurement { threads_detail: threads, ..whole })
     }
 }

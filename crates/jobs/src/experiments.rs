@@ -229,7 +229,7 @@ impl Job for AssessOptions {
         };
         let targets = engine::plan(&workload, permissions)?;
         let time = assess_time(self.pace);
-        let mut notes = vec![format!("takes {time} besides")];
+        let mut notes = vec![format!("takes {time}, and the time to write the file")];
         notes.extend(survey::assess_sides(self.database, self.pace));
         notes.extend(JudgedLoad::of(self)?.map(|load| load.describe()));
         let mut description = Description { notes, ..Description::of(targets) };

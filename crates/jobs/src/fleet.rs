@@ -191,7 +191,7 @@ impl Job for FleetPlan {
                 } else {
                     "each host assesses its own target"
                 };
-                vec![format!("{how}: takes {time} besides")]
+                vec![format!("{how}: takes {time}, and the time to write the files")]
             }
             Plan::Validate(plan) => {
                 let time = show_duration(plan.seconds);

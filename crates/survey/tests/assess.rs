@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use engine::Permissions;
 use results::knee::Reached;
 use results::verdict::{Class, Database, Grade, Role, Sureness, Verdict};
-use results::{Assessment, Pace, Status};
+use results::{Assessment, Measurement, Pace, Status};
 use survey::{AssessOptions, Here, Progress, assess, assess_on, limits_of, roles_of};
 use workload::{Bytes, EngineChoice, Mode, Nanoseconds, SimBucket, SimDevice, SimStall, Target};
 
@@ -483,4 +483,46 @@ fn what_is_elsewhere_is_judged_by_the_same_limits() {
     let unsized_options = AssessOptions { size: None, ..options };
     let refused = on(&unsized_options, targets).unwrap_err().to_string();
     assert!(refused.contains("several hosts together"), "{refused}");
+}
+
+/// Over two targets, a depth is that of each, and twice as much is in flight. The search for the
+/// saturation point took the total for the depth, and asked for depth 1 without end.
+#[test]
+fn a_ramp_over_several_targets_ends_at_their_sum() {
+    let options = options(device(8, 1));
+    let target = |path: &str| Target { path: path.into(), size_bytes: options.size };
+    let targets = vec![target("sim"), target("sim2")];
+    let stop = AtomicBool::new(false);
+    // A search without an end fails here instead of never.
+    let mut steps = 0;
+    let mut observe = |progress: Progress<'_>| {
+        steps += usize::from(matches!(progress, Progress::Step { .. }));
+        stop.store(steps > 100, Ordering::Relaxed);
+    };
+    let found = assess_on(&mut Here, targets, &options, &stop, &mut observe).unwrap();
+    assert_eq!(found.status, Status::Complete, "{:?}", found.warnings);
+    for ramp in &found.ramps {
+        let depths: Vec<u32> = ramp.points.iter().filter_map(|m| m.depth).collect();
+        assert!(depths.is_sorted_by(|a, b| a < b), "{}: {depths:?}", ramp.title);
+        let is_of_both = |m: &Measurement| m.in_flight == 2 * u64::from(m.depth.unwrap());
+        assert!(ramp.points.iter().all(is_of_both), "{}: {depths:?}", ramp.title);
+    }
+    let knee = found.ramps[0].knee.as_ref().unwrap();
+    assert!((knee.operating_point.in_flight - 8.0).abs() < 1e-9, "{}", knee.explanation);
+    let of = |name: &str| found.patterns.iter().find(|p| p.name == name).unwrap();
+    assert_eq!(of("random_read_8k").measurement.depth, Some(4));
+    // Larger blocks have twice in flight what saturates.
+    assert_eq!(of("random_read_8k_larger").measurement.in_flight, 16);
+    assert!(found.verdicts.iter().all(|v| v.capacities.iter().any(|c| c.per_second > 0.0)));
+}
+
+/// PostgreSQL writes no page of 4 KiB to its log, and its 64 KiB once stood for a single commit.
+#[test]
+fn a_single_commit_is_the_smallest_write_of_the_log() {
+    let database = Database::Postgres;
+    let options = AssessOptions { database, limits: limits_of(database), ..options(device(8, 1)) };
+    let found = assess(&options, &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let log = found.verdicts.iter().find(|v| v.role == Role::Log).unwrap();
+    let words = "One after the other, alone (8 KiB sequential write, durable)";
+    assert!(log.evidence.iter().any(|e| e.starts_with(words)), "{:#?}", log.evidence);
 }

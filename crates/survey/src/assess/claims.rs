@@ -14,23 +14,30 @@ pub(crate) fn named_loads(database: Database) -> Vec<Setting> {
     loads.iter().map(|load| setting(&load.title, &load.stream, Vec::new())).collect()
 }
 
-/// What the claims ask for that the plan leaves out: a load at its own depth.
+/// What the claims ask for that the plan leaves out: a load at its own depth, which each of
+/// `targets` has.
 pub(super) fn wanted<'a>(
     claims: &'a [Claim],
     loads: &'a [Load],
+    targets: u64,
     ramps: &'a [Ramp],
     patterns: &'a [PatternResult],
 ) -> Vec<(&'a Load, u32)> {
     let settings = settings(ramps, patterns, &Changed::default());
     let mut wanted: Vec<(&Load, u32)> = Vec::new();
     for claim in claims {
-        let Some(depth) = claim.of.in_flight.and_then(|n| u32::try_from(n).ok()) else { continue };
+        let Some(in_flight) = claim.of.in_flight else { continue };
+        // What cannot be shared equally stays unmeasured, and the claim says so.
+        let shared = in_flight.checked_div(targets).filter(|d| d * targets == in_flight);
+        let Some(depth) = shared.and_then(|d| u32::try_from(d).ok()) else { continue };
         if settings.iter().any(|s| claims::matches(&claim.of, s)) {
             continue;
         }
         let at = |load: &Load| {
             let stream = Stream { depth, ..load.stream.clone() };
-            claims::matches(&claim.of, &setting(&load.title, &stream, Vec::new()))
+            let setting = setting(&load.title, &stream, Vec::new());
+            let in_flight = setting.in_flight * targets;
+            claims::matches(&claim.of, &Setting { in_flight, ..setting })
         };
         for load in loads.iter().filter(|load| at(load)) {
             if !wanted.iter().any(|(other, d)| other.name == load.name && *d == depth) {
@@ -231,6 +238,30 @@ mod tests {
         };
         let judged = judge(&[claim], &ramps, &patterns, &changed);
         judged[0].sentence.clone()
+    }
+
+    /// What is claimed of 32 I/Os in flight is measured with 16 on each of two hosts.
+    #[test]
+    fn a_claimed_load_is_shared_by_all_targets() {
+        let claim = |in_flight| Claim {
+            name: None,
+            of: Selector {
+                random: Some(true),
+                write_percent: Some(0),
+                in_flight: Some(in_flight),
+                ..Selector::default()
+            },
+            expect: vec!["iops >= 300".parse().unwrap()],
+            documented: None,
+        };
+        let loads = plan::loads(Database::Generic, plan::ANY_SIZE, 512);
+        let depth = |in_flight, targets| {
+            let claims = [claim(in_flight)];
+            let found = wanted(&claims, &loads, targets, &[], &[]);
+            found.first().map(|(_, depth)| *depth)
+        };
+        assert_eq!((depth(32, 1), depth(32, 2)), (Some(32), Some(16)));
+        assert_eq!((depth(1, 1), depth(1, 2)), (Some(1), None));
     }
 
     /// A claim of 300 IOPS was met by the 3 000 of the burst, and nobody knew how long they last.

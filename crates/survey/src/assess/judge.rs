@@ -10,7 +10,7 @@ use results::{
 use workload::{Bytes, show_ns, show_number};
 
 use super::AssessOptions;
-use super::conclude::{Changed, is_complete};
+use super::conclude::{self, Changed, is_complete};
 use super::offer::{self, Frozen};
 use super::plan::Load;
 use super::session::Results;
@@ -169,9 +169,9 @@ impl Judge<'_> {
 
     /// The write of one commit, or else the smallest.
     fn commit<'l>(loads: &[&'l Load]) -> Option<&'l Load> {
-        loads.iter().copied().max_by_key(|load| {
+        loads.iter().copied().min_by_key(|load| {
             let bytes = load.stream.largest_block();
-            if bytes <= COMMIT_BYTES { bytes } else { 0 }
+            if bytes <= COMMIT_BYTES { COMMIT_BYTES - bytes } else { bytes }
         })
     }
 
@@ -314,6 +314,15 @@ impl Judge<'_> {
                 show_number(iops)
             )
         }));
+        let uneven = conclude::uneven(loads.iter().filter_map(|load| self.pattern(load)));
+        if !uneven.is_empty() && loads.iter().any(|load| load.offered) {
+            caveats.push(
+                "Each host had the same part of the rates that were offered, so the slowest host \
+                 decides how much fits."
+                    .to_owned(),
+            );
+        }
+        caveats.extend(uneven);
         let measured = loads.iter().filter_map(|load| Some((load, self.sustained(load)?)));
         let measured: Vec<_> = measured.collect();
         caveats.extend(measured.iter().filter_map(|(load, m)| {

@@ -25,6 +25,8 @@ const FREEZE_TIMES: f64 = 10.0;
 /// Freezes that are not chance, and the share of the time from which they matter.
 const FREEZES: f64 = 2.0;
 const LEAST_FROZEN: f64 = 0.001;
+/// A load that froze all the time counts as frozen for this share of it: almost every I/O is late.
+const MOST_FROZEN: f64 = 0.999;
 
 /// How long, how close and how often.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -245,7 +247,7 @@ impl Frozen {
 /// chance.
 fn with_freezes(trial: Trial, frozen: [Option<Frozen>; 2]) -> Trial {
     let shares = frozen.into_iter().flatten().filter(Frozen::is_no_chance).map(|f| f.share);
-    let share = shares.filter(|share| *share < 1.0).fold(0.0, f64::max);
+    let share = shares.fold(0.0, f64::max).min(MOST_FROZEN);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the I/Os")]
     let hidden = (trial.ios as f64 * share / (1.0 - share)).round() as u64;
     Trial {
@@ -296,4 +298,34 @@ fn at_the_end(measurement: &Measurement) -> f64 {
         seconds += point.seconds;
     }
     if seconds > 0.0 { ios / seconds } else { measurement.total.iops }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A load that is frozen from one end of the window to the other is not one without freezes.
+    #[test]
+    fn a_load_that_froze_all_the_time_is_late() {
+        let late = |share| {
+            let trial = Trial {
+                label: String::new(),
+                offered: None,
+                per_second: 100.0,
+                mean_ns: 1.0,
+                p99_ns: None,
+                p99_9_ns: None,
+                ios: 100,
+                beyond: Level::ALL.map(|_| 0),
+                far_beyond: 0,
+                half_width_percent: None,
+                seconds: 1.0,
+            };
+            let frozen = Frozen { events: 4.0, share, longest_ns: 1 };
+            let trial = with_freezes(trial, [Some(frozen), None]);
+            trial.far_beyond as f64 / trial.ios as f64
+        };
+        assert!((late(0.5) - 0.5).abs() < 1e-9);
+        assert!(late(1.0) > 0.99);
+    }
 }

@@ -288,15 +288,15 @@ fn plain_write(areas: &Areas, shape: &Shape) -> Load {
     )
 }
 
-/// The same load with larger blocks and twice what saturates it in flight; `None` of more than one
+/// The same load with larger blocks and twice the depth that saturates it; `None` of more than one
 /// block size, and where blocks would be too large.
-pub(super) fn larger(stream: &Stream, operating_load: f64) -> Option<Stream> {
+pub(super) fn larger(stream: &Stream, operating_depth: f64) -> Option<Stream> {
     let [Block { bytes, weight }] = stream.blocks.as_slice() else { return None };
     let bytes = Bytes(bytes.0.saturating_mul(LARGER));
     let fits = bytes.0 <= LARGER_MAX && stream.span_bytes.is_none_or(|s| bytes.0 <= s.0 / 4);
     let most = f64::from(RAMP_DEPTHS.1);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within a ramp")]
-    let depth = (2.0 * operating_load).ceil().clamp(1.0, most) as u32;
+    let depth = (2.0 * operating_depth).ceil().clamp(1.0, most) as u32;
     let blocks = vec![Block { bytes, weight: *weight }];
     // Its own name: a database may have a load of that size.
     let name = format!("{}_larger", stream.name);

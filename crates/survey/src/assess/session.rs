@@ -121,7 +121,9 @@ impl<'a, 'l> Session<'a, 'l> {
 
     /// Loads at the depths that claims name, as far as they were not measured yet.
     fn claimed(&mut self, loads: &[Load], claims: &[Claim]) {
-        let wanted = claims::wanted(claims, loads, &self.found.ramps, &self.found.patterns);
+        let targets = self.lab.facts().len() as u64;
+        let (ramps, patterns) = (&self.found.ramps, &self.found.patterns);
+        let wanted = claims::wanted(claims, loads, targets, ramps, patterns);
         let wanted: Vec<(Load, u32)> = wanted.into_iter().map(|(l, d)| (l.clone(), d)).collect();
         for (load, depth) in wanted {
             if self.lab.is_over() {
@@ -248,8 +250,8 @@ impl<'a, 'l> Session<'a, 'l> {
     fn ramp(&mut self, load: &Load) -> (Ramp, Option<PatternResult>) {
         let search = Search::new(plan::RAMP_DEPTHS.0, plan::RAMP_DEPTHS.1);
         let mut cut_short = None;
-        let (mut points, mut curve): (Vec<Measurement>, Vec<LoadPoint>) = (Vec::new(), Vec::new());
-        while let Some(depth) = search.next(&curve) {
+        let (mut points, mut curve, mut by_depth) = (Vec::new(), Vec::new(), Vec::new());
+        while let Some(depth) = search.next(&by_depth) {
             self.lab.begin(&format!("{}, depth {depth}", load.title));
             let stream = Stream { depth, ..load.stream.clone() };
             let Some(measurement) = self.measure(stream, self.timing.ramp) else { break };
@@ -257,7 +259,10 @@ impl<'a, 'l> Session<'a, 'l> {
                 cut_short = Some(measurement);
                 break;
             }
-            curve.push(load_point(&measurement));
+            let point = load_point(&measurement);
+            // The search asks for a depth. Each of several targets has it, so more is in flight.
+            by_depth.push(LoadPoint { in_flight: f64::from(depth), ..point });
+            curve.push(point);
             points.push(measurement);
         }
         // Depths that were not needed are not steps any more.
@@ -286,7 +291,9 @@ impl<'a, 'l> Session<'a, 'l> {
         if !first || !knee.reached.shows_a_limit() || self.lab.is_over() {
             return None;
         }
-        let stream = plan::larger(&load.stream, knee.operating_load)?;
+        // The curve is that of all targets, and each of them has the depth.
+        let targets = self.lab.facts().len().max(1) as f64;
+        let stream = plan::larger(&load.stream, knee.operating_load / targets)?;
         if self.lab.unfit(std::slice::from_ref(&stream)).is_some() {
             return None;
         }

@@ -45,7 +45,8 @@ pub(super) fn asked_for(size: Option<Bytes>) -> Result<Size, PrepareError> {
         let (field, value) = ("size".to_owned(), "none".to_owned());
         return Err(PrepareError::Invalid(vec![Violation { field, value, rule: rule.to_owned() }]));
     };
-    Ok(Size { bytes, reason: "asked for, on each host".to_owned(), warning: None })
+    // The result has the bytes of all hosts next to this.
+    Ok(Size { bytes, reason: format!("{bytes} on each host, as asked for"), warning: None })
 }
 
 /// The size that was asked for, or the one that the rule gives.
