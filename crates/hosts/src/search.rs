@@ -395,10 +395,10 @@ impl Stand for FleetStand<'_, '_> {
         let threads = if bench.with_threads { threads(&bench.places, &done) } else { Vec::new() };
         let hosts = self.bench.places.hosts();
         let whole = combined(&workload, &hosts, done, &self.environment);
-        let whole = whole.map_err(|text| match stop.load(Ordering::Relaxed) {
-            // A signal that comes before the window leaves nothing to put together.
-            true => EngineError::CalledOff,
-            false => EngineError::Elsewhere(text),
+        // A signal that comes before the window leaves nothing to put together.
+        let is_called_off = stop.load(Ordering::Relaxed);
+        let whole = whole.map_err(|text| {
+            if is_called_off { EngineError::CalledOff } else { EngineError::Elsewhere(text) }
         })?;
         Ok(Measurement { threads_detail: threads, ..whole })
     }
