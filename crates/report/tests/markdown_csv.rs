@@ -11,7 +11,7 @@ const HEAD: &str = "cell,load,threads,depth,in_flight,achieved_in_flight,iops,ha
                     latency_p95_ns,latency_p99_ns,latency_p99_9_ns,latency_max_ns,errors,status,\
                     ios,seconds,pattern,write_percent,block_bytes,file_bytes,direct,durable,\
                     target,device,host,engine,started,kind,tool_version,measurement_id,\
-                    experiment_id,used_bytes,conditions_id,slowest_second_iops";
+                    experiment_id,used_bytes,conditions_id,slowest_second_iops,of_host";
 
 #[test]
 fn the_csv_has_one_header_and_a_line_for_each_measurement_of_all_results() {
