@@ -157,10 +157,13 @@ fn a_load_with_peaks_is_matched_by_its_counts_in_windows() {
         let directory = tempfile::tempdir().unwrap();
         let output = directory.path().join("t.toml");
         let found = model(&trace(directory.path(), database(seconds, false)), &output).unwrap();
-        // On the disk, whose service times are exponential, chance decides about a few checkpoints.
+        // The slowest hundredth of 1,600 writes is 16 of them, so chance decides about the p99.
+        let allowed =
+            |class: &ModelledClass| class.demerit.is_some_and(|demerit| demerit <= class.at_most);
         for device in &found.devices[..2] {
-            assert!(device.classes.iter().all(|class| class.is_close), "{device:?}");
+            assert!(device.classes.iter().all(allowed), "{device:?}");
         }
+        // On the disk, whose service times are exponential, it decides about a few checkpoints.
         let near = |class: &ModelledClass| class.demerit.is_some_and(|demerit| demerit < 0.8);
         assert!(found.devices[2].classes.iter().all(near), "{:?}", found.devices[2]);
         let windows = matches!(found.arrivals, ModelledArrivals::Windows { .. });

@@ -86,7 +86,7 @@ fn a_rate_that_changes_is_exact_in_every_window() {
     }
 }
 
-/// I/Os that were due and found no free slot are told of, as where the rate is the same all the time.
+/// I/Os that were due and found no free slot are told of, as where the rate stays the same.
 #[test]
 fn storage_that_does_not_keep_up_with_a_rate_that_changes_is_told_of() {
     let profile = RateProfile {

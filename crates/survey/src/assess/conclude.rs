@@ -84,8 +84,8 @@ pub(super) fn uneven<'a>(patterns: impl IntoIterator<Item = &'a PatternResult>) 
     }
     let word = |(name, loads): (&str, Vec<String>)| {
         format!(
-            "The host `{name}` did much less than the hosts did on average. What is judged is their \
-             sum, which hides that. {}",
+            "The host `{name}` did much less than the hosts did on average. What is judged is \
+             their sum, which hides that. {}",
             loads.join("; ")
         )
     };
