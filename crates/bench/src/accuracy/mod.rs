@@ -4,6 +4,7 @@
 
 mod adaptive;
 mod cause;
+mod fit;
 mod generate;
 mod knee;
 mod panel;
@@ -41,6 +42,7 @@ const SECTIONS: &[Section] = &[
     Section { name: "sizes", title: "The size of a cache", run: sizes::run },
     Section { name: "sweep", title: "Sweeps", run: sweep::run },
     Section { name: "adaptive", title: "Sweeps that check themselves", run: adaptive::run },
+    Section { name: "fit", title: "How many times a load fits", run: fit::run },
     Section { name: "truth", title: "Devices of known behaviour", run: truth::run },
 ];
 
