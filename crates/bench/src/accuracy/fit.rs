@@ -218,30 +218,3 @@ pub(super) fn run() -> Result<String, Error> {
         table(&head, &rows)
     ))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Two seconds of the first case. Nothing is asserted where this host gave out, because then
-    /// the answer is not about the device.
-    #[test]
-    fn the_bracket_holds_what_the_servers_can_do() {
-        let name = "iosonde-bench::fit::the_bracket_holds_what_the_servers_can_do";
-        let known = Known { seconds: 2, ..READS };
-        let found = match known.fit() {
-            Ok(found) => found,
-            Err(error) if error.is::<Unavailable>() => return testing::skip(name, error),
-            Err(error) => panic!("{error}"),
-        };
-        if failed_by_host(&found) > 0 {
-            return testing::skip(name, "the host was too busy");
-        }
-        let (lower, upper) = (found.lower, found.upper);
-        assert_eq!((lower.side, upper.side), (FitSide::At, FitSide::At), "{found:?}");
-        // 5 % for the limit that a slow queue comes to late, 5 % for the way to the device.
-        assert!(lower.users <= 1.1 * known.times(), "{found:?}");
-        assert!(upper.users >= 0.95 * known.times(), "{found:?}");
-        assert!(upper.users <= 2.0 * lower.users, "{found:?}");
-    }
-}
