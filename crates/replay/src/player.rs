@@ -200,7 +200,9 @@ impl<'a> Player<'a> {
             };
             self.taken += 1;
             match self.options.mode {
-                Mode::Dependent => self.window.admit_dependent(step, self.start_ns, now),
+                Mode::Dependent => {
+                    self.window.admit_dependent(step, now.saturating_sub(self.start_ns));
+                }
                 _ => self.window.admit(step),
             }
         }
@@ -212,7 +214,7 @@ impl<'a> Player<'a> {
         loop {
             let (number, due_ns) = match self.options.mode {
                 Mode::Dependent => match self.window.first_ready() {
-                    Some((ready_ns, number)) => (number, ready_ns),
+                    Some((ready_ns, number)) => (number, self.start_ns.saturating_add(ready_ns)),
                     None => return u64::MAX,
                 },
                 _ if self.cursor == self.window.next() => return u64::MAX,
@@ -306,7 +308,8 @@ impl<'a> Player<'a> {
         self.free.push(finished.slot);
         let noticing_ns = self.share.noticing_ns().min(now.saturating_sub(slot.issued_ns));
         let host_ns = slot.issued_ns.saturating_sub(slot.free_ns).saturating_add(noticing_ns);
-        let before_ns = self.window.complete(slot.number, now, host_ns);
+        let since_start_ns = now.saturating_sub(self.start_ns);
+        let before_ns = self.window.complete(slot.number, since_start_ns, host_ns);
         self.last_done_ns = self.last_done_ns.max(now);
         self.share.completed(now.saturating_sub(before_ns));
         if finished.result < 0 || slot.done_bytes < step.bytes {

@@ -1,4 +1,5 @@
-//! The I/Os that are known and not yet complete, and which of them wait for which.
+//! The I/Os that are known and not yet complete, and which of them wait for which. Times count from
+//! the start of the replay, which begins after the first I/Os are known.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -86,13 +87,13 @@ impl Window {
 
     /// The same where it waits for another: it becomes ready at its time, or when the other is
     /// complete and the think time over.
-    pub(crate) fn admit_dependent(&mut self, step: Step, start_ns: u64, now: u64) {
+    pub(crate) fn admit_dependent(&mut self, step: Step, now_ns: u64) {
         let number = self.next;
         self.admit(step);
         let ready_ns = match step.parent {
-            None => start_ns.saturating_add(step.due_ns),
+            None => step.due_ns,
             // So old that its entry has another I/O: it is complete for long.
-            Some(parent) if parent.number + WINDOW <= number => now,
+            Some(parent) if parent.number + WINDOW <= number => now_ns,
             Some(Parent { number: other, think_ns }) => {
                 let parent = &mut self.entries[at(other)];
                 if !parent.is_done {
@@ -119,9 +120,9 @@ impl Window {
 
     /// Notes that an I/O is complete, and what the host added to it: those that wait for it become
     /// ready. Gives what the host added to it and to those that it waited for.
-    pub(crate) fn complete(&mut self, number: u64, now: u64, host_ns: u64) -> u64 {
+    pub(crate) fn complete(&mut self, number: u64, now_ns: u64, host_ns: u64) -> u64 {
         let entry = &mut self.entries[at(number)];
-        (entry.is_done, entry.done_ns) = (true, now);
+        (entry.is_done, entry.done_ns) = (true, now_ns);
         let host_ns = entry.host_ns.saturating_add(host_ns);
         entry.host_ns = host_ns;
         let mut child = std::mem::replace(&mut entry.first_child, NONE);
@@ -130,7 +131,7 @@ impl Window {
             entry.host_ns = host_ns;
             let think_ns = entry.step.parent.map_or(0, |parent| parent.think_ns);
             let next = entry.next_sibling;
-            self.ready.push(Reverse((now.saturating_add(think_ns), child)));
+            self.ready.push(Reverse((now_ns.saturating_add(think_ns), child)));
             child = next;
         }
         while self.oldest < self.next && self.entries[at(self.oldest)].is_done {

@@ -7,7 +7,7 @@ use trace::{Io, Kind};
 use workload::{Nanoseconds, SimDevice, SimService};
 
 use crate::database::{self, Plan};
-use crate::replayed;
+use crate::{queue, replayed, replayed_on};
 
 /// A device that is about half used by the database.
 fn model() -> SimDevice {
@@ -126,4 +126,24 @@ fn users_speed_and_thinning_change_the_load_as_they_say() {
         of(Selection { from_ns: 1_000_000_000, to_ns: 2_000_000_000, ..Selection::default() });
     let inside = ios.iter().filter(|io| (1_000_000_000..2_000_000_000).contains(&io.issued_ns));
     assert_eq!(part.ios(), inside.count() as u64);
+}
+
+/// A real clock does not begin at 0. The first I/Os of a dependent replay were once due at their
+/// times since the clock began, so all came at once and very late, and the host was blamed.
+#[test]
+fn a_clock_that_has_run_for_long_changes_nothing() {
+    let ios = Arc::new(database::run(plan(), &model(), 1).ios);
+    let selection = Selection { users: 2.0, ..Selection::default() };
+    for mode in [Mode::AsTimed, Mode::Dependent, Mode::Closed] {
+        let of = |clock_ns: u64| {
+            let figures = replayed_on(&ios, &selection, mode, |size| {
+                let mut queue = queue(&model(), size, 1);
+                queue.wait(clock_ns).unwrap();
+                queue
+            });
+            let lag = [0.5, 0.99, 1.0].map(|q| figures.lag.quantile(q));
+            (figures.ios(), figures.elapsed_ns, figures.host.elapsed_ns, lag)
+        };
+        assert_eq!(of(50_000_000_000), of(0), "{mode:?}");
+    }
 }
