@@ -10,18 +10,9 @@ pub(crate) const EXCLUSIONS: [&str; 2] = [
     r"SOFTWARE\Microsoft\Windows Defender\Exclusions\",
     r"SOFTWARE\Policies\Microsoft\Windows Defender\Exclusions\",
 ];
-const PATHS: [&str; 2] = [
-    r"SOFTWARE\Microsoft\Windows Defender\Exclusions\Paths",
-    r"SOFTWARE\Policies\Microsoft\Windows Defender\Exclusions\Paths",
-];
-const PROCESSES: [&str; 2] = [
-    r"SOFTWARE\Microsoft\Windows Defender\Exclusions\Processes",
-    r"SOFTWARE\Policies\Microsoft\Windows Defender\Exclusions\Processes",
-];
-const EXTENSIONS: [&str; 2] = [
-    r"SOFTWARE\Microsoft\Windows Defender\Exclusions\Extensions",
-    r"SOFTWARE\Policies\Microsoft\Windows Defender\Exclusions\Extensions",
-];
+const PATHS: &str = "Paths";
+const PROCESSES: &str = "Processes";
+const EXTENSIONS: &str = "Extensions";
 const REAL_TIME: [&str; 2] = [
     r"SOFTWARE\Microsoft\Windows Defender\Real-Time Protection",
     r"SOFTWARE\Policies\Microsoft\Windows Defender\Real-Time Protection",
@@ -136,10 +127,10 @@ pub(crate) struct Exclusions {
 
 /// What Windows says of Defender; `None` without the rights to know.
 pub(crate) fn exclusions(system: &dyn System) -> Option<Exclusions> {
-    let names = |keys: [&str; 2]| {
+    let names = |kind: &str| {
         let mut found = Vec::new();
-        for key in keys {
-            match system.ask(key, &Question::RegistryValues) {
+        for place in EXCLUSIONS {
+            match system.ask(&format!("{place}{kind}"), &Question::RegistryValues) {
                 Ok(lines) => found.extend(entries(&lines).map(|(name, _)| name)),
                 Err(ERROR_FILE_NOT_FOUND) => {}
                 Err(_) => return None,
@@ -208,7 +199,10 @@ pub(crate) fn of_exclusions(
         // A quotation mark within a text of PowerShell is written twice.
         let quoted = path.replace('\'', "''");
         Finding::new(WARNING, "antivirus-scans", message)
-            .evidence(format!(r"HKLM\{}", PATHS[0]), format!("{count} paths, not this one"))
+            .evidence(
+                format!(r"HKLM\{}{PATHS}", EXCLUSIONS[0]),
+                format!("{count} paths, not this one"),
+            )
             .remedy("Exclude the directories of the database, as its maker's documents list them.")
             .command(format!("Add-MpPreference -ExclusionPath '{quoted}'"))
     })

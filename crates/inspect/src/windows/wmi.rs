@@ -32,10 +32,11 @@ use crate::windows_answers::Answer;
 const DEADLINE: Duration = Duration::from_secs(10);
 /// How long the service may take for one instance.
 const INSTANCE_MS: i32 = 5000;
-/// No server has more disks, volumes or shadow copies that matter here.
+/// No server has more disks, volumes or shadow copies that matter here. A longer answer is an error.
 const INSTANCES_MOST: usize = 1024;
 const ANSWER_BYTES_MOST: usize = 1 << 20;
 const ERROR_TIMEOUT: u32 = 1460;
+const ERROR_MORE_DATA: u32 = 234;
 /// `IWbemLocator`
 const LOCATOR: GUID = GUID::from_u128(0xdc12_a687_737f_11cf_884d_00aa_004b_2e24);
 /// `RPC_C_AUTHN_WINNT`, and no service that authorises.
@@ -147,15 +148,15 @@ fn instances(namespace: &str, query: &str) -> Answer {
     let found = execute(&services, query)?;
     let mut text = String::new();
     for _ in 0..INSTANCES_MOST {
-        let Some(instance) = next(&found)? else { break };
-        let of_one = object_text(&instance)?;
-        if text.len() + of_one.len() > ANSWER_BYTES_MOST {
+        let Some(instance) = next(&found)? else { return Ok(text.into_bytes()) };
+        text.push_str(&object_text(&instance)?);
+        text.push('\n');
+        if text.len() > ANSWER_BYTES_MOST {
             break;
         }
-        text.push_str(&of_one);
-        text.push('\n');
     }
-    Ok(text.into_bytes())
+    // A part would look like all there is.
+    Err(ERROR_MORE_DATA)
 }
 
 fn connect(namespace: &str) -> Result<Interface, u32> {
