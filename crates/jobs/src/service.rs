@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use dialects::xml::escape;
 use jiff::ToSpan as _;
 use jiff::Zoned;
 use jiff::civil::{DateTime, Time, Weekday};
@@ -222,15 +223,15 @@ impl ScheduledTask {
   </Actions>
 </Task>
 "#,
-            description = escaped(&description),
+            description = escape(&description),
             trigger = self.trigger(),
             account = self.account.sid(),
             limit = if self.first.is_some() { "PT6H" } else { "PT0S" },
             // 7, which is usual, would make its I/O wait for that of all others.
             priority = 5,
-            program = escaped(&program),
-            arguments = escaped(&line_of(&self.command)),
-            directory = escaped(&directory),
+            program = escape(&program),
+            arguments = escape(&line_of(&self.command)),
+            directory = escape(&directory),
         )
     }
 
@@ -389,20 +390,6 @@ fn quoted(word: &str) -> String {
     line.extend(std::iter::repeat_n('\\', backslashes));
     line.push('"');
     line
-}
-
-/// A text within an element of XML.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 /// A text as a file of UTF-16 with its mark.

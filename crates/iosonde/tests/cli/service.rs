@@ -14,7 +14,7 @@ fn a_task_is_printed_on_every_system() {
         "T04:30:00</StartBoundary>",
         "<Monday />",
         "<UserId>S-1-5-18</UserId>",
-        "<Arguments>baseline \"D:\\my data\" --pace quick --history ",
+        "<Arguments>baseline &quot;D:\\my data&quot; --pace quick --history ",
         "<Command>/",
     ] {
         assert!(text.contains(part), "{part}: {text}");
