@@ -2,14 +2,13 @@
 //! apart, its counters are in the trace, and its password is nowhere.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use testing::skip;
 
-use crate::monitor_databases::programs;
+use crate::postgres_load::{LoadedPostgres, programs};
 use crate::program::{code, command, stderr};
-use crate::server::{directory, done, find, free_port, start, unprivileged};
+use crate::server::{directory, free_port};
 
 const TEST: &str = "iosonde::a_postgresql_is_captured_with_its_files_and_its_counters";
 
@@ -25,42 +24,22 @@ fn shown(trace: &Path) -> Value {
 fn a_postgresql_is_captured_with_its_files_and_its_counters() {
     let Some(programs) = programs() else { return skip(TEST, "PostgreSQL is not installed") };
     let place = directory();
-    let data = place.path().join("data");
-    let made = ["--no-sync", "-U", "owner", "-A", "trust", "-E", "UTF8", "--locale", "C", "-D"];
-    done(unprivileged(&programs.join("initdb")).args(made).arg(&data).current_dir(&place));
-    let port = free_port().to_string();
-    let mut server = unprivileged(&programs.join("postgres"));
-    server.arg("-D").arg(&data).arg("-k").arg(place.path()).args(["-p", &port]);
-    server.args(["-c", "listen_addresses=127.0.0.1", "-c", "shared_buffers=1MB"]);
-    let client = |name: &str| {
-        let mut client = Command::new(find(name, std::slice::from_ref(&programs)).unwrap());
-        client.args(["-h", "127.0.0.1", "-U", "owner", "-p", &port, "postgres"]);
-        client.stdout(Stdio::null()).stderr(Stdio::null());
-        client
-    };
-    let ready = || client("psql").args(["-c", "SELECT 1"]).status().unwrap().success();
-    let _running = start(&server, &place.path().join("log"), ready);
-    assert!(client("pgbench").args(["-i", "-q"]).status().unwrap().success());
-    let mut load = client("pgbench").args(["-n", "-T", "120"]).spawn().unwrap();
-
-    // The server trusts everybody; the password is there to be found where it must not be.
-    let url = format!("postgres://owner:Zq9xK@127.0.0.1:{port}/postgres");
+    let mut server = LoadedPostgres::start(&programs, place.path(), &[]);
     let trace = place.path().join("t.iotrace");
     let capture = command(&[
         "capture",
-        data.to_str().unwrap(),
+        server.data.to_str().unwrap(),
         "--seconds",
         "3",
         "--names",
         "--database",
-        &url,
+        &server.url,
         "--onto-recorded",
         "-o",
         trace.to_str().unwrap(),
     ]);
     let output = { capture }.output().unwrap();
-    let _ = load.kill();
-    let _ = load.wait();
+    server.end_load();
     if code(&output) != 0 {
         // No rights, no disk: everything else is an error of the program.
         let why = stderr(&output);
@@ -73,7 +52,7 @@ fn a_postgresql_is_captured_with_its_files_and_its_counters() {
     if String::from_utf8_lossy(&output.stdout).contains("files are not told apart") {
         return skip(TEST, "the file system does not tell places");
     }
-    check_files(&document, &data);
+    check_files(&document, &server.data);
     let copy = place.path().join("copy.iotrace");
     let arguments = ["capture", "anonymise", trace.to_str().unwrap(), "-o", copy.to_str().unwrap()];
     assert_eq!(code(&command(&arguments).output().unwrap()), 0);
@@ -82,7 +61,8 @@ fn a_postgresql_is_captured_with_its_files_and_its_counters() {
 
     let said = [&output.stdout[..], &output.stderr, document.to_string().as_bytes()].concat();
     for text in [std::fs::read(&trace).unwrap(), said] {
-        assert!(!text.windows(5).any(|part| part == b"Zq9xK"));
+        let password = LoadedPostgres::PASSWORD.as_bytes();
+        assert!(!text.windows(password.len()).any(|part| part == password));
     }
 }
 

@@ -45,6 +45,7 @@ mod monitor;
 mod monitor_databases;
 mod output;
 mod plans;
+mod postgres_load;
 mod power;
 mod presets;
 mod program;

@@ -1,24 +1,15 @@
 //! A database beside the device: `iosonde monitor --database URL` with a real PostgreSQL under
 //! load.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 
 use serde_json::Value;
 
-use crate::program::{code, command, stderr};
 use testing::skip;
 
-use crate::server::{directory, done, find, free_port, start, unprivileged};
-
-/// The programs of the newest PostgreSQL.
-pub(super) fn programs() -> Option<PathBuf> {
-    let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
-    let mut found: Vec<PathBuf> = versions.flatten().map(|v| v.path().join("bin")).collect();
-    found.retain(|directory| directory.join("postgres").is_file());
-    found.sort();
-    found.pop()
-}
+use crate::postgres_load::{LoadedPostgres, programs};
+use crate::program::{code, command, stderr};
+use crate::server::{directory, free_port};
 
 fn lines(text: &[u8]) -> Vec<Value> {
     let text = String::from_utf8_lossy(text);
@@ -69,38 +60,17 @@ fn a_postgresql_under_load_is_shown_beside_its_device() {
         let test = "iosonde::a_postgresql_under_load_is_shown_beside_its_device";
         return skip(test, "temporary files are on no block device");
     }
-    let data = place.path().join("data");
-    let made = ["--no-sync", "-U", "owner", "-A", "trust", "-E", "UTF8", "--locale", "C", "-D"];
-    done(unprivileged(&programs.join("initdb")).args(made).arg(&data).current_dir(&place));
-    let port = free_port().to_string();
-    let mut server = unprivileged(&programs.join("postgres"));
-    server.arg("-D").arg(&data).arg("-k").arg(place.path()).args(["-p", &port]);
-    for setting in ["listen_addresses=127.0.0.1", "shared_buffers=1MB", "track_io_timing=on"] {
-        server.args(["-c", setting]);
-    }
-    let client = |name: &str| {
-        let mut client = Command::new(find(name, std::slice::from_ref(&programs)).unwrap());
-        client.args(["-h", "127.0.0.1", "-U", "owner", "-p", &port, "postgres"]);
-        client.stdout(Stdio::null()).stderr(Stdio::null());
-        client
-    };
-    let ready = || client("psql").args(["-c", "SELECT 1"]).status().unwrap().success();
-    let _running = start(&server, &place.path().join("log"), ready);
-    assert!(client("pgbench").args(["-i", "-q"]).status().unwrap().success());
-    let mut load = client("pgbench").args(["-n", "-T", "60"]).spawn().unwrap();
-
+    let mut server = LoadedPostgres::start(&programs, place.path(), &["track_io_timing=on"]);
     let history = place.path().join("history.db");
-    let url = format!("postgres://owner@127.0.0.1:{port}/postgres");
-    // The server trusts everybody; the password is there to be found where it must not be.
-    let with_password = url.replace("owner@", "owner:Zq9xK@");
+    let url = server.url.replace(":Zq9xK@", "@");
     let monitor = |arguments: &[&str]| {
         let fixed = [
             "monitor",
-            data.to_str().unwrap(),
+            server.data.to_str().unwrap(),
             "--interval",
             "500ms",
             "--database",
-            &with_password,
+            &server.url,
         ];
         let history = ["--history", history.to_str().unwrap()];
         let output = command(&[&fixed[..], arguments, &history].concat()).output().unwrap();
@@ -111,8 +81,8 @@ fn a_postgresql_under_load_is_shown_beside_its_device() {
     let text = monitor(&["--count", "2", "--no-history"]);
     let table = monitor(&["--count", "2", "--csv", "--no-history"]);
     let events = lines(&monitor(&["--count", "2", "--json-lines", "--no-history"]).stdout);
-    let _ = load.kill();
-    let _ = load.wait();
+    let told = monitor(&["--count", "2", "--json", "--progress", "json", "--no-history"]);
+    server.end_load();
 
     check_document(&json, &url);
     let shown = String::from_utf8_lossy(&text.stdout).into_owned();
@@ -124,7 +94,6 @@ fn a_postgresql_under_load_is_shown_beside_its_device() {
     let beside = |window: &Value| window["rows"].as_array().is_some_and(|rows| !rows.is_empty());
     assert!(windows.clone().count() >= 2 && windows.clone().any(beside), "{events:?}");
 
-    let told = monitor(&["--count", "2", "--json", "--progress", "json", "--no-history"]);
     check_password(place.path(), &url, &[&json, &told.stdout, &told.stderr]);
 
     // What was kept can be reported.
