@@ -4,6 +4,7 @@ mod sample;
 
 use proptest::prelude::*;
 use report::text;
+use results::verdict::{Database, Need, Role};
 use results::{
     Assessment, Document, ErrorKind, ErrorRecord, Latency, Measurement, Pace, Statistics, Status,
 };
@@ -287,6 +288,12 @@ fn the_next_step_follows_from_what_was_found() {
     assert!(next(&a).contains(&format!("iosonde history tag {} baseline", a.id)));
     a.pace = Pace::Quick;
     assert!(next(&a).contains("iosonde assess --pace normal /data/pg"));
+    let mut judged = a.clone();
+    judged.database = Database::Postgres;
+    judged.verdicts[0].need = Some(Need { role: Role::Log, per_second: 2000.0 });
+    judged.verdicts[1].need = Some(Need { role: Role::OltpData, per_second: 500.5 });
+    let flags = "--pace normal --for postgres --need log=2000/s,oltp=500.5iops";
+    assert!(next(&judged).contains(&format!("iosonde assess {flags} /data/pg")));
     a.environment.host.as_mut().unwrap().memory_bytes = a.file_bytes;
     assert!(next(&a).contains("iosonde assess --size 200G /data/pg"), "{}", next(&a));
     let liar = sample::assessment_in_doubt();

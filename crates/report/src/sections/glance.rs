@@ -2,6 +2,7 @@
 
 use results::cause::{Cause, Certainty};
 use results::honesty::Sign;
+use results::verdict::{Database, Need, Role, Verdict};
 use results::{Assessment, Measurement, Pace, Status};
 use workload::{PatternKind, Stream};
 
@@ -211,8 +212,9 @@ fn next_step(a: &Assessment, is_unsure: bool) -> String {
     }
 }
 
-/// The command that assesses the same again, with these flags.
+/// The command that assesses the same again, for the same database and needs, with these flags.
 fn again(a: &Assessment, flags: &str) -> String {
+    let flags = flags.to_owned() + &database_flag(a.database) + &needs_flag(&a.verdicts);
     let target = shell_word(&words::path(&a.target));
     if a.hosts.is_empty() {
         return format!("iosonde assess {flags}{target}");
@@ -220,6 +222,24 @@ fn again(a: &Assessment, flags: &str) -> String {
     let names: Vec<String> = a.hosts.iter().map(|host| words::clean(&host.name)).collect();
     let (names, mib) = (shell_word(&names.join(",")), (a.file_bytes >> 20) / names.len() as u64);
     format!("iosonde fleet assess --ssh {names} --together --size {mib}M {flags}{target}")
+}
+
+fn database_flag(database: Database) -> String {
+    if database == Database::Generic {
+        return String::new();
+    }
+    format!("--for {} ", database.word())
+}
+
+fn needs_flag(verdicts: &[Verdict]) -> String {
+    let needs = verdicts.iter().filter_map(|verdict| verdict.need);
+    let amounts = needs.map(|Need { role, per_second }| match role {
+        Role::Log => format!("log={per_second}/s"),
+        Role::OltpData => format!("oltp={per_second}iops"),
+        Role::DssData | Role::Compaction => format!("scan={per_second}MiBps"),
+    });
+    let amounts: Vec<String> = amounts.collect();
+    if amounts.is_empty() { amounts.concat() } else { format!("--need {} ", amounts.join(",")) }
 }
 
 /// A word that a shell takes as it is; paths of Windows as both of its shells take them.

@@ -49,6 +49,20 @@ impl Database {
             Self::RocksDb => "RocksDB",
         }
     }
+
+    /// The word in JSON, and after `--for`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Generic => "generic",
+            Self::SqlServer => "sqlserver",
+            Self::Postgres => "postgres",
+            Self::MySql => "mysql",
+            Self::Oracle => "oracle",
+            Self::Sqlite => "sqlite",
+            Self::RocksDb => "rocksdb",
+        }
+    }
 }
 
 /// A part of a database, with the I/O that it does.
@@ -317,4 +331,16 @@ pub struct Verdict {
     pub caveats: Vec<String>,
     /// The limits it was judged by.
     pub limits: Limits,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_has_one_word() {
+        for database in Database::ALL {
+            assert_eq!(serde_json::json!(database), database.word());
+        }
+    }
 }
