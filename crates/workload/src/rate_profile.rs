@@ -124,7 +124,7 @@ impl RateProfile {
 }
 
 impl Counts {
-    /// Whether there is no number.
+    /// Whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -241,7 +241,7 @@ fn method(model: &TraceModel) -> Vec<String> {
          independent users where these are close enough there."
             .to_owned(),
         "A distance is allowed up to 0.15, or 1.5 times that of two replays of the trace if that \
-         is more. The 99th percentile may differ by 25 %, or 1.5 times as much as in two replays."
+         is more. The 99th percentile may differ by 25 %."
             .to_owned(),
     ]
 }
