@@ -14,7 +14,7 @@ pub(crate) const R6: Register = Register(6);
 pub(crate) const R7: Register = Register(7);
 pub(crate) const R8: Register = Register(8);
 pub(crate) const R9: Register = Register(9);
-/// The end of the stack.
+/// R10: the end of the stack, which grows downwards. It is read-only.
 pub(crate) const STACK: Register = Register(10);
 
 /// The size of a load or store.
@@ -43,7 +43,7 @@ pub(crate) struct Label(usize);
 #[derive(Debug, Default)]
 pub(crate) struct Assembler {
     instructions: Vec<[u8; 8]>,
-    /// Where each label is.
+    /// The instruction that each label precedes; `None` until it is placed.
     labels: Vec<Option<usize>>,
     jumps: Vec<(usize, Label)>,
 }
@@ -67,7 +67,7 @@ impl Assembler {
         Label(self.labels.len() - 1)
     }
 
-    /// The label is here.
+    /// Puts the label before the next instruction.
     pub(crate) fn place(&mut self, label: Label) {
         let here = self.instructions.len();
         if let Some(place) = self.labels.get_mut(label.0) {
@@ -155,17 +155,17 @@ impl Assembler {
         }
     }
 
-    /// A number of 64 bits.
+    /// Puts a number of 64 bits into a register.
     pub(crate) fn set_long(&mut self, to: Register, value: u64) {
         self.long(to, R0, (low(value), low(value >> 32)));
     }
 
-    /// A map, by the file that stands for it.
+    /// Puts a map into a register, by the number of its file.
     pub(crate) fn set_map(&mut self, to: Register, map: i32) {
         self.long(to, R1, (map, 0));
     }
 
-    /// The address of the first value of a map.
+    /// Puts the address of a map's first value into a register.
     pub(crate) fn set_map_value(&mut self, to: Register, map: i32) {
         self.long(to, R2, (map, 0));
     }

@@ -49,7 +49,7 @@ struct Type {
     at: usize,
 }
 
-/// The types of a kernel.
+/// The types of one kernel, from its BTF data.
 #[derive(Debug)]
 pub struct Btf<'a> {
     bytes: &'a [u8],

@@ -5,22 +5,22 @@ use trace::{Io, Kind};
 /// I/Os and bytes by what they do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Reads.
+    /// Reads of any size.
     pub reads: u64,
-    /// Bytes that were read.
+    /// Bytes that these reads covered.
     pub read_bytes: u64,
     /// Writes, durable ones included.
     pub writes: u64,
-    /// Bytes that were written.
+    /// Bytes that these writes covered.
     pub write_bytes: u64,
-    /// Flushes of the device.
+    /// Flushes of the volatile cache.
     pub flushes: u64,
-    /// Discards.
+    /// Discards; their bytes are not counted.
     pub discards: u64,
 }
 
 impl Tally {
-    /// Counts an I/O.
+    /// Counts one recorded I/O.
     pub fn add(&mut self, io: &Io) {
         self.add_all(io.kind, 1, io.length_bytes);
     }
@@ -41,7 +41,7 @@ impl Tally {
         }
     }
 
-    /// Both together.
+    /// The sum of both tallies.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -58,9 +58,9 @@ impl Tally {
 /// What is left when a recording ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rest {
-    /// The last I/Os.
+    /// I/Os that completed after the last poll.
     pub ios: Vec<Io>,
-    /// What was not recorded.
+    /// Everything that did not become an I/O of the trace.
     pub counts: Counts,
     /// When recording ended, on the clock of the I/Os: it began at 0.
     pub until_ns: u64,
@@ -70,7 +70,7 @@ pub struct Rest {
 /// (tracefs).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// The buffer had no room.
+    /// Events that found no room in the buffer.
     pub full: u64,
     /// The program would have interrupted itself, so the kernel did not run it.
     pub interrupted: u64,
@@ -79,7 +79,7 @@ pub struct Lost {
 }
 
 impl Lost {
-    /// All of them.
+    /// Lost events for all reasons together.
     #[must_use]
     pub fn total(self) -> u64 {
         self.full + self.interrupted + self.unnoted
@@ -89,7 +89,7 @@ impl Lost {
 /// What a recording did not turn into I/Os of the trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Events that the source knows it lost.
+    /// Events that the kernel knows it lost.
     pub lost: Lost,
     /// Completions of I/Os that began before the recording.
     pub early: Tally,
@@ -97,7 +97,7 @@ pub struct Counts {
     pub others: Tally,
     /// Completions without bytes: callers that waited for a flush, and `twice`.
     pub empty: u64,
-    /// Those of them that were recorded as flushes.
+    /// Empty completions that were recorded as flushes.
     pub waits: u64,
     /// Writes that the kernel completed once more without bytes, after their flushes; absent if
     /// unknown.

@@ -16,16 +16,16 @@ const SECTOR_BYTES: u64 = 512;
 pub enum EventKind {
     /// The kernel gave it to the driver.
     Issue,
-    /// The driver gave it back.
+    /// The driver returned it to the kernel.
     Complete,
 }
 
-/// An event of one I/O.
+/// The issue or the completion of one I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BlockEvent {
-    /// When, by the monotonic clock.
+    /// When it happened, by the monotonic clock.
     pub time_ns: u64,
-    /// What happened.
+    /// Whether the I/O was issued or completed.
     pub what: EventKind,
     /// The device as the kernel numbers it: major number times 2^20 plus minor number.
     pub device: u64,
@@ -33,7 +33,7 @@ pub struct BlockEvent {
     pub sector: u64,
     /// How long it is, in units of 512 bytes.
     pub sectors: u64,
-    /// What the I/O does.
+    /// The operation of the I/O.
     pub kind: Kind,
 }
 

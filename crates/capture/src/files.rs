@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use trace::{FileExtent, TracedFile};
 
-/// Which files are looked up.
+/// Which files to find, and on which disks.
 #[derive(Debug, Clone, Copy)]
 pub struct FilesRequest<'a> {
     /// Files, and directories whose files are meant, those of directories in them too.
     pub roots: &'a [PathBuf],
     /// The recorded disks, in the order of their numbers.
     pub devices: &'a [String],
-    /// Whether names are kept.
+    /// Whether the trace may have the names of files.
     pub names: bool,
 }
 
@@ -20,7 +20,7 @@ pub struct FilesRequest<'a> {
 pub struct FilesFound {
     /// The files that no look before found; their numbers continue.
     pub files: Vec<TracedFile>,
-    /// Where all files are now.
+    /// Where all these files are at this moment, also those found before.
     pub extents: Vec<FileExtent>,
     /// Why something was left out: sentences without names.
     pub notes: Vec<String>,

@@ -4,10 +4,10 @@
 /// What is wrong with a description of an event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
-    /// It has no number.
+    /// It has no line with the number of the event.
     #[error("it has no `ID:` line")]
     NoId,
-    /// It lacks a field.
+    /// It lacks a field that is needed, or the field is not a number.
     #[error("it has no field `{0}` of 1 to 8 bytes")]
     NoField(&'static str),
 }

@@ -38,7 +38,7 @@ pub use linux::{FileWatch, Recorder};
 pub use page::{PageEvent, page_events};
 pub use record::{Flags, Records};
 
-/// How I/Os are seen.
+/// How the recorder learns about I/Os.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Method {
     /// By eBPF if the kernel allows that, otherwise by tracefs.
@@ -46,7 +46,7 @@ pub enum Method {
     Auto,
     /// By a program in the kernel.
     Ebpf,
-    /// By the kernel's tracing.
+    /// By the kernel's own block events, through tracefs.
     Tracefs,
 }
 
@@ -63,12 +63,12 @@ impl FromStr for Method {
     }
 }
 
-/// What is recorded, and how.
+/// Which disks and processes to record, and by which method.
 #[derive(Debug, Clone, Copy)]
 pub struct RecorderOptions<'a> {
     /// Whole disks, by their names such as `nvme0n1`.
     pub devices: &'a [String],
-    /// How I/Os are seen.
+    /// How the recorder learns about I/Os.
     pub method: Method,
     /// Processes whose I/O is recorded; none for all. Needs eBPF.
     pub processes: &'a [u32],
@@ -79,13 +79,13 @@ pub struct RecorderOptions<'a> {
 /// What a program in the kernel cost so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProgramCost {
-    /// How often it ran.
+    /// How often the program ran.
     pub runs: u64,
-    /// How long in all.
+    /// How long it ran, all runs together.
     pub time_ns: u64,
 }
 
-/// Why nothing can be recorded.
+/// Why recording cannot begin or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// The kernel's tracing is not there.
@@ -101,25 +101,25 @@ pub enum CaptureError {
          confidentiality."
     )]
     NotAllowed {
-        /// The file.
+        /// The file or directory of tracefs.
         path: String,
-        /// What the kernel said.
+        /// The error of the kernel.
         source: std::io::Error,
     },
     /// The kernel's tracing does not work as expected.
     #[error("cannot record with the kernel's tracing, `{path}`: {source}.")]
     Failed {
-        /// The file.
+        /// The file or directory of tracefs.
         path: String,
-        /// What the kernel said.
+        /// The error of the kernel.
         source: std::io::Error,
     },
     /// The kernel describes an event in a way that is not understood.
     #[error("the kernel's event `{event}` is not understood: {source}.")]
     Format {
-        /// The event.
+        /// The name of the event, such as `block_rq_issue`.
         event: &'static str,
-        /// What is wrong.
+        /// What its description lacks.
         source: FormatError,
     },
     /// A device that was named is not there.
@@ -131,7 +131,7 @@ pub enum CaptureError {
          first user namespace."
     )]
     EbpfNotAllowed {
-        /// What the kernel said.
+        /// The error of the kernel.
         source: std::io::Error,
     },
     /// The kernel was built without a part of eBPF.
@@ -140,12 +140,12 @@ pub enum CaptureError {
         /// The part, with the option of the kernel's configuration.
         what: String,
     },
-    /// A step of eBPF fails.
+    /// The kernel refuses a step of eBPF for another reason.
     #[error("eBPF does not work here; the kernel refuses to {step}: {reason}.")]
     EbpfFailed {
-        /// What was tried.
+        /// What iosonde asked of the kernel, as a verb.
         step: &'static str,
-        /// What the kernel said.
+        /// The error of the kernel.
         reason: String,
     },
     /// The kernel's types are not those that are needed.
@@ -160,23 +160,23 @@ pub enum CaptureError {
     /// A cgroup whose I/O cannot be told apart.
     #[error("cannot record the cgroup `{path}`: {reason}.")]
     Cgroup {
-        /// Its directory.
+        /// The directory of the cgroup.
         path: String,
-        /// What is wrong with it.
+        /// Why its I/O cannot be told apart.
         reason: String,
     },
     /// Only eBPF knows who asked for an I/O.
     #[error("tracefs cannot tell processes or cgroups apart; eBPF can: `--method ebpf`.")]
     NeedsEbpf,
-    /// Neither method works.
+    /// Both methods were tried, and neither works.
     #[error("eBPF: {ebpf}\ntracefs: {tracefs}")]
     Neither {
-        /// Why eBPF does not.
+        /// Why eBPF does not work.
         ebpf: Box<CaptureError>,
-        /// Why tracefs does not.
+        /// Why tracefs does not work.
         tracefs: Box<CaptureError>,
     },
-    /// The system is not Linux.
+    /// This system is not Linux, so it has neither eBPF nor tracefs.
     #[error("recording I/Os needs Linux; traces can be imported and shown on every system.")]
     NotLinux,
 }

@@ -4,12 +4,12 @@ use trace::{DeviceFacts, Io};
 
 use crate::{CaptureError, Counts, FilesFound, FilesRequest, ProgramCost, RecorderOptions, Rest};
 
-/// Finds nothing here.
+/// Stands for the watch of Linux: finds no files on this system.
 #[derive(Debug)]
 pub struct FileWatch;
 
 impl FileWatch {
-    /// Files under these paths.
+    /// Ignores the request.
     #[must_use]
     pub fn new(_: &FilesRequest<'_>) -> Self {
         Self
@@ -21,7 +21,7 @@ impl FileWatch {
     }
 }
 
-/// Never made here.
+/// A recorder that never exists on this system.
 #[derive(Debug)]
 pub enum Recorder {}
 
@@ -56,13 +56,13 @@ impl Recorder {
         match *self {}
     }
 
-    /// What records.
+    /// Never called, because no `Recorder` exists on this system.
     #[must_use]
     pub fn source(&self) -> &'static str {
         match *self {}
     }
 
-    /// Why another method does not record.
+    /// Never called, because no `Recorder` exists on this system.
     #[must_use]
     pub fn refused(&self) -> Option<&CaptureError> {
         match *self {}

@@ -5,7 +5,7 @@
 //! event before, and data. `Documentation/trace/ring-buffer-design` and the file
 //! `events/header_event` describe them.
 
-/// The head of a page.
+/// Bytes before the first event: the time and the length.
 const HEAD: usize = 16;
 /// The bits of the length that count bytes; those above say that events are missing.
 const LENGTH: u64 = 0x000f_ffff;
@@ -19,7 +19,7 @@ const TIME_STAMP: u32 = 31;
 pub struct PageEvent<'a> {
     /// The time, by the clock of the trace.
     pub time_ns: u64,
-    /// The data.
+    /// The event, beginning with the number of its format.
     pub data: &'a [u8],
 }
 

@@ -18,9 +18,9 @@ pub(crate) const EMPTY_AT: i16 = 8;
 pub(crate) const TWICE_AT: i16 = 16;
 /// I/Os of other processes or cgroups: a number and bytes for each operation.
 pub(crate) const OTHERS_AT: i16 = 24;
-/// Operations that are told apart.
+/// How many operations of other processes are counted apart.
 pub(crate) const OPERATIONS: u8 = 16;
-/// The bytes of the counters.
+/// Bytes of all counters together.
 pub(crate) const COUNTERS: u32 = 24 + 16 * OPERATIONS as u32;
 
 /// Each processor has its own ring, so that none waits for another. Its value in the map begins
@@ -29,11 +29,11 @@ pub(crate) const COUNTERS: u32 = 24 + 16 * OPERATIONS as u32;
 pub(crate) const WRITTEN_AT: i16 = 0;
 pub(crate) const FULL_AT: i16 = 8;
 pub(crate) const READ_AT: i16 = 64;
-/// Where its records begin.
+/// Where the records of a ring begin, after its counters.
 pub(crate) const RECORDS_AT: i16 = 128;
 /// Levels of cgroups above that of an I/O that are looked at.
 const CGROUP_LEVELS: usize = 16;
-/// The operation in the flags of a request.
+/// The bits of a request's flags that hold its operation.
 const OPERATION: i32 = 0xff;
 
 const COMPLETE: &str = "btf_trace_block_rq_complete";
@@ -50,12 +50,12 @@ pub(crate) struct Maps {
     pub(crate) chosen: Option<i32>,
 }
 
-/// Which I/O is recorded.
+/// Which I/Os the programs record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Choice<'a> {
     /// The devices as the kernel numbers them, in the order of the trace.
     pub(crate) devices: &'a [u32],
-    /// Processes; none for all.
+    /// The processes whose I/Os are recorded; empty for all.
     pub(crate) processes: &'a [u32],
     /// The number of a cgroup, whose children count, too.
     pub(crate) cgroup: Option<u64>,
@@ -116,7 +116,7 @@ fn follow(
     Ok(())
 }
 
-/// Where an I/O completes.
+/// The program that runs when an I/O completes, and records it.
 fn complete(btf: &Btf<'_>, maps: Maps, choice: Choice<'_>) -> Result<Assembler, BtfError> {
     let mut code = Assembler::default();
     let request = btf.argument(COMPLETE, "request")?;
@@ -311,7 +311,7 @@ fn count_other(code: &mut Assembler, btf: &Btf<'_>, counters: i32) -> Result<(),
     Ok(())
 }
 
-/// Adds one to a counter.
+/// Writes the code that adds one to a counter.
 fn count(code: &mut Assembler, counters: i32, at: i16) {
     code.set_map_value(R1, counters);
     code.set(R2, 1);

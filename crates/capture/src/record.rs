@@ -10,21 +10,21 @@ use crate::check::Tally;
 pub(crate) const RECORD: usize = 40;
 const SECTOR_BYTES: u64 = 512;
 const OPERATION: u32 = 0xff;
-/// The sector of what has none.
+/// The sector that stands for none, as of a flush.
 const NO_SECTOR: u64 = u64::MAX;
 
 /// What the flags of a request mean, which differs between kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flags {
-    /// The operations.
+    /// The operation that writes data.
     pub write: u32,
-    /// Empties the cache of the device.
+    /// The operation that empties the cache of the device.
     pub flush: u32,
-    /// Gives up a range.
+    /// The operation that gives up a range.
     pub discard: u32,
-    /// Gives up a range so that nobody can read it again.
+    /// The operation that gives up a range and erases it.
     pub secure_erase: u32,
-    /// Writes zeroes without carrying them.
+    /// The operation that writes zeros without carrying them.
     pub write_zeroes: u32,
     /// The bit of force unit access.
     pub durable: u32,
@@ -51,7 +51,7 @@ impl Flags {
     }
 }
 
-/// Records become I/Os.
+/// Turns records of the kernel's programs into I/Os of a trace.
 #[derive(Debug)]
 pub struct Records {
     flags: Flags,

@@ -10,7 +10,7 @@ use crate::{Ios, OpenTrace, Selection};
 /// The largest I/O that is made; longer ones are cut to it.
 pub(crate) const LARGEST_BYTES: u64 = 4 << 20;
 
-/// The I/Os of a part.
+/// Reads the I/Os of a part, in the order of their issue.
 pub(crate) fn selected(open: &OpenTrace<'_>, selection: &Selection) -> Result<Ios, TraceError> {
     let selection = *selection;
     let is_before = move |io: &Result<Io, TraceError>| {
@@ -25,30 +25,30 @@ pub(crate) fn selected(open: &OpenTrace<'_>, selection: &Selection) -> Result<Io
 /// What a part of a trace holds.
 #[derive(Debug, Clone)]
 pub struct Contents {
-    /// I/Os that can be replayed.
+    /// I/Os that can be replayed: all but discards.
     pub ios: u64,
-    /// Ranges that were given up; they are not replayed.
+    /// Discards, which are not replayed.
     pub discards: u64,
-    /// I/Os without a latency.
+    /// I/Os whose latency the trace does not have.
     pub untimed: u64,
-    /// I/Os that are longer than is replayed.
+    /// I/Os longer than 4 MiB, which are cut to that.
     pub cut: u64,
     /// The longest I/O that is made, in bytes.
     pub largest_bytes: u64,
     /// When the part begins in the trace.
     pub from_ns: u64,
-    /// From there to its end.
+    /// The length of the part: from its begin to the last completion in it.
     pub span_ns: u64,
     /// The end of the last byte that is used, of any device.
     pub end_bytes: u64,
-    /// How many devices have I/Os.
+    /// How many devices of the trace are read or written.
     pub devices: usize,
-    /// Whether any I/O writes.
+    /// Whether the part has any write, durable or not.
     pub writes: bool,
     /// Recorded latencies by class, in the order of [`CLASSES`](crate::CLASSES); last those of the
     /// writes of the log.
     pub latencies: [Histogram; SETS],
-    /// I/Os by the same sets.
+    /// How many I/Os are in the same sets.
     pub counts: [u64; SETS],
     /// Time that I/Os took together: divided by the span, the mean number in flight.
     pub busy_ns: u128,
@@ -143,7 +143,7 @@ impl Contents {
         &self.regions
     }
 
-    /// The parts that are logs.
+    /// The parts of the devices that are logs, so their writes can be told apart.
     #[must_use]
     pub fn logs(&self) -> &Logs {
         &self.logs

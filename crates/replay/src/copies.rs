@@ -15,11 +15,11 @@ pub(crate) struct Copy<'a> {
     selection: Selection,
     from_ns: u64,
     span_ns: u64,
-    /// This copy begins so far into the part.
+    /// How far into the part this copy begins.
     shift_ns: u64,
     /// Whether the end of the part has been passed in this round: then its beginning is due.
     wrapped: bool,
-    /// Rounds that are over.
+    /// How often this copy has come to the end of the part.
     rounds: u64,
     /// The share of the I/Os that are kept.
     share: f64,

@@ -33,7 +33,7 @@ pub struct Limit {
     pub class: usize,
     /// The quantile that is limited, 0 to 1.
     pub quantile: f64,
-    /// The most it may be.
+    /// The largest latency that the quantile may have.
     pub at_most_ns: u64,
 }
 
@@ -74,14 +74,14 @@ impl Limit {
     }
 }
 
-/// What no longer holds.
+/// The reason why a replay did not hold its limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Failing {
     /// The latency of a class is above its limit.
     Latency {
         /// Which limit, an index into the list.
         limit: usize,
-        /// What it was.
+        /// The latency at the quantile of the limit.
         was_ns: u64,
     },
     /// I/Os are not issued in time any more, or the copies take too long: throughput gives out.
@@ -96,13 +96,13 @@ pub enum Failing {
     Host,
 }
 
-/// One replay of a search.
+/// One replay of a search, and how it was judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attempt {
     /// How many times the load it was: the I/Os that were made divided by those of the part. Part
     /// of a copy is a choice of regions, so it may be somewhat more or less than was asked for.
     pub users: f64,
-    /// How it was replayed.
+    /// Whether it was an open loop or waited for completions.
     pub mode: Mode,
     /// Thirds of the replay in which everything held.
     pub held: usize,
@@ -114,18 +114,18 @@ pub struct Attempt {
     pub idle: Option<f64>,
 }
 
-/// An edge of a bracket.
+/// The factor at which the load no longer holds, as far as the search could tell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Edge {
-    /// It is here.
+    /// The edge is at this factor.
     At(f64),
-    /// It is above the largest factor that was tried.
+    /// The edge is above this factor, the largest that was tried.
     Above(f64),
-    /// It is below the least factor that was tried.
+    /// The edge is below this factor, the least that was tried.
     Below(f64),
 }
 
-/// What the searches found.
+/// The bracket around the largest load that the storage carries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bracket {
     /// The largest factor at which an open loop held in most thirds, or copies that wait if that
@@ -136,7 +136,7 @@ pub struct Bracket {
     pub upper: Edge,
     /// What gave out first, just above the upper edge of what held.
     pub failing: Option<Failing>,
-    /// Every replay, in its order.
+    /// Every replay, in the order in which they ran.
     pub attempts: Vec<Attempt>,
 }
 
@@ -182,7 +182,7 @@ impl Attempt {
         is_most(self.held) && !matches!(self.failing, Some(Failing::TooFew { .. }))
     }
 
-    /// Whether the storage gave out.
+    /// Whether it shows that the storage does not carry the load.
     fn is_refuted(&self) -> bool {
         let not_known = matches!(self.failing, Some(Failing::Host | Failing::TooFew { .. }));
         !self.holds() && !not_known
@@ -280,7 +280,7 @@ pub fn bracket<E>(
     Ok(Bracket { lower, upper, failing, attempts })
 }
 
-/// Where a search ended.
+/// How the search for one edge ended.
 enum Found {
     /// Between a factor that holds and the least at which the storage does not. Without the latter,
     /// the host gave out first.

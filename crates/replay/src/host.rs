@@ -68,12 +68,13 @@ impl Share {
         (self.looked_ns, self.last_ns) = (now, now);
     }
 
-    /// The replay has waited for so long.
+    /// Notes how long the thread has waited since its last look.
     pub(crate) fn waited(&mut self, ns: u64) {
         self.waited_ns = ns;
     }
 
-    /// Completions are looked for.
+    /// Notes that the thread looks for completions now: its time since the last look was work or
+    /// wait.
     pub(crate) fn looked(&mut self, now: u64) {
         let all_ns = now.saturating_sub(self.looked_ns);
         self.since_ns = all_ns.saturating_sub(self.waited_ns);

@@ -18,12 +18,12 @@ pub(crate) fn class_of(kind: Kind) -> Option<usize> {
     CLASSES.iter().position(|class| *class == kind)
 }
 
-/// I/Os of one class.
+/// What was counted of one class of I/Os.
 #[derive(Debug, Clone, Default)]
 pub struct ClassFigures {
-    /// I/Os that completed.
+    /// I/Os that completed without an error.
     pub ios: u64,
-    /// Bytes that they moved.
+    /// Bytes that these I/Os moved.
     pub bytes: u64,
     /// Latency from the moment at which each was due.
     pub from_due: Histogram,
@@ -37,15 +37,15 @@ pub const PARTS: usize = 3;
 /// What happened in an interval of the replay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Interval {
-    /// Reads and writes that completed.
+    /// Reads and writes that completed in it; flushes are not counted.
     pub ios: u64,
-    /// The longest latency, from due.
+    /// The longest latency of these, from the moment at which each was due.
     pub max_ns: u64,
-    /// The sum of the latencies, from due.
+    /// The sum of their latencies, from the moment at which each was due.
     pub sum_ns: u64,
 }
 
-/// Everything that was counted.
+/// Everything that a replay counts.
 #[derive(Debug, Clone, Default)]
 pub struct Figures {
     /// By class, in the order of [`CLASSES`]; last the writes of the log.
@@ -56,7 +56,7 @@ pub struct Figures {
     pub lag: Histogram,
     /// I/Os that were due and had to wait because as many as are allowed were in flight.
     pub waited: u64,
-    /// The most I/Os in flight.
+    /// The most I/Os that were in flight at once.
     pub most_in_flight: u32,
     /// From the start to the last completion.
     pub elapsed_ns: u64,
@@ -64,7 +64,7 @@ pub struct Figures {
     pub backlog_ns: u64,
     /// When the last I/O was due, in [`Mode::AsTimed`](crate::Mode); by then all should be issued.
     pub last_due_ns: u64,
-    /// I/Os that failed.
+    /// I/Os that failed. The first failure ends the replay.
     pub errors: u64,
     /// What the first of them said.
     pub first_error: Option<String>,
@@ -74,14 +74,14 @@ pub struct Figures {
     pub ended_early: bool,
     /// The replay over time, in equal intervals.
     pub intervals: Vec<Interval>,
-    /// The length of an interval.
+    /// The length of each of the intervals.
     pub interval_ns: u64,
     /// What of all that is the work of this host, and not of the target.
     pub host: HostFigures,
 }
 
 impl Figures {
-    /// I/Os that completed.
+    /// I/Os of all classes that completed without an error.
     #[must_use]
     pub fn ios(&self) -> u64 {
         self.classes[..CLASSES.len()].iter().map(|class| class.ios).sum()

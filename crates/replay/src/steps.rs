@@ -25,7 +25,7 @@ pub enum Mode {
     Dependent,
 }
 
-/// What an I/O waits for.
+/// The I/O whose completion another waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parent {
     /// The number of the other I/O.
@@ -34,7 +34,7 @@ pub struct Parent {
     pub think_ns: u64,
 }
 
-/// One I/O of a replay.
+/// One I/O of a replay, with its place on the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     /// When it is due, from the start of the replay.
@@ -43,13 +43,13 @@ pub struct Step {
     pub parent: Option<Parent>,
     /// I/Os in flight in the trace when this one had been issued.
     pub depth: u32,
-    /// What it does.
+    /// The operation to perform.
     pub op: Op,
     /// Its class, an index into [`CLASSES`](crate::CLASSES).
     pub class: u8,
     /// Whether it is a write of the log.
     pub is_log: bool,
-    /// Where on the target.
+    /// Where it begins on the target, in bytes.
     pub offset: u64,
     /// How many bytes; 0 for a flush.
     pub bytes: u32,
@@ -59,7 +59,7 @@ pub struct Step {
 /// because whole fractions would put what is periodic, such as checkpoints, on top of each other.
 const SHIFT: f64 = 0.618_033_988_749_895;
 
-/// All steps of a replay.
+/// Makes the steps of a replay one by one, from all copies of the trace.
 pub struct Steps<'a> {
     copies: Vec<Copy<'a>>,
     trackers: Vec<Tracker>,
@@ -174,7 +174,7 @@ impl Iterator for Steps<'_> {
     }
 }
 
-/// Steps of a block.
+/// How many steps are handed over at once.
 const BLOCK: usize = 4096;
 
 impl Supply for Steps<'_> {

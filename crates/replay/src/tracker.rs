@@ -36,7 +36,7 @@ impl Tracker {
         }
     }
 
-    /// I/Os under way.
+    /// How many I/Os the trace has in flight at this time.
     pub(crate) fn in_flight(&self) -> usize {
         self.under_way.len()
     }

@@ -49,7 +49,7 @@ impl Default for Regions {
 }
 
 impl Regions {
-    /// Adds an I/O.
+    /// Counts the regions of an I/O as touched. A flush has no place and changes nothing.
     pub fn add(&mut self, io: &Io) {
         if !has_place(io) {
             return;
@@ -134,12 +134,12 @@ pub struct Permutation {
     bits: u32,
     /// The last region of a group, and its new first one, by device and first region.
     places: BTreeMap<(u32, u64), (u64, u64)>,
-    /// Regions of each device.
+    /// How many regions of each device were touched.
     sizes: BTreeMap<u32, u64>,
 }
 
 impl Permutation {
-    /// The I/O at its new place; none of a region that was not added.
+    /// Moves an I/O to its new place; `None` if its region was never added.
     #[must_use]
     pub fn io(&self, io: &Io) -> Option<Io> {
         if !has_place(io) {
@@ -180,7 +180,7 @@ impl Permutation {
         pieces
     }
 
-    /// How many groups change places.
+    /// How many groups of regions change places, on all devices together.
     #[must_use]
     pub fn groups(&self) -> usize {
         self.places.len()
@@ -192,7 +192,7 @@ impl Permutation {
         1 << self.bits
     }
 
-    /// The bytes of a device that are left; none of one without a place.
+    /// How many bytes of a device are left; `None` if nothing on it was touched.
     #[must_use]
     pub fn device_bytes(&self, device: u32) -> Option<u64> {
         self.sizes.get(&device).map(|regions| regions.saturating_mul(self.region_bytes()))

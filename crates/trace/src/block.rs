@@ -12,7 +12,6 @@ pub(crate) const MAGIC: &[u8; 7] = b"IOTRACE";
 /// The version of a trace without annexes, and of one that may have them.
 pub(crate) const PLAIN: u8 = 1;
 pub(crate) const ANNEXED: u8 = 2;
-/// The kinds of blocks.
 pub(crate) const HEADER: u8 = b'H';
 pub(crate) const RECORDS: u8 = b'R';
 pub(crate) const END: u8 = b'E';
@@ -29,7 +28,7 @@ pub(crate) const HEADER_MAX: usize = 65536;
 /// Deflate adds at most a few bytes per 16 KiB, and per column, to what it cannot
 /// compress.
 const PACKED_MAX: usize = RAW_MAX + RAW_MAX / 1024 + 256;
-/// The bytes before the payload.
+/// Bytes before the payload: magic, kind, count, lengths, sequence number, loss and checksum.
 const FRAME: usize = 4 + 1 + 4 + 4 + 4 + 8 + 8 + 8;
 const BLOCK_MAGIC: &[u8; 4] = b"IOTB";
 

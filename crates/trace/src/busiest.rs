@@ -14,13 +14,13 @@ const PARTS_MAX: usize = 1 << 20;
 pub struct BusiestWindows {
     window_ns: u64,
     step_ns: u64,
-    /// The last I/O.
+    /// When the last I/O was issued.
     end_ns: u64,
     parts: BTreeMap<u64, u64>,
 }
 
 impl BusiestWindows {
-    /// Windows of this length.
+    /// Starts with no I/O. Every window will have this length.
     #[must_use]
     pub fn new(window_ns: u64) -> Self {
         let step_ns = (window_ns / STEPS).max(1);

@@ -11,7 +11,7 @@ use crate::lines::{Devices, Lines, number, seconds_ns};
 /// The unit of addresses in traces of the Storage Performance Council.
 const SPC_BLOCK: u64 = 512;
 
-/// Whose columns the lines have.
+/// The tool or site that published the trace decides which columns it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// `time,host,disk,Read|Write,offset,bytes,response`; times in 100 ns.
@@ -26,14 +26,14 @@ pub enum Layout {
     Spc,
 }
 
-/// The columns of a line.
+/// The columns of one line, as text. Numbers and times are not parsed yet.
 struct Found<'a> {
     time: &'a str,
     device: String,
     kind: &'a str,
     offset: &'a str,
     length: &'a str,
-    /// Empty where it is not known.
+    /// Empty if the layout has no such column.
     response: &'a str,
 }
 
@@ -55,7 +55,7 @@ struct Columns {
 }
 
 impl<R: BufRead> CsvReader<R> {
-    /// Reads lines of that layout.
+    /// Reads a trace whose lines have this layout.
     pub fn new(from: R, layout: Layout) -> Self {
         let columns = Columns { layout, first_ns: None, devices: Devices::default(), left_out: 0 };
         Self { lines: Lines::new(from), columns, failed: false }

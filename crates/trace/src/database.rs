@@ -16,25 +16,25 @@ pub struct DatabaseUse {
     /// Reads that it asked of the operating system; absent where it does not count them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<u64>,
-    /// Bytes of these reads.
+    /// Bytes that these reads moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_bytes: Option<u64>,
-    /// Their mean time.
+    /// Mean time of these reads; absent if the database does not time them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_latency_ns: Option<f64>,
     /// Writes that it asked of the operating system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<u64>,
-    /// Bytes of these writes.
+    /// Bytes that these writes moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_bytes: Option<u64>,
-    /// Their mean time.
+    /// Mean time of these writes; absent if the database does not time them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_latency_ns: Option<f64>,
     /// Calls that wait until data is on the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub syncs: Option<u64>,
-    /// Their mean time.
+    /// Mean time of these calls; absent if the database does not time them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_latency_ns: Option<f64>,
     /// What else it counted, by name; the name of a counter ends in its unit if it has one.

@@ -22,7 +22,7 @@ pub struct EtwReader<R> {
     failed: bool,
 }
 
-/// What the lines before said.
+/// What the reader has to remember from earlier lines.
 #[derive(Debug, Default)]
 struct Dump {
     in_header: bool,

@@ -19,7 +19,7 @@ pub struct FioReader<R> {
     failed: bool,
 }
 
-/// What the lines before said.
+/// What the reader has to remember from earlier lines.
 #[derive(Debug, Default)]
 struct Log {
     version: u64,

@@ -5,18 +5,18 @@ use serde::{Deserialize, Serialize};
 /// Times and latencies in a trace are multiples of this: 100 ns.
 pub const TICK_NS: u64 = 100;
 
-/// What an I/O did.
+/// The operation of an I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Data was read.
+    /// The device returned data.
     Read,
-    /// Data was written.
+    /// The device took data, which may still be in its volatile cache.
     Write,
     /// Data was written to stable storage before completion (force unit access).
     DurableWrite,
     /// The device emptied its volatile cache.
     Flush,
-    /// A range was given up.
+    /// The host told the device that it no longer needs a range (trim, unmap).
     Discard,
 }
 
@@ -40,7 +40,7 @@ impl Kind {
     }
 }
 
-/// One I/O.
+/// One I/O at a block device, as a trace keeps it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Io {
     /// When it was issued, counted from the start of the trace.
@@ -51,11 +51,11 @@ pub struct Io {
     pub device: u32,
     /// The number of the stream it belongs to; 0 where the source does not tell streams apart.
     pub stream: u32,
-    /// Where it begins.
+    /// Where it begins on the device. Without meaning for a flush.
     pub offset_bytes: u64,
-    /// How long it is.
+    /// How many bytes it covers, from the offset on.
     pub length_bytes: u64,
-    /// What it did.
+    /// The operation.
     pub kind: Kind,
 }
 
@@ -89,7 +89,7 @@ pub struct Header {
 /// What is known about a device. What is not known is absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceFacts {
-    /// Its size.
+    /// How many bytes the device holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,
     /// Whether it has a volatile write cache. Without one, the kernel sends it no flushes.

@@ -65,7 +65,7 @@ pub enum TraceError {
     /// More about files or a database than a reader accepts.
     #[error("the trace has no room for so many files or counters. Record fewer files.")]
     AnnexTooLarge,
-    /// Reading or writing failed.
+    /// The operating system reports an error.
     #[error("cannot read or write the trace: {0}. Check the disk that holds it.")]
     Io(#[from] std::io::Error),
 }
@@ -76,20 +76,20 @@ pub enum ImportError {
     /// A line lacks a column, or holds a value that cannot be.
     #[error("line {line} of the trace: {what}. Check that the file has the layout you named.")]
     Line {
-        /// Its number, from 1.
+        /// The number of the line, counted from 1.
         line: u64,
-        /// What is wrong with it.
+        /// What is wrong, as the second half of a sentence.
         what: &'static str,
     },
     /// A record of a binary trace is not one.
     #[error("record {record} of the trace: {what}. Copy the file again, or use another copy.")]
     Record {
-        /// Its number in its file, from 1.
+        /// The number of the record in its file, counted from 1.
         record: u64,
-        /// What is wrong with it.
+        /// What is wrong, as the second half of a sentence.
         what: &'static str,
     },
-    /// Reading failed.
+    /// The operating system reports an error.
     #[error("cannot read the trace: {0}. Check the disk that holds it.")]
     Io(#[from] std::io::Error),
 }

@@ -80,7 +80,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// A number in a line.
+/// Parses a whole number in decimal digits.
 pub(crate) fn number(text: &str) -> Result<u64, &'static str> {
     text.parse().map_err(|_| "a number is missing or too large")
 }

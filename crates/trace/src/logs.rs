@@ -21,13 +21,13 @@ const DEVICES_MAX: usize = 1024;
 const OVERLAP_BYTES: u64 = 8192;
 /// So many writes of a run may share a flush: a long record is written in pieces.
 const SHARED_MAX: u32 = 8;
-/// Fewer appends say nothing.
+/// A part with fewer appends is not judged, because chance could explain them.
 const APPENDS_MIN: u64 = 8;
 
 /// Looks for logs while a trace is read.
 #[derive(Debug, Default)]
 pub struct LogFinder {
-    /// Some write is marked as one of a log.
+    /// Whether any write so far is marked as one of a log.
     is_marked: bool,
     bits: u32,
     devices: HashMap<u32, Vec<Run>>,
@@ -39,7 +39,7 @@ pub struct LogFinder {
 struct Run {
     start: u64,
     end: u64,
-    /// Appends since the last flush.
+    /// Appends that no flush has made durable yet.
     pending: u32,
 }
 
@@ -63,7 +63,7 @@ pub struct Logs {
 }
 
 impl LogFinder {
-    /// Nothing was seen yet.
+    /// Starts without any I/O.
     #[must_use]
     pub fn new() -> Self {
         Self { bits: REGION_BITS, ..Self::default() }

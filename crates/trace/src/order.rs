@@ -40,7 +40,7 @@ impl PartialOrd for Waiting {
 }
 
 impl<I, E> Ordered<I, E> {
-    /// Orders these.
+    /// Puts these I/Os into the order of their issue.
     pub fn new(from: I) -> Self {
         Self { from: Some(from), waiting: BinaryHeap::new(), number: 0, error: None }
     }

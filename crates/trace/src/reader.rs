@@ -18,7 +18,7 @@ const DATABASES_MAX: usize = 64;
 pub struct Annexes {
     /// The files, and where they were.
     pub files: FileMap,
-    /// What databases counted.
+    /// What databases counted while the trace was recorded.
     pub databases: Vec<DatabaseUse>,
 }
 
@@ -52,7 +52,7 @@ impl Annexes {
     }
 }
 
-/// How a trace ended.
+/// How complete a trace is at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// Its end is marked: nothing is missing.
@@ -70,7 +70,7 @@ pub struct Reader<R: Read> {
     version: u8,
     header: Header,
     annexes: Annexes,
-    /// Only the annexes are wanted.
+    /// Whether only the annexes are wanted, so records are not unpacked.
     skips_records: bool,
     records: std::vec::IntoIter<Io>,
     sequence: u64,

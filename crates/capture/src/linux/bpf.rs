@@ -15,7 +15,7 @@ const RAW_TRACEPOINT: u32 = 23;
 /// The values of a map can be mapped into a process.
 const MAPPABLE: u32 = 1 << 10;
 
-/// What the call does.
+/// Commands of the system call `bpf`, by their numbers in `linux/bpf.h`.
 const MAP_CREATE: libc::c_int = 0;
 const PROGRAM_LOAD: libc::c_int = 5;
 const OBJECT_INFORMATION: libc::c_int = 15;

@@ -150,7 +150,7 @@ impl EbpfRecorder {
         all.map_err(refused("ask for what a program missed"))
     }
 
-    /// Ends recording.
+    /// Stops the programs, and takes the I/Os that they recorded last.
     pub(super) fn finish(mut self, look: &mut dyn FnMut()) -> Result<Rest, CaptureError> {
         look();
         self.links.clear();

@@ -52,7 +52,7 @@ struct Look {
 }
 
 impl FileWatch {
-    /// Files under these paths.
+    /// Watches the files under these paths. Paths that do not exist are left out.
     #[must_use]
     pub fn new(request: &FilesRequest<'_>) -> Self {
         let roots = request.roots.iter().map(fs::canonicalize);

@@ -40,7 +40,7 @@ impl Instance {
         fs::write(&path, text).map_err(|source| failed(&path, source))
     }
 
-    /// A directory per CPU.
+    /// The directories with the buffer of each CPU, sorted by name.
     pub(super) fn cpu_directories(&self) -> Result<Vec<PathBuf>, CaptureError> {
         let path = self.path.join("per_cpu");
         let entries = fs::read_dir(&path).map_err(|source| failed(&path, source))?;

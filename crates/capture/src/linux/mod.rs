@@ -74,7 +74,7 @@ impl Recorder {
         Ok(Self { source, facts, refused })
     }
 
-    /// What records: `ebpf` or `tracefs`.
+    /// The method that records: `ebpf` or `tracefs`.
     #[must_use]
     pub fn source(&self) -> &'static str {
         match self.source {

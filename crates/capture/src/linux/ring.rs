@@ -11,7 +11,7 @@ use super::bpf;
 use crate::program::{FULL_AT, READ_AT, RECORDS_AT, WRITTEN_AT};
 use crate::record::RECORD;
 
-/// Memory of a map.
+/// The values of a map, mapped into this process.
 #[derive(Debug)]
 struct Mapping {
     address: NonNull<u8>,
@@ -89,7 +89,7 @@ impl Rings {
         Ok(Self { map, values, processors, slots })
     }
 
-    /// Records in each ring.
+    /// How many records each ring holds.
     pub(super) fn slots(&self) -> u32 {
         u32::try_from(self.slots).unwrap_or(1)
     }
@@ -115,14 +115,13 @@ impl Rings {
         self.begins().map(of).sum()
     }
 
-    /// Where the rings begin.
+    /// Where the ring of each processor begins, in bytes.
     fn begins(&self) -> impl Iterator<Item = usize> + use<> {
         let bytes = ring_bytes(self.slots);
         (0..self.processors).map(move |processor| processor * bytes)
     }
 }
 
-/// The bytes of a ring.
 fn ring_bytes(slots: usize) -> usize {
     place(RECORDS_AT) + slots * RECORD
 }
@@ -131,7 +130,7 @@ fn place(at: i16) -> usize {
     usize::try_from(at).unwrap_or(0)
 }
 
-/// The counters of the programs.
+/// The counters that all programs share.
 #[derive(Debug)]
 pub(super) struct Counters {
     pub(super) map: OwnedFd,
@@ -145,7 +144,7 @@ impl Counters {
         Ok(Self { map, values })
     }
 
-    /// The counter at this place.
+    /// Reads the counter at this offset.
     pub(super) fn get(&self, at: i16) -> u64 {
         self.values.long(place(at)).load(Ordering::Relaxed)
     }

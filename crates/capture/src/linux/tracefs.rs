@@ -131,7 +131,7 @@ impl Instance {
     }
 }
 
-/// Where tracefs is mounted.
+/// Where tracefs is mounted, as `/proc/self/mounts` has it.
 fn mounted() -> Result<PathBuf, CaptureError> {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let mut found = mounts.lines().filter_map(|line| {

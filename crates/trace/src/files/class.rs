@@ -2,21 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a file is for.
+/// The use that a database makes of a file. Its path decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileClass {
     /// The log of a database: written ahead, redo, or of changes (binlog).
     Log,
-    /// Its data.
+    /// The data of a database: tables, indexes, undo and transaction status.
     Data,
-    /// Anything else.
+    /// A file that matches no naming rule of a database.
     Other,
 }
 
-/// Directories whose files are logs.
+/// Files in these directories are logs, whatever their names.
 const LOG_DIRECTORIES: [&str; 3] = ["pg_wal", "pg_xlog", "#innodb_redo"];
-/// Directories whose files are data.
+/// Files in these directories are data, whatever their names.
 const DATA_DIRECTORIES: [&str; 5] =
     ["pg_tblspc", "pg_xact", "pg_clog", "pg_multixact", "pg_commit_ts"];
 /// Endings of the names of logs.
@@ -28,7 +28,7 @@ const DATA_ENDINGS: [&str; 14] = [
 ];
 
 impl FileClass {
-    /// Every class.
+    /// Every class, logs first.
     pub const ALL: [Self; 3] = [Self::Log, Self::Data, Self::Other];
 
     /// The class of the file with this path, by how databases name their files.

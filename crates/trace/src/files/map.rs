@@ -8,20 +8,20 @@ use crate::io::{Io, Kind};
 /// Whose place an I/O begins at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FilePlace {
-    /// A file, by its number.
+    /// The number of the file: its place in [`FileMap::files`].
     File(u32),
     /// A file at the start of the recording, and another one at its end.
     Reused {
-        /// The first.
+        /// The number of the file at the start.
         before: u32,
-        /// The second.
+        /// The number of the file at the end.
         after: u32,
     },
     /// None of the files: others, or what the file system keeps for itself.
     Outside,
 }
 
-/// Finds the files of I/Os.
+/// Finds the file in which an I/O begins.
 #[derive(Debug, Clone, Default)]
 pub struct FileFinder {
     classes: Vec<FileClass>,
@@ -58,7 +58,7 @@ impl FileFinder {
         }
     }
 
-    /// Whether no file is known.
+    /// Whether the trace lists no files. Then every I/O is outside.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.classes.is_empty()

@@ -24,7 +24,7 @@ pub const NAME_MAX: usize = 4096;
 /// A file of which parts are on the devices of a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TracedFile {
-    /// What it is for.
+    /// Its use, as its path tells it.
     pub class: FileClass,
     /// Its path; absent unless names were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,22 +34,22 @@ pub struct TracedFile {
 /// A part of a file that is in one piece on its device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileExtent {
-    /// The number of the device.
+    /// The number of the device in the trace.
     pub device: u32,
     /// The number of the file: its place in [`FileMap::files`].
     pub file: u32,
     /// Where it begins on the device.
     pub offset_bytes: u64,
-    /// How long it is.
+    /// How many bytes of the device it covers.
     pub length_bytes: u64,
 }
 
-/// When files were looked up.
+/// When the recorder looked up where the files are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// Before recording began.
+    /// Just before recording began.
     Start,
-    /// After it ended.
+    /// Just after recording ended.
     End,
 }
 

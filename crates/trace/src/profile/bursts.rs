@@ -1,14 +1,14 @@
 //! How bursty arrivals are: the index of dispersion for counts over time scales.
 
-/// The time scales.
+/// Window lengths over which burstiness is reported: 1 ms to 10 s.
 const SCALES_NS: [u64; 5] = [1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000];
 /// Fewer windows than this say nothing about a variance.
 const WINDOWS_MIN: u64 = 30;
 
-/// Burstiness over one time scale.
+/// How unevenly I/Os arrive, seen in windows of one length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Burstiness {
-    /// The length of a window.
+    /// The length of the windows in which I/Os are counted.
     pub window_ns: u64,
     /// The variance of the I/Os per window divided by their mean: 0 for a metronome, 1 for
     /// arrivals that know nothing of each other, more for bursts.

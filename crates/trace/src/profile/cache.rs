@@ -44,16 +44,16 @@ pub struct Locality {
 /// A part that receives a share of the accesses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HotPart {
-    /// The share, 0 to 1.
+    /// The share of all accesses to pages, 0 to 1.
     pub share: f64,
-    /// Its bytes.
+    /// How many bytes of the hottest pages receive that share, estimated from the sample.
     pub bytes: f64,
 }
 
-/// What a cache would do.
+/// What an LRU cache of one size would do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CachePoint {
-    /// Its size.
+    /// The size of the cache.
     pub bytes: u64,
     /// The share of accesses of reads, 0 to 1, that it would not serve.
     pub miss: f64,
@@ -66,7 +66,7 @@ struct Page {
     written: bool,
 }
 
-/// The sample.
+/// The sampled pages, and what was counted about them.
 #[derive(Debug)]
 pub(super) struct Sampler {
     threshold: u64,
@@ -105,7 +105,7 @@ fn hash(device: u32, page: u64) -> u64 {
 }
 
 impl Sampler {
-    /// Counts a read or write.
+    /// Counts each page that a read or write touches as one access.
     pub(super) fn add(&mut self, io: &Io) {
         let Some(last) = io.length_bytes.checked_sub(1) else { return };
         let first_page = io.offset_bytes / PAGE_BYTES;
@@ -276,7 +276,7 @@ impl Order {
         self.used == SLOTS
     }
 
-    /// Takes the next slot.
+    /// Takes the next free slot, which becomes the newest.
     fn append(&mut self) -> usize {
         self.used += 1;
         self.taken += 1;
@@ -296,7 +296,7 @@ impl Order {
         }
     }
 
-    /// Taken slots after this one.
+    /// How many slots newer than this one are taken.
     fn after(&self, mut slot: usize) -> u64 {
         let mut until = 0;
         while slot > 0 {

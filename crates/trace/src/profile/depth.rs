@@ -17,11 +17,11 @@ pub struct Depth {
     pub p50: u64,
     /// 99 % of the I/Os find at most this many.
     pub p99: u64,
-    /// The most.
+    /// The most that any I/O finds.
     pub max: u64,
 }
 
-/// What is in flight.
+/// Which I/Os have not completed yet, by the time at which they complete.
 #[derive(Debug, Default)]
 pub(super) struct InFlight {
     ends_ns: BinaryHeap<Reverse<u64>>,

@@ -13,11 +13,11 @@ pub struct Histogram<const BITS: u32> {
 /// Latencies of I/Os, in nanoseconds. Percentiles are within 1 % of an I/O's latency.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Latency {
-    /// I/Os whose latency is known.
+    /// I/Os whose latency is known; the others are in none of these figures.
     pub ios: u64,
-    /// The mean.
+    /// The arithmetic mean, which is exact.
     pub mean_ns: f64,
-    /// The median.
+    /// 50 % are not longer.
     pub p50_ns: u64,
     /// 90 % are not longer.
     pub p90_ns: u64,
@@ -25,12 +25,12 @@ pub struct Latency {
     pub p99_ns: u64,
     /// 99.9 % are not longer.
     pub p99_9_ns: u64,
-    /// The longest.
+    /// The longest, which is exact.
     pub max_ns: u64,
 }
 
 impl<const BITS: u32> Histogram<BITS> {
-    /// The class of a figure.
+    /// The index of the class that counts a figure.
     #[expect(clippy::cast_possible_truncation, reason = "there are some 4000 classes")]
     fn class(value: u64) -> usize {
         let octave = (value >> BITS).checked_ilog2().map_or(0, |octave| octave + 1);
@@ -49,7 +49,7 @@ impl<const BITS: u32> Histogram<BITS> {
         }
     }
 
-    /// Counts a figure.
+    /// Counts one figure.
     pub fn add(&mut self, value: u64) {
         let class = Self::class(value);
         if self.counts.len() <= class {
@@ -61,7 +61,7 @@ impl<const BITS: u32> Histogram<BITS> {
         self.max = self.max.max(value);
     }
 
-    /// Adds the counts of another.
+    /// Adds everything that another histogram counted.
     pub fn join(&mut self, other: &Self) {
         if self.counts.len() < other.counts.len() {
             self.counts.resize(other.counts.len(), 0);
@@ -78,13 +78,13 @@ impl<const BITS: u32> Histogram<BITS> {
         self.total
     }
 
-    /// The mean; none of nothing.
+    /// The arithmetic mean, which is exact; `None` if nothing was counted.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.total > 0).then(|| self.sum as f64 / self.total as f64)
     }
 
-    /// The largest figure; 0 of nothing.
+    /// The largest figure; 0 if nothing was counted.
     #[must_use]
     pub fn max(&self) -> u64 {
         self.max

@@ -11,48 +11,48 @@ const SIZES_SHOWN: usize = 8;
 /// The most devices that are told apart.
 const DEVICES_MAX: usize = 64;
 
-/// I/Os of one kind.
+/// I/Os of one kind on all devices, with their sizes and latencies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KindTotal {
-    /// The kind.
+    /// The operation that these I/Os have in common.
     pub kind: Kind,
-    /// How many.
+    /// How many of them the trace has.
     pub ios: u64,
-    /// Their bytes.
+    /// Bytes that they cover.
     pub bytes: u128,
     /// The most frequent sizes, the most frequent first; at most 8.
     pub sizes: Vec<SizeCount>,
-    /// I/Os of other sizes.
+    /// I/Os whose size is not one of those listed.
     pub other_sizes: u64,
-    /// Their latencies.
+    /// Their latencies; absent if none of them is known.
     pub latency: Option<Latency>,
 }
 
-/// How often a size occurs.
+/// How many I/Os of a kind have exactly this size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SizeCount {
-    /// The size.
+    /// The size of one I/O, in bytes.
     pub bytes: u64,
-    /// I/Os of it.
+    /// How many I/Os have this size.
     pub ios: u64,
 }
 
-/// What one device did.
+/// What was asked of one device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceTotal {
     /// Its number in the trace.
     pub device: u32,
-    /// Reads.
+    /// Reads of any size.
     pub reads: u64,
-    /// Writes, durable ones too.
+    /// Writes, including durable ones.
     pub writes: u64,
-    /// Flushes.
+    /// Flushes of its volatile cache.
     pub flushes: u64,
-    /// Discards.
+    /// Discards; their bytes are in neither sum below.
     pub discards: u64,
-    /// Bytes that were read.
+    /// Bytes that the reads covered.
     pub read_bytes: u128,
-    /// Bytes that were written.
+    /// Bytes that the writes covered, including durable ones.
     pub write_bytes: u128,
     /// Where the last of its reads and writes ends.
     pub end_bytes: u64,

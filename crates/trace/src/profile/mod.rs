@@ -46,27 +46,27 @@ pub struct Summary {
     /// The time that was recorded: from the begin or, where it is not known, the first issue, to
     /// the end or, where it is not known, the last issue or completion. Rates are over it.
     pub seconds: f64,
-    /// I/Os of all kinds.
+    /// I/Os of all kinds, flushes and discards included.
     pub ios: u64,
     /// I/Os that came so late that they could not be put into order.
     pub late: u64,
-    /// Each kind that occurs.
+    /// Each kind that occurs in the trace.
     pub kinds: Vec<KindTotal>,
     /// Each device, the first 64 of them.
     pub devices: Vec<DeviceTotal>,
     /// Rates and latencies over time: at most 256 points of equal length.
     pub timeline: Vec<TimePoint>,
-    /// How sequential reads are.
+    /// How sequential reads are; absent without reads.
     pub read_sequence: Option<Sequence>,
-    /// How sequential writes are.
+    /// How sequential writes are, durable ones included; absent without writes.
     pub write_sequence: Option<Sequence>,
     /// Which parts are used how often, and what a cache would do.
     pub locality: Option<Locality>,
     /// How bursty all reads and writes are, over time scales.
     pub bursts: Vec<Burstiness>,
-    /// The same of reads.
+    /// How bursty reads are, over the same time scales.
     pub read_bursts: Vec<Burstiness>,
-    /// The same of writes.
+    /// How bursty writes are, durable ones included.
     pub write_bursts: Vec<Burstiness>,
     /// How many I/Os are in flight.
     pub depth: Option<Depth>,
@@ -77,7 +77,7 @@ pub struct Summary {
 }
 
 impl Profile {
-    /// A profile of nothing.
+    /// Starts without any I/O. Time counts from the first one.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -90,7 +90,7 @@ impl Profile {
         Self { first_ns: begin_ns, newest_ns: begin_ns.unwrap_or(0), ..Self::default() }
     }
 
-    /// Adds an I/O.
+    /// Adds an I/O. A late one counts at the latest time reached so far.
     pub fn add(&mut self, io: &Io) {
         let first_ns = *self.first_ns.get_or_insert(io.issued_ns);
         // What comes late counts at the time that has been reached.

@@ -1,19 +1,19 @@
 //! The busiest of equal windows of time.
 
-/// The busiest window.
+/// The figures of the busiest window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peak {
     /// The begin of the window with most I/Os, since that of the recording or the first I/O.
     pub from_ns: u64,
     /// Reads and writes that were issued in it.
     pub ios: u64,
-    /// Their bytes.
+    /// Bytes that these reads and writes covered.
     pub bytes: u128,
     /// The most bytes of any window.
     pub most_bytes: u128,
 }
 
-/// Windows of this length.
+/// Counts I/Os in windows of `NS` nanoseconds, and keeps the busiest.
 #[derive(Debug, Default)]
 pub(super) struct Windows<const NS: u64> {
     window: u64,

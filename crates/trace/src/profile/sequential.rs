@@ -23,7 +23,7 @@ pub struct Sequence {
     pub run_bytes: f64,
 }
 
-/// The streams of one kind.
+/// The recent streams of each device, for one kind of I/O.
 #[derive(Debug, Default)]
 pub(super) struct Sequences {
     devices: HashMap<u32, Vec<Recent>>,

@@ -4,7 +4,7 @@
 use super::histogram::Histogram;
 use crate::io::{Io, Kind};
 
-/// The most points.
+/// At most this many points; beyond that, pairs of them are joined.
 const POINTS_MAX: usize = 256;
 /// The length of the first points.
 const WIDTH_NS: u64 = 10_000_000;
@@ -14,21 +14,21 @@ const WIDTH_NS: u64 = 10_000_000;
 pub struct TimePoint {
     /// Its begin, since that of the recording, or the first I/O where that is not known.
     pub from_ns: u64,
-    /// Its length.
+    /// How much time it covers. All points of a timeline cover the same.
     pub width_ns: u64,
-    /// Reads issued in it.
+    /// Reads that were issued in this time.
     pub reads: u64,
     /// Writes issued in it, durable ones too.
     pub writes: u64,
-    /// Flushes issued in it.
+    /// Flushes that were issued in this time.
     pub flushes: u64,
-    /// Bytes of its reads.
+    /// Bytes that these reads covered.
     pub read_bytes: u128,
-    /// Bytes of its writes.
+    /// Bytes that these writes covered.
     pub write_bytes: u128,
-    /// Latencies of its reads.
+    /// Latencies of these reads, as far as they are known.
     pub read_latency: Histogram<3>,
-    /// Latencies of its writes.
+    /// Latencies of these writes, as far as they are known.
     pub write_latency: Histogram<3>,
 }
 
@@ -65,7 +65,7 @@ impl Timeline {
         index
     }
 
-    /// Joins each two points.
+    /// Doubles the length of the points and joins them in pairs.
     fn halve(&mut self) {
         self.width_ns = self.width_ns.saturating_mul(2);
         let width_ns = self.width_ns;
