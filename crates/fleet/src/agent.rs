@@ -12,14 +12,14 @@ pub const SILENCE_NS: u64 = 4_000_000_000;
 /// Longer than any phase of a coordinator, and than it takes a NATS server to come back.
 pub const FORSAKEN_NS: u64 = 120_000_000_000;
 
-/// What is to be done now.
+/// What the program around the agent has to do now.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// Send this.
+    /// Send this message to the coordinator.
     Send(Box<ToCoordinator>),
-    /// Make the plan ready.
+    /// Make the targets of a plan ready.
     Prepare {
-        /// The run.
+        /// Identifier of the run, the same on every host.
         run: String,
         /// What the coordinator calls this host.
         host: String,
@@ -27,14 +27,14 @@ pub enum Action {
         keep: bool,
         /// Targets stay ready for the next run.
         hold: bool,
-        /// The plan.
+        /// What this host measures: a plan as JSON.
         plan: Box<Value>,
     },
-    /// Answer this question.
+    /// Answer a question that belongs to no run.
     Answer {
-        /// Its number.
+        /// The number of the question, which the answer repeats.
         number: u32,
-        /// What is asked.
+        /// The question, which only the program around the agent understands.
         question: Box<Value>,
     },
     /// Begin I/O at this moment of the agent's clock.
@@ -43,7 +43,7 @@ pub enum Action {
     CallOff,
     /// Issue no more I/O, and keep what was measured.
     Stop,
-    /// The coordinator wants nothing more.
+    /// The coordinator needs nothing more. The connection can be closed.
     Leave,
     /// The coordinator is gone for good. What it did not get is kept.
     Forsake,
@@ -56,13 +56,13 @@ enum State {
     Ready(String),
     /// Knows the moment, and not whether all others do.
     Armed(String, u64),
-    /// The job knows the moment, or runs.
+    /// The job has the moment of the start, or already runs.
     Confirmed(String),
-    /// The job ends.
+    /// The job was told to end and has not ended yet.
     Ending,
 }
 
-/// One agent.
+/// The state of one agent: where its run is, and when it last heard the coordinator.
 #[derive(Debug)]
 pub struct Agent {
     state: State,
@@ -86,7 +86,7 @@ impl Agent {
         }
     }
 
-    /// A message came.
+    /// Takes a message from the coordinator that arrived at `now_ns`.
     pub fn hear(&mut self, now_ns: u64, message: ToAgent) -> Vec<Action> {
         self.heard_ns = self.heard_ns.max(now_ns);
         let send = |message| vec![Action::Send(Box::new(message))];
@@ -148,7 +148,7 @@ impl Agent {
         vec![with]
     }
 
-    /// Everything is made ready; `site` says what the targets and the host are.
+    /// Notes that the targets are ready; `site` describes them and the host.
     pub fn ready(&mut self, site: Box<Value>) -> Vec<Action> {
         let State::Preparing(run) = &self.state else { return Vec::new() };
         let run = run.clone();
@@ -156,7 +156,7 @@ impl Agent {
         vec![Action::Send(Box::new(ToCoordinator::Ready { run, site }))]
     }
 
-    /// The job has ended.
+    /// Notes that the job has ended. The next run can begin.
     pub fn ended(&mut self) {
         self.state = State::Idle;
     }
@@ -175,7 +175,7 @@ impl Agent {
         }
     }
 
-    /// The coordinator is gone.
+    /// Notes that the coordinator can no longer be reached: the run, if any, ends.
     pub fn gone(&mut self) -> Vec<Action> {
         match self.state {
             State::Preparing(_) | State::Ready(_) | State::Armed(..) => self.end(Action::CallOff),

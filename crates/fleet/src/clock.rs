@@ -3,23 +3,23 @@
 /// How many pings each agent answers before a start.
 pub const PINGS: u32 = 16;
 
-/// One ping and its answer.
+/// The four time stamps of one ping and its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ping {
-    /// Sent, by the coordinator's clock.
+    /// When the ping was sent, by the coordinator's clock.
     pub sent_ns: u64,
-    /// Arrived, by the agent's clock.
+    /// When the ping arrived, by the agent's clock.
     pub received_ns: u64,
-    /// Answered, by the agent's clock.
+    /// When the answer was sent, by the agent's clock.
     pub answered_ns: u64,
-    /// The answer arrived, by the coordinator's clock.
+    /// When the answer arrived, by the coordinator's clock.
     pub back_ns: u64,
 }
 
 /// How far the agent's clock is ahead of the coordinator's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockEstimate {
-    /// Agent less coordinator.
+    /// The agent's clock minus the coordinator's; negative if the agent's is slow.
     pub ahead_ns: i128,
     /// The estimate is wrong by at most this much: half of the round trip of the fastest ping.
     pub bound_ns: u64,

@@ -73,7 +73,7 @@ struct Host {
 }
 
 impl Host {
-    /// Forgets the run before.
+    /// Prepares for a new run: only what the agent said in its greeting stays.
     fn begin(&mut self, takes_part: bool) {
         let HostRun { name, hostname, version, allowed, .. } = std::mem::take(&mut self.report);
         self.report = HostRun { name, hostname, version, allowed, ..HostRun::default() };
@@ -87,7 +87,7 @@ impl Host {
 /// Looking for hosts that are silent.
 #[derive(Debug, Default)]
 struct Look {
-    /// When that was done last.
+    /// When the hosts were last looked at.
     last_ns: u64,
     /// Since when it is done without a break.
     since_ns: u64,
@@ -115,7 +115,7 @@ pub struct Coordinator<'t> {
     hosts: Vec<Host>,
     heartbeat_ns: u64,
     look: Look,
-    /// Questions so far.
+    /// Questions so far. Each gets the next number.
     asked: u32,
 }
 

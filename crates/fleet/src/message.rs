@@ -18,11 +18,11 @@ pub const MESSAGE_BYTES: u64 = 64 << 20;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "snake_case")]
 pub enum ToAgent {
-    /// Make this ready, and vote.
+    /// Make the targets ready, then answer with READY or REFUSE.
     Prepare {
-        /// [`PROTOCOL`] of the coordinator.
+        /// [`PROTOCOL`] of the coordinator. The agent refuses any other than its own.
         protocol: String,
-        /// The name of the run.
+        /// Identifier of the run, the same on every host.
         run: String,
         /// What the coordinator calls the host.
         #[serde(default)]
@@ -32,45 +32,45 @@ pub enum ToAgent {
         /// Targets stay ready for the next run, until the coordinator leaves.
         #[serde(default)]
         hold: bool,
-        /// What is to be done.
+        /// What this host measures: a plan as JSON.
         plan: Box<Value>,
     },
     /// Answer a question outside of any run.
     Ask {
-        /// Its number.
+        /// Chosen by the coordinator; the answer repeats it.
         number: u32,
-        /// What is asked.
+        /// The question, as JSON.
         question: Box<Value>,
     },
-    /// Tell the time.
+    /// Answer at once with the time, so that the coordinator can compare clocks.
     Ping {
-        /// Its number.
+        /// Chosen by the coordinator; the answer repeats it.
         number: u32,
     },
-    /// Start at this moment.
+    /// Prepare to start at this moment, and wait for CONFIRM.
     Arm {
-        /// The run.
+        /// The run that will start.
         run: String,
-        /// When, by the agent's clock.
+        /// The moment of the start, by the agent's clock.
         start_ns: u64,
     },
     /// Every agent is armed: start when the moment comes. An agent that does not hear this in time
     /// does not start, so that a host that is cut off never works alone.
     Confirm {
-        /// The run.
+        /// The run that may start.
         run: String,
     },
-    /// Do not start.
+    /// Do not start, because another host is not ready.
     Cancel {
-        /// The run.
+        /// The run that will not start.
         run: String,
     },
     /// Stop, and send what was measured.
     Abort {
-        /// The run.
+        /// The run that ends early.
         run: String,
     },
-    /// The coordinator is there.
+    /// The coordinator still works. Agents stop if they hear nothing for some seconds.
     Heartbeat,
     /// The result has arrived, or nothing more is wanted.
     Bye,
@@ -80,20 +80,20 @@ pub enum ToAgent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "snake_case")]
 pub enum ToCoordinator {
-    /// The agent is there.
+    /// The greeting of an agent, its first message.
     Hello {
-        /// [`PROTOCOL`] of the agent.
+        /// [`PROTOCOL`] of the agent. An agent of another version refuses in PREPARE.
         protocol: String,
-        /// Version of the program.
+        /// The version of iosonde that runs as agent.
         version: String,
-        /// What the host calls itself.
+        /// The host's own name for itself, which may differ from the one in the plan.
         hostname: String,
         /// The directories and devices that a plan may name.
         allowed: Vec<String>,
     },
-    /// All is ready.
+    /// The targets are ready, and the agent takes part.
     Ready {
-        /// The run.
+        /// The run that the agent takes part in.
         run: String,
         /// The targets and the host, as they are.
         #[serde(default)]
@@ -101,82 +101,82 @@ pub enum ToCoordinator {
     },
     /// The agent does not take part.
     Refuse {
-        /// The run.
+        /// The run that the agent refuses.
         run: String,
-        /// Why, in a sentence.
+        /// Why the agent refuses, in a sentence.
         reason: String,
     },
-    /// The answer to a question.
+    /// The answer to ASK.
     Answer {
-        /// The number of the question.
+        /// The number of the question that this answers.
         number: u32,
-        /// What is answered.
+        /// The answer, as JSON.
         answer: Box<Value>,
     },
-    /// The time.
+    /// The answer to PING.
     Pong {
-        /// The number of the ping.
+        /// The number of the ping that this answers.
         number: u32,
         /// When the ping arrived, by the agent's clock.
         received_ns: u64,
         /// When this was sent, by the agent's clock.
         sent_ns: u64,
     },
-    /// The agent will start.
+    /// The agent has the moment of the start, which is still ahead.
     Armed {
-        /// The run.
+        /// The run that the agent is armed for.
         run: String,
     },
-    /// The agent has started.
+    /// The threads of the job have started.
     Started {
-        /// The run.
+        /// The run that has started.
         run: String,
-        /// How long after the moment that was named.
+        /// How long after the moment that ARM named.
         late_ns: u64,
     },
-    /// Something happened.
+    /// An event of the running job, for the live view.
     Happened {
-        /// The run.
+        /// The run that the event belongs to.
         run: String,
         /// Counts from 0 without a gap: a missing number is a message that was dropped.
         number: u64,
-        /// What.
+        /// The event, as JSON.
         event: Box<Value>,
     },
-    /// When the measured window begins.
+    /// The measured window has begun, after the warm-up.
     Window {
-        /// The run.
+        /// The run whose window has begun.
         run: String,
-        /// How long after the moment that was named.
+        /// How long after the moment that ARM named.
         after_ns: u64,
     },
-    /// The result.
+    /// The complete result of this host.
     Result {
-        /// The run.
+        /// The run that was measured.
         run: String,
-        /// How many events there were.
+        /// How many events the agent numbered, so that the coordinator can count those it missed.
         events: u64,
-        /// What was measured.
+        /// The measurement, as JSON.
         measurement: Box<Value>,
     },
-    /// Nothing was measured.
+    /// The run ended without a result.
     Failed {
-        /// The run.
+        /// The run that failed.
         run: String,
-        /// Why, in a sentence.
+        /// Why it failed, in a sentence.
         reason: String,
     },
     /// The run has ended and is kept on the host: the agent takes the next.
     Idle {
-        /// The run.
+        /// The run that has ended.
         run: String,
     },
     /// The agent does not answer yet, because it waits for a coordinator that is silent.
     Waits {
-        /// For how long, in a sentence.
+        /// How long the agent may wait for the other, in a sentence.
         reason: String,
     },
-    /// The agent is there.
+    /// The agent still works. It sends this every second.
     Heartbeat,
 }
 

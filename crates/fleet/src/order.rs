@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::clock::ClockEstimate;
 
-/// What is to be done.
+/// One run on all hosts, as the coordinator has to carry it out.
 #[derive(Debug, Clone, Copy)]
 pub struct Order<'a> {
     /// The plan of each host, in the order in which the hosts were named; `None` of one that takes
@@ -17,7 +17,7 @@ pub struct Order<'a> {
     pub keep: bool,
     /// Targets stay ready for the next run, until the coordinator leaves.
     pub hold: bool,
-    /// The name of the run.
+    /// Identifier of the run, the same on every host.
     pub run: &'a str,
     /// What happens when one is lost.
     pub on_loss: LossPolicy,
@@ -26,10 +26,10 @@ pub struct Order<'a> {
 /// What happens when a host is lost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LossPolicy {
-    /// The others stop.
+    /// The other hosts stop.
     #[default]
     Abort,
-    /// The others continue.
+    /// The other hosts continue without it.
     Continue,
 }
 
@@ -52,7 +52,7 @@ impl FromStr for LossPolicy {
 
 /// Hears what happens on the hosts, and says when to stop.
 pub trait Watch {
-    /// Something happened on this host.
+    /// Takes an event of the job on the host with this index.
     fn hear(&mut self, host: usize, event: &Value);
 
     /// All hosts have begun, and so much time is between the first and the last.
@@ -60,64 +60,64 @@ pub trait Watch {
         let _ = skew_ns;
     }
 
-    /// A sentence for the user.
+    /// Shows a sentence to the user.
     fn notice(&mut self, text: String);
 
-    /// Whether to stop early.
+    /// Whether the user wants to stop early.
     fn is_stopped(&self) -> bool;
 }
 
-/// What one host did.
+/// What the coordinator knows about one host after a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HostRun {
     /// The name by which it was called.
     pub name: String,
-    /// What it calls itself.
+    /// The host's own name for itself, from its greeting.
     pub hostname: String,
-    /// Version of its agent.
+    /// The version of iosonde that runs as agent there.
     pub version: String,
-    /// What its agent allows.
+    /// The directories and devices that its agent lets a plan name.
     pub allowed: Vec<String>,
-    /// How far its clock is ahead.
+    /// How far its clock is ahead; absent before clocks were compared.
     pub clock: Option<ClockEstimate>,
     /// What it says of its targets and of itself, once these are ready.
     pub site: Option<Box<Value>>,
-    /// How long after the named moment it started.
+    /// How long after the common moment it started; absent if it did not start.
     pub late_ns: Option<u64>,
     /// How long after that moment its measured window began.
     pub window_ns: Option<u64>,
     /// What it measured, as JSON: of a thousand hosts, trees of values take a gigabyte.
     pub measurement: Option<Box<str>>,
-    /// Why it has no measurement.
+    /// Why it has no measurement; absent if it has one.
     pub lost: Option<String>,
-    /// Events that did not arrive.
+    /// Events of its job that never reached the coordinator.
     pub missing_events: u64,
 }
 
-/// What all hosts did.
+/// What all hosts did in one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FleetRun {
-    /// Each host that took part.
+    /// Every host of the run, also those that were lost.
     pub hosts: Vec<HostRun>,
     /// What was to happen when one is lost.
     pub on_loss: LossPolicy,
-    /// Whether the user ended it.
+    /// Whether the user stopped the run early.
     pub interrupted: bool,
 }
 
-/// Why nothing was measured.
+/// Why a run did not start on any host.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FleetError {
     /// A host did not appear or went away.
     #[error("lost the host `{0}`: {1}. Nothing was started on any host")]
     Lost(String, String),
-    /// A host refused.
+    /// A host refused to take part, for the reason in the second part.
     #[error("the host `{0}` refused: {1}. Nothing was started on any host")]
     Refused(String, String),
     /// A host did not answer in time.
     #[error("the host `{0}` did not answer in time ({1}). Nothing was started on any host")]
     Late(String, &'static str),
-    /// The user ended it before it began.
+    /// The user stopped the run before it began.
     #[error("interrupted before the start")]
     Interrupted,
 }

@@ -2,10 +2,10 @@
 
 use crate::message::{ToAgent, ToCoordinator};
 
-/// What arrives from an agent.
+/// What the coordinator receives from one agent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Arrival {
-    /// A message.
+    /// A message of the agent.
     Message(Box<ToCoordinator>),
     /// The agent is gone, and why, in a phrase.
     Gone(String),
@@ -13,7 +13,7 @@ pub enum Arrival {
 
 /// Carries messages to agents and back. Agents are numbered from 0.
 pub trait Transport {
-    /// Now, by the coordinator's clock.
+    /// The present moment, in nanoseconds by the coordinator's clock.
     fn now_ns(&self) -> u64;
 
     /// Since when agents can be heard at all. A server in between that is restarted makes all of

@@ -15,7 +15,7 @@ use crate::together::{self, Span};
 /// Clocks that are known worse than this make the skew doubtful.
 const BOUND_NS: u64 = 10_000_000;
 
-/// How the run came about.
+/// What the document says about the run besides the figures.
 pub(crate) struct About<'a> {
     pub id: &'a str,
     pub started: Timestamp,
@@ -24,7 +24,7 @@ pub(crate) struct About<'a> {
     pub workload: &'a Workload,
     /// The intervals that arrived, of each host.
     pub series: Vec<Vec<Point>>,
-    /// What repeats it.
+    /// The plan that `iosonde again` repeats, as JSON.
     pub plan: Option<serde_json::Value>,
 }
 

@@ -158,7 +158,7 @@ fn data(found: &[Option<Document>]) -> FleetVerdict {
     FleetVerdict { subject: "data".to_owned(), overall, hosts }
 }
 
-/// Whether a condition came true.
+/// Whether a condition came true on each host, and on any of them.
 fn alerts(found: &[Option<Document>]) -> FleetVerdict {
     const QUIET: &str = "none";
     const RAISED: &str = "came_true";

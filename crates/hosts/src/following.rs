@@ -118,7 +118,7 @@ fn seen(glance: &Glance) -> Point {
     }
 }
 
-/// An alert in a sentence.
+/// An alert as a sentence for the user.
 fn said(alert: &AlertEvent) -> String {
     let AlertEvent { condition, device, begins, figure, .. } = alert;
     let device = device.as_ref().map_or_else(String::new, |device| format!(" on {device}"));

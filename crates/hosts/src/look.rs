@@ -26,7 +26,7 @@ const TIMES: usize = 5;
 /// The hosts of a fleet, as JSON has them.
 #[derive(Debug, Serialize)]
 pub struct FleetHosts {
-    /// Always `iosonde.fleet-hosts/1`.
+    /// Always `iosonde.fleet-hosts/1`, the version of this document.
     pub schema: &'static str,
     /// Each host, in the order in which they were named.
     pub hosts: Vec<HostReport>,
@@ -34,30 +34,30 @@ pub struct FleetHosts {
     pub shared: Vec<SharedStorage>,
 }
 
-/// One host.
+/// What one host says about itself, its clock and its targets.
 #[derive(Debug, Serialize)]
 pub struct HostReport {
     /// The name by which it was called.
     pub name: String,
-    /// What it calls itself.
+    /// The host's own name for itself, from its greeting.
     pub hostname: String,
-    /// Version of its iosonde.
+    /// The version of iosonde that runs as agent there.
     pub version: String,
-    /// What its agent allows.
+    /// The directories and devices that its agent lets a plan name.
     pub allowed: Vec<String>,
     /// How far its time of day is ahead of this host's; negative where it is behind. A fleet starts
     /// by clocks that nobody sets, so this is about time stamps of results only.
     pub clock_ahead_ns: Option<i64>,
     /// The difference is wrong by at most this much.
     pub clock_bound_ns: Option<u64>,
-    /// Its targets.
+    /// Each target on this host, in the order in which they were named.
     pub targets: Vec<TargetReport>,
 }
 
-/// One target of a host.
+/// One target on one host.
 #[derive(Debug, Serialize)]
 pub struct TargetReport {
-    /// Its path there.
+    /// The path of the target on that host.
     pub path: String,
     /// What is under it, or why that is not known.
     pub storage: Result<Storage, String>,
@@ -68,18 +68,18 @@ pub struct TargetReport {
 /// Targets that are the same storage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SharedStorage {
-    /// `host:path` of each.
+    /// Each of these targets, as `host:path`.
     pub targets: Vec<String>,
-    /// How that is known.
+    /// How iosonde knows that they are the same storage.
     pub by: String,
 }
 
-/// What is to be looked at.
+/// Which hosts and targets to look at.
 #[derive(Debug, Clone)]
 pub struct LookRequest {
     /// The hosts, as their way knows them.
     pub hosts: Vec<String>,
-    /// The way to them.
+    /// How the coordinator reaches these hosts.
     pub reach: FleetReach,
     /// Directories, files or devices on each of them.
     pub targets: Vec<PathBuf>,
@@ -339,7 +339,7 @@ fn nonce() -> String {
 }
 
 impl FleetHosts {
-    /// As people read it.
+    /// The same as text: tables for people.
     #[must_use]
     pub fn text(&self) -> String {
         let mut rows = vec![

@@ -19,7 +19,7 @@ const LINES: usize = 4;
 
 type Arrived = (usize, u64, Arrival);
 
-/// One process per agent.
+/// Runs one process per agent, and talks to it through stdin and stdout.
 pub(crate) struct Pipes {
     agents: Vec<Option<Connection>>,
     arrivals: Receiver<Arrived>,
@@ -31,7 +31,7 @@ pub(crate) struct Pipes {
 struct Heard(AtomicU64);
 
 impl Heard {
-    /// As long as what came is read.
+    /// Stands for the present, as long as a message is being read.
     const BUSY: u64 = u64::MAX;
 
     fn note(&self, at_ns: u64) {

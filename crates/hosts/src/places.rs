@@ -56,12 +56,12 @@ impl Places {
         (0..self.all.len()).filter(of_host).nth(own)
     }
 
-    /// Those of one host.
+    /// The targets on the host with this index.
     pub(crate) fn of_host(&self, host: usize) -> impl Iterator<Item = &Target> {
         self.all.iter().filter(move |(at, _)| *at == host).map(|(_, target)| target)
     }
 
-    /// The host of each target.
+    /// The name of the host of each target, in the order of the targets.
     pub(crate) fn hosts(&self) -> Vec<&str> {
         let name = |(host, _): &(usize, Target)| self.hosts.get(*host).map_or("", String::as_str);
         self.all.iter().map(name).collect()

@@ -12,7 +12,7 @@ pub use nats::SiteRequest;
 use crate::pipes::Pipes;
 use crate::ssh::Ssh;
 
-/// How hosts are reached.
+/// How the coordinator reaches its hosts.
 #[derive(Debug, Clone)]
 pub(crate) enum Reach {
     /// Through `ssh`, which starts an agent on each of them.
@@ -33,7 +33,7 @@ impl From<&FleetReach> for Reach {
 }
 
 impl Reach {
-    /// What a result calls it.
+    /// The word for it in results: `ssh` or `nats`.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Ssh(_) => "ssh",

@@ -19,12 +19,12 @@ use crate::run::{Ran, failed, finish};
 use crate::search::{Earlier, search};
 use crate::watching::Watching;
 
-/// What is to be fetched.
+/// Which run to fetch, and from which hosts.
 #[derive(Debug, Clone)]
 pub struct ResumeRequest {
     /// The hosts, by the names that the run had for them.
     pub hosts: Vec<String>,
-    /// The way to them.
+    /// How the coordinator reaches these hosts.
     pub reach: FleetReach,
     /// The run, or a search of the history that was not finished; none fetches the newest run.
     pub run: Option<String>,

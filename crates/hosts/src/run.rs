@@ -182,7 +182,7 @@ pub fn with_managers(managers: &[ManagerHost], reach: FleetReach, plan: Plan) ->
     if hosts.is_empty() { plan } else { over(hosts, reach, LossPolicy::Abort, plan, None) }
 }
 
-/// As the barrier knows it.
+/// Converts the policy of a plan into that of the coordinator.
 pub(crate) fn policy(on_loss: OnLoss) -> LossPolicy {
     match on_loss {
         OnLoss::Abort => LossPolicy::Abort,

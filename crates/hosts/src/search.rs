@@ -31,7 +31,7 @@ const POINT_S: (f64, f64) = (0.1, 1.0);
 /// Points of a search that ended before it was done.
 #[derive(Debug, Default)]
 pub(crate) struct Earlier {
-    /// The id of its result.
+    /// The id of the unfinished result that these points come from.
     pub(crate) of: String,
     /// What was measured and is not measured again.
     pub(crate) points: Vec<Measurement>,

@@ -25,7 +25,7 @@ struct TargetReport {
 }
 
 impl SiteReport {
-    /// What the agent says.
+    /// Describes targets that are ready; the agent sends this.
     pub(crate) fn of(held: &HeldTargets) -> Self {
         let both = held.facts().into_iter().zip(held.contents());
         let report = |(facts, content): (TargetFacts, &str)| TargetReport {
@@ -37,7 +37,7 @@ impl SiteReport {
         Self { targets: both.map(report).collect(), environment }
     }
 
-    /// What the coordinator reads.
+    /// Reads what an agent sent.
     pub(crate) fn read(value: &Value) -> Result<Self, String> {
         Self::deserialize(value)
             .map_err(|error| format!("what it says of itself is wrong: {error}"))

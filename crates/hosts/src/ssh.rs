@@ -16,7 +16,7 @@ const OPTIONS: [&str; 8] = [
     "ServerAliveCountMax=2",
 ];
 
-/// The way to the hosts.
+/// Reaches hosts by `ssh`.
 #[derive(Debug, Clone)]
 pub(crate) struct Ssh {
     /// The program and what is given to it first, separated by spaces.

@@ -10,7 +10,7 @@ pub(crate) struct Span<'a> {
     pub series: &'a [Point],
 }
 
-/// I/Os and bytes per second.
+/// Throughput over some time, reads and writes apart.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Rates {
     pub read_iops: f64,
@@ -77,7 +77,7 @@ pub(crate) fn merged(measurements: &[Measurement]) -> Option<FleetMerged> {
     })
 }
 
-/// Counts added, histograms merged.
+/// The statistics of several hosts as one: counts are added, histograms are merged.
 pub(crate) fn sum(all: &[&Statistics]) -> Statistics {
     let histogram = histogram(all);
     Statistics {

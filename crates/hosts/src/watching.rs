@@ -17,7 +17,7 @@ pub struct Watching<'a> {
     pass: &'a mut dyn FnMut(&Event),
     stop: &'a AtomicBool,
     pub(crate) series: Vec<Vec<Point>>,
-    /// Intervals whose sum was shown.
+    /// How many intervals were shown so far.
     shown: usize,
     take_part: usize,
     /// Says how far apart all have begun.
@@ -72,7 +72,7 @@ impl<'a> Watching<'a> {
     }
 }
 
-/// A line for each host.
+/// Names and points as the event from which a screen makes one line per host.
 fn rows(names: &[String], points: Vec<WorkerPoint>) -> Event {
     let targets = names.iter().map(Into::into).collect();
     let names = WorkerNames { streams: vec!["host".to_owned()], targets };

@@ -55,7 +55,7 @@ enum Happening {
     Failed(NatsError),
 }
 
-/// One coordinator, as pipes: what it sends, and what is sent to it.
+/// The connection to one coordinator, as two pipes.
 pub struct Session {
     number: u64,
     /// Ends when the coordinator is gone.
@@ -64,14 +64,14 @@ pub struct Session {
     pub output: SessionOutput,
 }
 
-/// What a coordinator sends.
+/// The bytes that a coordinator sends, to be read like a pipe.
 pub struct SessionInput {
     bodies: Receiver<Vec<u8>>,
     body: Vec<u8>,
     at: usize,
 }
 
-/// What is sent to a coordinator.
+/// Takes bytes for a coordinator, like a pipe.
 pub struct SessionOutput {
     session: u64,
     inputs: UnboundedSender<Input<Command>>,
@@ -204,7 +204,7 @@ impl Drop for Joined {
     }
 }
 
-/// The thread of the connection.
+/// Runs on the thread of the connection until the desk has finished.
 fn work(mut desk: Desk, bundle: &Bundle, waiting: UnboundedReceiver<Input<Command>>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     match runtime {
@@ -213,14 +213,14 @@ fn work(mut desk: Desk, bundle: &Bundle, waiting: UnboundedReceiver<Input<Comman
     }
 }
 
-/// The session that is served.
+/// The session with the coordinator that the agent serves now.
 struct Serving {
     link: Link,
     coordinator: u64,
     bodies: Option<Sender<Vec<u8>>>,
     flow: Arc<Flow>,
     heard_ns: u64,
-    /// The coordinator hears nothing more.
+    /// Whether the coordinator no longer listens in this session.
     has_left: bool,
     /// When the last messages have to be sent.
     end_ns: Option<u64>,
@@ -233,7 +233,7 @@ struct Desk {
     inputs: UnboundedSender<Input<Command>>,
     happenings: Sender<Happening>,
     serving: Option<Serving>,
-    /// Frames of no session.
+    /// Frames to send that belong to no session of this agent.
     answers: Vec<Frame>,
     /// Sessions that call while another is served, and since when.
     callers: Vec<(u64, u64)>,
@@ -384,7 +384,7 @@ impl Desk {
         }
     }
 
-    /// A coordinator begins a session.
+    /// Answers a coordinator that begins a session.
     fn called(&mut self, now: u64, frame: Frame) {
         let mut link = Link::new(self.sender, frame.session);
         if let Some(serving) = &mut self.serving {

@@ -21,7 +21,7 @@ pub(crate) struct Signed {
     pub key: String,
 }
 
-/// Who a certificate is for.
+/// The role of the owner of a certificate.
 pub(crate) enum Holder<'a> {
     /// The server, under these names and addresses.
     Server(&'a [String]),
@@ -29,7 +29,7 @@ pub(crate) enum Holder<'a> {
     Client { name: &'a str, number: &'a str },
 }
 
-/// What signs.
+/// The certificate authority of a fleet, which signs all other certificates.
 pub(crate) struct Authority {
     issuer: Issuer<'static, KeyPair>,
 }

@@ -8,13 +8,13 @@ use crate::NatsError;
 use crate::files;
 use crate::names::{self, Address};
 
-/// The version of the file.
+/// The schema of the file. A file with another one is refused.
 const SCHEMA: &str = "iosonde.credentials/1";
 
 /// A file longer than this is another file.
 const BYTES_MAX: u64 = 64 << 10;
 
-/// What heads the file.
+/// The comment at the top of the file.
 const HEAD: &str =
     "# Who has this file is the host that it names: copy it to that host, and to nowhere else.\n";
 
@@ -23,20 +23,19 @@ const HEAD: &str =
 #[serde(deny_unknown_fields)]
 pub(crate) struct Bundle {
     schema: String,
-    /// The name of the client.
+    /// The name of the client in the fleet: a host, the coordinator or the observer.
     pub name: String,
     /// Where the server is, as [`Address`] reads it.
     pub servers: Vec<String>,
-    /// The certificate of the authority.
+    /// The certificate of the fleet's authority, as PEM.
     pub authority: String,
-    /// The client's certificate.
+    /// The client's certificate, which the authority signed, as PEM.
     pub certificate: String,
-    /// The client's key.
+    /// The client's private key, as PEM.
     pub key: String,
 }
 
 impl Bundle {
-    /// A bundle of these parts.
     pub(crate) fn new(
         name: &str,
         servers: &[String],
@@ -53,7 +52,7 @@ impl Bundle {
         }
     }
 
-    /// Reads a file.
+    /// Reads and checks the credentials in a file.
     pub(crate) fn read(path: &Path) -> Result<Self, NatsError> {
         Self::parse(&files::read(path, BYTES_MAX)?)
             .map_err(|why| NatsError::NotCredentials { path: path.to_owned(), why })
@@ -76,14 +75,14 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// As it is written.
+    /// The text of the credentials' file.
     pub(crate) fn text(&self) -> Result<String, NatsError> {
         let body =
             toml::to_string_pretty(self).map_err(|e| NatsError::Certificates(e.to_string()))?;
         Ok(format!("{HEAD}{body}"))
     }
 
-    /// For the client.
+    /// The URLs of the servers, as the NATS client takes them.
     pub(crate) fn urls(&self) -> Result<Vec<String>, NatsError> {
         self.servers.iter().map(|server| Ok(Address::parse(server)?.url())).collect()
     }

@@ -33,11 +33,11 @@ pub(crate) enum Input<C> {
     Connected(bool),
     /// The server does not let this client in any more.
     Refused,
-    /// What the other threads want.
+    /// A command of another thread of the same process.
     Command(C),
 }
 
-/// What a client shows, and whom it believes.
+/// The TLS settings of a client: its own certificate, and the authority that it trusts.
 fn tls(bundle: &Bundle) -> Result<ClientConfig, NatsError> {
     let wrong = |error: &dyn std::fmt::Display| NatsError::Certificates(error.to_string());
     let certificate =
@@ -106,7 +106,7 @@ fn is_violation(error: &async_nats::ClientError) -> bool {
     matches!(error, async_nats::ClientError::Other(text) if text.contains(&kind))
 }
 
-/// Whether trying again may help.
+/// Turns an error of the NATS client into ours: trying again helps unless the server refuses us.
 fn failed(error: &ConnectError, at: String) -> NatsError {
     let why = reasons(error);
     let refused = matches!(

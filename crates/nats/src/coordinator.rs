@@ -117,7 +117,7 @@ impl Drop for SiteTransport {
     }
 }
 
-/// The thread of the connection.
+/// Runs on the thread of the connection until the desk has finished.
 fn work(
     mut desk: Desk,
     bundles: &(Bundle, Bundle),
@@ -164,11 +164,11 @@ fn work(
 
 /// An agent, as the coordinator sees it.
 struct Peer {
-    /// What the server calls it.
+    /// The server's name for its certificate; absent if the fleet does not list the host.
     user: Option<String>,
     subject: String,
     link: Link,
-    /// The agent's process.
+    /// The number that the agent's process drew; a new one means that it was restarted.
     sender: Option<u64>,
     /// The beginning of a message whose end has not come.
     line: Vec<u8>,

@@ -66,7 +66,7 @@ pub enum NatsError {
     /// Something was asked for in a way that cannot be.
     #[error("{0}")]
     Usage(String),
-    /// A file is there already.
+    /// The directory of a fleet, or a file in it, exists already.
     #[error(
         "`{}` is there already. Choose another directory, or add hosts with `--host`",
         .0.display()
@@ -81,9 +81,9 @@ pub enum NatsError {
     /// A file is something else, or of another version.
     #[error("`{}`: {why}. Use the file as `iosonde fleet init` made it", path.display())]
     NotCredentials {
-        /// The file.
+        /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// What is wrong with it.
         why: String,
     },
     /// Every user may read a key.
@@ -98,56 +98,56 @@ pub enum NatsError {
         directory.display(), directory.display()
     )]
     UnknownHost {
-        /// The name.
+        /// The name that the fleet does not list.
         host: String,
-        /// The directory.
+        /// The directory of the fleet.
         directory: PathBuf,
-        /// The hosts that it has.
+        /// The names of all its hosts, separated by commas.
         has: String,
     },
-    /// A file cannot be used.
+    /// A file or directory cannot be read or written.
     #[error("cannot {what} `{}`: {source}", path.display())]
     File {
         /// What was tried, as a verb.
         what: &'static str,
-        /// The file.
+        /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A certificate cannot be made or used.
     #[error("cannot use this certificate or key: {0}")]
     Certificates(String),
-    /// There is no nats-server.
+    /// The program `nats-server` is not installed here.
     #[error(
         "cannot find `nats-server`. Install it (Debian and Ubuntu: apt install nats-server; \
          elsewhere: https://nats.io/download), or put it on PATH"
     )]
     NoServer,
-    /// Another program has the port.
+    /// Another program listens on the port of the server.
     #[error(
         "port {0} is in use on this host. Where Debian's own nats-server has it, which has no TLS, \
          stop that: systemctl disable --now nats-server"
     )]
     PortInUse(u16),
-    /// The configuration is not ours.
+    /// iosonde did not write the server's configuration as it is now.
     #[error(
         "`{}` was changed by hand and may let in anybody, so the server is not started with it. \
          Remove the changes, or start nats-server yourself", .0.display()
     )]
     Changed(PathBuf),
-    /// The server ended by itself.
+    /// nats-server ended, though iosonde did not stop it.
     #[error("nats-server ended ({0}); its own messages say why")]
     ServerEnded(String),
     /// The server did not read its configuration.
     #[error("nats-server did not take its new configuration: {0}. Start it again")]
     NotReloaded(String),
-    /// The server cannot be reached.
+    /// The client cannot connect to the server, for now.
     #[error("cannot reach the server at {at}: {why}")]
     NoConnection {
-        /// Its addresses.
+        /// The addresses of the server, separated by commas.
         at: String,
-        /// Why.
+        /// The error, with its causes.
         why: String,
     },
     /// The server, or its certificate, is not accepted, or does not accept ours.
@@ -156,9 +156,9 @@ pub enum NatsError {
          belong to another fleet; `iosonde fleet init --renew` makes new ones"
     )]
     Refused {
-        /// Its addresses.
+        /// The addresses of the server, separated by commas.
         at: String,
-        /// Why.
+        /// The error, with its causes.
         why: String,
     },
     /// The host was removed from the fleet.
@@ -173,7 +173,7 @@ pub enum NatsError {
     /// The thread of the connection is gone.
     #[error("the connection to the server ended")]
     Ended,
-    /// This build cannot do that.
+    /// This build lacks the feature `client`.
     #[error(
         "this build of iosonde cannot connect to NATS. Use a package, or the program that `./x \
          build` makes; `--ssh` works with every build"

@@ -24,12 +24,12 @@ const PATIENCE_NS: u64 = 500_000_000;
 
 const PATIENCE_MAX_NS: u64 = 1_000_000_000;
 
-/// What a frame is.
+/// The purpose of a frame, and for data its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A body, with its number. Number 0 begins a session.
     Data(u64),
-    /// Only an acknowledgement.
+    /// An acknowledgement without data.
     Ack,
     /// The agent serves another coordinator. The body says so in a sentence.
     Busy,
@@ -41,23 +41,23 @@ pub(crate) enum Kind {
     End,
 }
 
-/// One message of NATS.
+/// One message of NATS, as both ends exchange it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame {
     /// Who sends: a number that each process draws once.
     pub sender: u64,
     /// Which session: a number that the coordinator draws once.
     pub session: u64,
-    /// What it is.
+    /// The purpose of this frame.
     pub kind: Kind,
     /// Bodies before this one have arrived.
     pub ack: u64,
-    /// The bytes.
+    /// The payload: data, or a sentence that explains a refusal.
     pub body: Vec<u8>,
 }
 
 impl Frame {
-    /// As it is sent.
+    /// The frame as bytes: magic, kind, four numbers and the body.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let (kind, number) = match self.kind {
             Kind::Data(number) => (0, number),
@@ -103,7 +103,7 @@ fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     Some((u64::from_le_bytes(*number), rest))
 }
 
-/// One end of a session.
+/// One end of a session: numbers what it sends and repeats what was lost.
 #[derive(Debug)]
 pub(crate) struct Link {
     sender: u64,
@@ -139,7 +139,7 @@ impl Link {
         }
     }
 
-    /// The session.
+    /// The number of the session, which the coordinator drew.
     pub(crate) fn session(&self) -> u64 {
         self.session
     }
@@ -177,7 +177,7 @@ impl Link {
         frames
     }
 
-    /// A frame of this end.
+    /// A frame of this session, with the acknowledgement that is due.
     pub(crate) fn frame(&self, kind: Kind, body: Vec<u8>) -> Frame {
         Frame { sender: self.sender, session: self.session, kind, ack: self.expected, body }
     }

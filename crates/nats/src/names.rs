@@ -4,10 +4,10 @@ use std::net::IpAddr;
 
 use crate::NatsError;
 
-/// What the coordinator is called among the clients.
+/// The name of the coordinator as a client of the server.
 pub(crate) const COORDINATOR: &str = "coordinator";
 
-/// What hears who disconnects.
+/// The client that listens to the server's messages about disconnected clients.
 pub(crate) const OBSERVER: &str = "observer";
 
 /// The port where nobody names one.
@@ -35,12 +35,12 @@ pub(crate) fn check(name: &str) -> Result<(), NatsError> {
     )))
 }
 
-/// Where a server is.
+/// The network address of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Address {
     /// A name or an address, without brackets.
     pub host: String,
-    /// The port.
+    /// The TCP port; 4222 if none was written.
     pub port: u16,
 }
 
@@ -75,7 +75,7 @@ impl Address {
         Ok(Self { host: host.to_owned(), port })
     }
 
-    /// As it is written in a URL.
+    /// The host and the port as a URL has them: IPv6 addresses are in brackets.
     pub(crate) fn text(&self) -> String {
         if self.host.contains(':') {
             format!("[{}]:{}", self.host, self.port)
@@ -84,7 +84,7 @@ impl Address {
         }
     }
 
-    /// For the client.
+    /// The URL for the NATS client, always with TLS.
     pub(crate) fn url(&self) -> String {
         format!("tls://{}", self.text())
     }

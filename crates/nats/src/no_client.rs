@@ -9,12 +9,12 @@ use fleet::{Arrival, ToAgent, Transport};
 
 use crate::NatsError;
 
-/// What would be made.
+/// The request for a site, which this build cannot make.
 #[derive(Debug, Clone)]
 pub struct SiteRequest {
-    /// Where.
+    /// The directory that would hold the site.
     pub directory: PathBuf,
-    /// The hosts to add.
+    /// The hosts that would be added.
     pub hosts: Vec<String>,
     /// Under which addresses hosts reach the server.
     pub servers: Vec<String>,
@@ -26,65 +26,65 @@ pub struct SiteRequest {
 #[derive(Debug)]
 pub struct Site(Infallible);
 
-/// A transport that cannot be.
+/// A transport that never exists in this build.
 #[derive(Debug)]
 pub struct SiteTransport(Infallible);
 
-/// An agent that cannot join.
+/// An agent that never exists in this build.
 #[derive(Debug)]
 pub struct Joined(Infallible);
 
-/// A session that cannot be.
+/// A session that never exists in this build.
 #[derive(Debug)]
 pub struct Session {
-    /// Nothing.
+    /// The end that gives no bytes.
     pub input: Empty,
-    /// Nothing.
+    /// The end that drops all bytes.
     pub output: Sink,
 }
 
 impl Site {
-    /// Refuses.
+    /// Always fails: this build cannot make a site.
     pub fn init(_: &SiteRequest) -> Result<Self, NatsError> {
         Err(NatsError::NotBuilt)
     }
 
-    /// Refuses.
+    /// Always fails: this build cannot renew certificates.
     pub fn renew(_: &SiteRequest) -> Result<(Self, Vec<String>), NatsError> {
         Err(NatsError::NotBuilt)
     }
 
-    /// Never called.
+    /// Never called, because no `Site` exists in this build.
     #[must_use]
     pub fn after_renewal(&self, _: &[String]) -> String {
         match self.0 {}
     }
 
-    /// Refuses.
+    /// Always fails: this build cannot use a site.
     pub fn open(_: &Path) -> Result<Self, NatsError> {
         Err(NatsError::NotBuilt)
     }
 
-    /// Never called.
+    /// Never called, because no `Site` exists in this build.
     #[must_use]
     pub fn hosts(&self) -> Vec<String> {
         match self.0 {}
     }
 
-    /// Never called.
+    /// Never called, because no `Site` exists in this build.
     #[must_use]
     pub fn instructions(&self, _: &[String]) -> String {
         match self.0 {}
     }
 
-    /// Never called.
+    /// Never called, because no `Site` exists in this build.
     pub fn revoke(&mut self, _: &str) -> Result<(), NatsError> {
         match self.0 {}
     }
 }
 
 impl SiteTransport {
-    /// Refuses.
+    /// Always fails: this build cannot connect.
     pub fn open(_: &Path, _: &[String]) -> Result<Self, NatsError> {
         Err(NatsError::NotBuilt)
     }
@@ -109,12 +109,12 @@ impl Transport for SiteTransport {
 }
 
 impl Joined {
-    /// Refuses.
+    /// Always fails: this build cannot connect.
     pub fn start(_: &Path) -> Result<Self, NatsError> {
         Err(NatsError::NotBuilt)
     }
 
-    /// Never called.
+    /// Never called, because no `Joined` exists in this build.
     pub fn next(
         &mut self,
         _: &AtomicBool,
@@ -124,7 +124,7 @@ impl Joined {
     }
 }
 
-/// Refuses.
+/// Always fails: this build does not start a server.
 pub fn up(_: &Path, _: &AtomicBool, _: &mut dyn FnMut(String)) -> Result<(), NatsError> {
     Err(NatsError::NotBuilt)
 }

@@ -43,7 +43,7 @@ impl Pulse {
         self.turn(now_ns, is_there);
     }
 
-    /// Whether the connection is there.
+    /// Whether the client was connected when it last said so.
     pub(crate) fn is_connected(&self) -> bool {
         self.is_connected.load(Relaxed)
     }

@@ -12,7 +12,7 @@ use crate::NatsError;
 use crate::files;
 use crate::site::Site;
 
-/// What is started.
+/// The program that iosonde starts as the server.
 const PROGRAM: &str = "nats-server";
 
 /// Where a program for administrators is, besides `PATH`: there is where Debian has it.

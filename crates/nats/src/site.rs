@@ -29,12 +29,12 @@ const SOON_DAYS: u32 = 30;
 /// A list longer than this is another file.
 const BYTES_MAX: u64 = 16 << 20;
 
-/// What is to be made.
+/// What `iosonde fleet init` makes or adds.
 #[derive(Debug, Clone)]
 pub struct SiteRequest {
-    /// Where.
+    /// The directory of the fleet; it is made if it does not exist.
     pub directory: PathBuf,
-    /// The hosts to add.
+    /// The names of the hosts to add.
     pub hosts: Vec<String>,
     /// Under which addresses hosts reach the server, `NAME` or `NAME:PORT`.
     pub servers: Vec<String>,
@@ -46,7 +46,7 @@ pub struct SiteRequest {
 #[serde(deny_unknown_fields)]
 struct List {
     schema: String,
-    /// The number of the authority.
+    /// A random number that tells this authority from those of other fleets.
     authority: String,
     servers: Vec<String>,
     coordinator: Member,
@@ -85,7 +85,7 @@ fn number() -> Result<String, NatsError> {
     Ok(format!("{random:016x}"))
 }
 
-/// A fleet's directory.
+/// The directory of a fleet: its certificates, its server and its list of hosts.
 #[derive(Debug)]
 pub struct Site {
     directory: PathBuf,
@@ -247,7 +247,7 @@ impl Site {
         Ok(Self { directory: directory.to_owned(), list })
     }
 
-    /// The names of the hosts.
+    /// The names of all hosts of the fleet, as its list has them.
     #[must_use]
     pub fn hosts(&self) -> Vec<String> {
         self.list.hosts.iter().map(|host| host.name.clone()).collect()
@@ -331,7 +331,7 @@ impl Site {
         })
     }
 
-    /// The coordinator's credentials.
+    /// Reads the credentials of the coordinator.
     pub(crate) fn coordinator(&self) -> Result<Bundle, NatsError> {
         Bundle::read(&self.file_of(COORDINATOR))
     }

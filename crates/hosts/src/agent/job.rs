@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::Input;
 use crate::site::SiteReport;
 
-/// A load that has been told when to begin looks this often whether it may still do so.
+/// A load that waits for its moment checks this often whether it may still begin.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// The engine gets its moment so long before it: enough to wake threads on a busy host, too short
@@ -24,14 +24,14 @@ const HAND_OVER_NS: u64 = 100_000_000;
 /// Targets that stay ready between the runs of one coordinator.
 pub(crate) type Held = Arc<Mutex<Option<HeldTargets>>>;
 
-/// What is to be done.
+/// All that the thread of a job needs.
 pub(crate) struct Task {
     pub(crate) plan: Plan,
     pub(crate) permissions: Permissions,
     pub(crate) recording: Option<Recording>,
-    /// Targets that are ready.
+    /// Where targets wait between runs; empty if none are ready yet.
     pub(crate) targets: Held,
-    /// They stay ready afterwards.
+    /// Whether the targets stay ready for the next run.
     pub(crate) stay: bool,
 }
 

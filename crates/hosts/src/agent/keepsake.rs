@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A file name has no more of it.
+/// A file name has at most so many characters of the name of a run or host.
 const NAME_CHARS: usize = 100;
 
 /// The result of one run on one host, and when it began.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct KeptResult {
-    /// The run.
+    /// Identifier of the run, the same on every host.
     pub(crate) run: String,
     /// How long after the named moment its last thread began.
     pub(crate) late_ns: Option<u64>,
     /// How long after that moment its window began.
     pub(crate) window_ns: Option<u64>,
-    /// What was measured.
+    /// The complete measurement, as JSON.
     pub(crate) measurement: Value,
 }
 
@@ -74,7 +74,7 @@ impl Keepsake {
         write().map_err(|error| format!("cannot keep `{}`: {error}", file.display()))
     }
 
-    /// The coordinator has it.
+    /// Removes the result of the current run, because the coordinator has it.
     pub(crate) fn forget(&mut self) {
         if let Some(file) = self.file.take() {
             let _ = fs::remove_file(file);
@@ -98,13 +98,13 @@ impl Keepsake {
         dated.max_by_key(|(when, _)| *when).map(|(_, file)| file.path())
     }
 
-    /// A coordinator has fetched it.
+    /// Removes the result of an earlier run, because a coordinator has fetched it.
     pub(crate) fn remove(&self, run: &str, host: &str) {
         let _ = fs::remove_file(self.path(run, host));
     }
 }
 
-/// As part of a file name.
+/// The name as part of a file name: other characters than letters, digits and `.-_` become `_`.
 fn plain(name: &str) -> String {
     let kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     name.chars().take(NAME_CHARS).map(|c| if kept(c) { c } else { '_' }).collect()

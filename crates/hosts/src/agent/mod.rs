@@ -44,7 +44,7 @@ const AT_ONCE: usize = 1024;
 /// What the user of a host says when the agent is started.
 #[derive(Debug, Clone)]
 pub struct AgentOptions {
-    /// What plans may do.
+    /// Which paths plans may name, and what they may do there.
     pub allowed: Allowed,
     /// Where each command is noted; none notes it in `agent.log` in the user's data directory.
     pub audit: Option<PathBuf>,
@@ -61,9 +61,9 @@ enum Input {
     Message(u64, ToAgent),
     /// The coordinator's end of the pipe is closed, or what comes from it is not a message.
     Closed(String),
-    /// Everything of the load is ready.
+    /// The targets are ready; the value describes them and the host.
     Prepared(Box<Value>),
-    /// Something happened in the load.
+    /// An event of the running load, for the coordinator.
     Event(Box<Event>),
     /// The result, before it is kept.
     Measured(Box<Value>),
@@ -155,13 +155,13 @@ struct Server {
     options: AgentOptions,
     audit: Audit,
     sender: Sender<Input>,
-    /// What is ready for the next run.
+    /// Targets that stay ready for the next run.
     held: Held,
     /// No other coordinator uses this host meanwhile.
     turn: Turn,
-    /// What waits for a coordinator that went away.
+    /// Keeps results on disk for a coordinator that went away.
     keepsake: Keepsake,
-    /// The run of the load.
+    /// Identifier of the run that the load belongs to.
     run: String,
     load: Option<Load>,
     /// Events of the run so far.

@@ -15,28 +15,28 @@ use super::keepsake::{Keepsake, KeptResult};
 /// Where Linux has a link to the device of each file system.
 const BY_UUID: &str = "/dev/disk/by-uuid";
 
-/// What a coordinator asks.
+/// A question of the coordinator that belongs to no run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Question {
-    /// What time is it?
+    /// What is the time of day on this host?
     Time,
-    /// What is under these targets?
+    /// Which storage is under these targets?
     Look { targets: Vec<PathBuf> },
     /// Make a small file with this name in it, in this directory. The name is a number that nobody
     /// can guess.
     Mark { directory: PathBuf, nonce: String },
     /// Which of these files are there?
     ReadMarks { directory: PathBuf, nonces: Vec<String> },
-    /// Remove that file.
+    /// Remove the file that `Mark` made.
     RemoveMark { directory: PathBuf, nonce: String },
-    /// What waits for a coordinator?
+    /// Which result is kept on this host? `None` as run asks for the newest.
     Fetch { run: Option<String>, host: String },
-    /// That has arrived.
+    /// Delete the kept result of this run, because the coordinator has stored it.
     Forget { run: String, host: String },
 }
 
-/// What an agent answers.
+/// The answer to a [`Question`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub(crate) enum Answer {
@@ -49,11 +49,11 @@ pub(crate) enum Answer {
         #[serde(default)]
         uuids: Vec<Option<String>>,
     },
-    /// Which files are there.
+    /// Whether each of the files exists, in the order of the question.
     Marks { there: Vec<bool> },
-    /// It is done.
+    /// The host has done what was asked.
     Done,
-    /// What waits.
+    /// The kept result; `None` if there is none.
     Kept { result: Option<KeptResult> },
     /// It is not done, and why.
     Refused { reason: String },
