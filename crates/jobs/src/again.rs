@@ -37,7 +37,7 @@ pub enum AgainError {
     /// It has no plan that can be repeated.
     #[error("`{id}` cannot be repeated: {source}")]
     Plan {
-        /// Id of the result.
+        /// Id of the result that should be repeated.
         id: String,
         /// What is wrong with the plan.
         source: PlanError,
@@ -48,25 +48,25 @@ pub enum AgainError {
          history show {id}` shows what there is of it"
     )]
     Unfinished {
-        /// Id of the result.
+        /// Id of the result that should be repeated.
         id: String,
     },
-    /// A target of the result is gone.
+    /// A target of the result no longer exists.
     #[error("`{id}` cannot be repeated: its target `{target}` is not there")]
     Gone {
-        /// Id of the result.
+        /// Id of the result that should be repeated.
         id: String,
-        /// The target that is gone.
+        /// The path that the plan names and that no longer exists.
         target: String,
     },
-    /// The conditions have changed since.
+    /// The host, the storage or the program differ from those of the result.
     #[error(
         "`{id}` cannot be repeated under the same conditions: {}; `--anyway` repeats it all the \
             same",
         differences.join("; ")
     )]
     Unlike {
-        /// Id of the result.
+        /// Id of the result that should be repeated.
         id: String,
         /// The conditions that differ, one phrase each.
         differences: Vec<String>,

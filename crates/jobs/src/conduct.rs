@@ -50,10 +50,10 @@ pub enum JobError {
     /// The targets cannot be made ready, or a rule of the workload is broken.
     #[error(transparent)]
     Prepare(#[from] PrepareError),
-    /// The I/O engine cannot run.
+    /// The I/O engine cannot start or continue.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The history cannot be used.
+    /// The history cannot be opened, read or written.
     #[error(transparent)]
     History(#[from] HistoryError),
     /// It was asked for in a way that cannot be.

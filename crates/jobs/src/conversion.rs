@@ -18,7 +18,6 @@ use crate::files::{first_bytes, write_whole};
 /// The largest file that is read.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// A kind of workload file.
 type Kind = &'static WorkloadFile;
 
 /// The file to convert, and the kind to convert it to.
@@ -49,7 +48,7 @@ pub struct Converted {
     pub lost: Vec<String>,
 }
 
-/// One converted workload.
+/// A workload in its new form, and where it goes.
 #[derive(Debug)]
 pub struct ConvertedText {
     /// Where it goes; none prints it.

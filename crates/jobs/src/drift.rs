@@ -21,12 +21,12 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Why nothing can be said about a device.
 #[derive(Debug, Error)]
 pub enum DriftError {
-    /// The target cannot be found.
+    /// The target does not exist or cannot be reached.
     #[error("cannot look at `{}`: {source}; name what is there and is in use", target.display())]
     Target {
-        /// The target that was named.
+        /// The target, as the user named it.
         target: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The target cannot be looked at.
@@ -44,7 +44,7 @@ pub enum DriftError {
     /// The counters of the system cannot be read.
     #[error(transparent)]
     Counters(#[from] CountersError),
-    /// The history cannot be read.
+    /// The history cannot be opened or read.
     #[error(transparent)]
     History(#[from] HistoryError),
 }

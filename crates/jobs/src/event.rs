@@ -37,7 +37,7 @@ pub enum Event {
     /// A measurement is finished and, where there is a history, kept.
     #[serde(skip_deserializing)]
     Measured {
-        /// The whole measurement.
+        /// The measurement as it is stored, with its series and histograms.
         measurement: Box<Measurement>,
     },
     /// Something that the user should know now, in a sentence.
@@ -52,7 +52,7 @@ pub enum Event {
     },
     /// A document is in the history.
     Kept {
-        /// Id of the stored result.
+        /// Id of the stored document.
         id: String,
         /// The history, where the caller named it.
         history: Option<String>,

@@ -12,7 +12,7 @@ use crate::job::{Description, Job};
 use crate::plan::{Plan, PlanError};
 use crate::subject::Subject;
 
-/// One job on many hosts.
+/// One plan for many hosts, and how to reach them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FleetPlan {
@@ -20,7 +20,7 @@ pub struct FleetPlan {
     pub hosts: Vec<String>,
     /// What happens when one is lost.
     pub on_loss: OnLoss,
-    /// The way to the hosts.
+    /// How the coordinator reaches these hosts.
     #[serde(default, skip_serializing_if = "FleetReach::is_usual")]
     pub reach: FleetReach,
     /// An assessment is of all hosts together: each load is on all of them at once, and what they
@@ -31,11 +31,11 @@ pub struct FleetPlan {
     pub plan: Box<Plan>,
 }
 
-/// The way to the hosts of a fleet.
+/// How the coordinator reaches the hosts of a fleet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case", deny_unknown_fields)]
 pub enum FleetReach {
-    /// Sessions of `ssh`.
+    /// Through `ssh`, which starts an agent on each host.
     Ssh {
         /// The program that takes a host and a command as `ssh` does, and what is given to it
         /// first, separated by spaces.

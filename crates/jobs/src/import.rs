@@ -49,10 +49,10 @@ pub enum ImportError {
     /// The file looks like JSON, and is of no known tool.
     #[error("{0}. {formats}", formats = formats())]
     UnknownJson(ExchangeError),
-    /// The history cannot be used.
+    /// The history cannot be opened, read or written.
     #[error(transparent)]
     History(#[from] HistoryError),
-    /// The file cannot be read.
+    /// Reading the file fails.
     #[error("{0}")]
     Read(#[from] io::Error),
     /// The history that is written to.
@@ -79,7 +79,7 @@ pub enum ImportError {
          it on Windows with `relog {name} -f CSV -o {name}.csv`, and import that file"
     )]
     BinaryLog {
-        /// The name of the file.
+        /// The name of the file, for the command that converts it.
         name: String,
     },
     /// `relog` did not convert a binary log.
@@ -88,9 +88,9 @@ pub enum ImportError {
          file"
     )]
     Relog {
-        /// The name of the file.
+        /// The name of the file, for the command that converts it.
         name: String,
-        /// Why not.
+        /// Why `relog` did not convert it.
         source: ToolError,
     },
 }

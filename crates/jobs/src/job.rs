@@ -51,7 +51,7 @@ pub trait Job {
 pub struct Description {
     /// What it measures and how long that takes, a line each.
     pub work: Vec<String>,
-    /// The plan for each target.
+    /// What happens to each target before the first measurement.
     pub targets: Vec<TargetPlan>,
     /// The steps, if they differ from each other.
     pub steps: Option<Steps>,
@@ -86,7 +86,6 @@ impl Description {
     }
 }
 
-/// The paths of some targets.
 pub(crate) fn paths(targets: &[Target]) -> Vec<&Path> {
     targets.iter().map(|target| target.path.as_path()).collect()
 }

@@ -110,7 +110,6 @@ fn of_run(measurement: &Measurement, stop: &AtomicBool) -> Outcome {
     }
 }
 
-/// The outcome of a recording.
 fn of_recording(recording: &Recording) -> Outcome {
     let code = recording.command.as_ref().map_or(0, |command| match command.exit_code {
         Some(code) => code,
@@ -124,7 +123,6 @@ fn of_recording(recording: &Recording) -> Outcome {
     if fired { Outcome::NotMet } else { Outcome::Done }
 }
 
-/// The outcome of an experiment.
 fn of_status(status: Status) -> Outcome {
     match status {
         Status::Complete => Outcome::Done,

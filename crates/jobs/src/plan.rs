@@ -50,7 +50,7 @@ pub enum Plan {
     /// The runs of a configuration of IOMeter.
     #[serde(rename = "iometer")]
     Cycle(Box<CyclePlan>),
-    /// A trace, replayed.
+    /// The replay of a recorded trace.
     Replay(Box<ReplayPlan>),
     /// How many times the load of a trace fits.
     Fit(Box<FitPlan>),
@@ -117,7 +117,7 @@ pub enum PlanError {
          the same flags"
     )]
     NotRepeatable {
-        /// The command of the result.
+        /// The command that made the result.
         kind: String,
     },
 }

@@ -65,7 +65,7 @@ impl Recorder {
         })
     }
 
-    /// The subject of the measurement.
+    /// What is measured, and by which command.
     #[must_use]
     pub fn subject(&self) -> &Subject {
         &self.subject
@@ -77,7 +77,7 @@ impl Recorder {
         self.history.as_ref()
     }
 
-    /// Gives the result another tag.
+    /// Adds a tag, which the result gets besides those it already has.
     pub fn tag(&mut self, name: &str) {
         self.tags.push(name.to_owned());
     }

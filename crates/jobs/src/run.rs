@@ -76,7 +76,7 @@ impl HeldTargets {
         self.prepared.targets().iter().map(engine::PreparedTarget::content)
     }
 
-    /// The host and the storage.
+    /// The host, and the storage under the targets.
     #[must_use]
     pub fn environment(&self) -> &results::Environment {
         self.site.environment()

@@ -7,15 +7,15 @@ use workload::{EngineChoice, Target};
 /// The subject of a measurement that is about to begin.
 #[derive(Debug, Clone)]
 pub struct Subject {
-    /// The command that measures.
+    /// The command that measures, such as `run`.
     pub kind: &'static str,
-    /// Name of its document's schema.
+    /// The schema of its document.
     pub schema: &'static str,
     /// The title of the measurement, in a phrase.
     pub title: String,
     /// What receives the I/O, in words.
     pub targets: String,
-    /// The options as JSON text.
+    /// The plan as JSON text; `null` where it cannot be repeated.
     pub plan: String,
     /// Name of the plan: the same plan has the same name.
     pub plan_id: String,

@@ -27,23 +27,23 @@ pub enum ToolError {
     /// It was not started, or its output cannot be had.
     #[error("{program} cannot be run: {source}")]
     Start {
-        /// The program.
+        /// The file name of the program.
         program: String,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// It ran for too long, and was ended.
     #[error("{program} was not done after {seconds} s, and was ended")]
     TooLong {
-        /// The program.
+        /// The file name of the program.
         program: String,
-        /// How long it may run.
+        /// How long it was allowed to run.
         seconds: u64,
     },
     /// It refused, with what it printed.
     #[error("{program} failed: {said}")]
     Failed {
-        /// The program.
+        /// The file name of the program.
         program: String,
         /// The beginning of what it printed, or its exit code.
         said: String,
@@ -58,7 +58,7 @@ impl SystemTool {
         Some(Self::new(PathBuf::from(root).join("System32").join(name), limit))
     }
 
-    /// This program.
+    /// A program at this path, which may run for at most `limit`.
     pub(crate) fn new(program: PathBuf, limit: Duration) -> Self {
         Self { program, limit }
     }

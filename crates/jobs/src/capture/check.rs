@@ -12,10 +12,10 @@ pub(super) struct CrossCheck {
     samples: Vec<Tally>,
 }
 
-/// How the figures agree.
+/// How the recorded I/Os agree with the kernel's counters.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Comparison {
-    /// In words, a line each.
+    /// The comparison in words, a line each.
     pub(super) lines: Vec<String>,
     /// I/Os that the kernel counted at least and that were not recorded, without those that it
     /// reported as lost.

@@ -13,7 +13,7 @@ use workload::plural;
 
 const MIB: f64 = 1_048_576.0;
 
-/// What the document concludes.
+/// Turns the figures of a trace into the conclusion of its document.
 pub(super) fn capture(
     summary: &Summary,
     header: &Header,
@@ -61,7 +61,7 @@ pub(super) fn span(header: &Header, until_ns: Option<u64>) -> CapturedSpan {
     }
 }
 
-/// How it was done.
+/// The method of the document: how the I/Os were recorded, sentence by sentence.
 pub(super) fn method(capture: &Capture) -> Vec<String> {
     let mut method = vec![
         "I/Os are counted at the time of their issue; latency is from there to completion."

@@ -30,7 +30,7 @@ pub(super) struct FileCounts {
     pub(super) finder: FileFinder,
     files: Vec<TracedFile>,
     counts: Vec<Counts>,
-    /// In the order of [`CLASSES`].
+    /// One entry per class, in the order of [`CLASSES`].
     classes: [ClassCounts; 5],
 }
 

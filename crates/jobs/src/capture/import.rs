@@ -77,13 +77,13 @@ pub struct ImportRequest<'a> {
     pub format: Option<TraceFormat>,
 }
 
-/// What was brought in.
+/// What was copied from the foreign trace.
 #[derive(Debug, Default)]
 struct Imported {
     ios: u64,
     last_ns: u64,
     devices: usize,
-    /// Sentences for the user.
+    /// Notes for the user, one sentence each.
     notes: Vec<String>,
 }
 

@@ -107,7 +107,7 @@ fn document(path: &Path) -> Result<Document, JobError> {
     experiment(path, started, conclusion, reader.header())
 }
 
-/// The document of a trace.
+/// Puts a conclusion into the document of a trace.
 fn experiment(
     path: &Path,
     started: Timestamp,

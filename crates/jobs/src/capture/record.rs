@@ -24,12 +24,12 @@ const POLL: Duration = Duration::from_millis(20);
 /// Looks between two questions for lost events.
 const LOST_EVERY: u32 = 50;
 
-/// What is to be recorded.
+/// What to record, how, and into which file.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordRequest<'a> {
     /// Files, directories, devices or names of devices: the disks under them are recorded.
     pub targets: &'a [PathBuf],
-    /// How I/Os are seen.
+    /// Whether to use eBPF, tracefs, or the first that works.
     pub method: Method,
     /// Only the I/O of the processes with these numbers; none for all.
     pub pids: &'a [u32],
@@ -54,12 +54,12 @@ impl RecordRequest<'_> {
     }
 }
 
-/// What was recorded.
+/// How a recording ended.
 #[derive(Debug)]
 pub struct Recorded {
     /// What to tell the user, in lines.
     pub text: String,
-    /// It was stopped before its time.
+    /// Whether it was stopped before its time.
     pub is_cut_short: bool,
 }
 
@@ -200,11 +200,11 @@ struct Log {
     /// Without those that had not completed, which the kernel does not count either.
     tally: Tally,
     lost: u64,
-    /// I/Os without a latency.
+    /// I/Os that had not completed at the end, so they have no latency.
     unfinished: u64,
 }
 
-/// What a recording came to.
+/// The figures of a finished recording, for the user.
 struct Summary {
     ios: u64,
     unfinished: u64,
@@ -262,7 +262,7 @@ impl Summary {
     }
 }
 
-/// Why recording ended early.
+/// Why recording ended before its time.
 enum RecordingError {
     Capture(CaptureError),
     Trace(TraceError),

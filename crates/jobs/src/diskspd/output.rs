@@ -24,14 +24,14 @@ pub struct Also {
     pub file: PathBuf,
 }
 
-/// The form of a result.
+/// In which form a result is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// The text that DiskSpd prints.
     Text,
     /// The XML that DiskSpd prints.
     Xml,
-    /// The measurements as JSON.
+    /// The measurements of iosonde, as JSON.
     Json,
 }
 

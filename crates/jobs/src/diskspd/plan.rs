@@ -22,7 +22,7 @@ use crate::tool::ToolSession;
 /// Options of iosonde next to the profile.
 #[derive(Debug, Default)]
 pub struct ProfileSettings {
-    /// The places of the targets.
+    /// Where the targets of the profile are on this host.
     pub places: Places,
     /// Length of every measured window instead of `-d`.
     pub seconds: Option<f64>,

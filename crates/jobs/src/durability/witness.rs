@@ -16,7 +16,7 @@ use crate::event::Event;
 pub(super) enum Source {
     /// On this host. Whether its name was chosen here, and not by the user.
     Here(PathBuf, bool),
-    /// On another host, by ssh.
+    /// In a file on another host, read by ssh.
     There { host: String, file: String },
 }
 

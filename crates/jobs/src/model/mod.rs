@@ -214,7 +214,7 @@ fn document(part: &Part, started: Timestamp, model: TraceModel) -> Result<Docume
     conclude(document, started, |e| Document::Model(Box::new(e)))
 }
 
-/// How it was done.
+/// The method of the document: how the workload was made, sentence by sentence.
 fn method(model: &TraceModel) -> Vec<String> {
     let arrivals = match model.arrivals {
         ModelledArrivals::Poisson => {

@@ -23,7 +23,7 @@ const IOS_MIN: u64 = 100;
 /// Seeds of the devices: of the trace, of the trace again, and of the workload.
 const SEEDS: [u64; 3] = [1, 2, 3];
 
-/// The trace on simulated devices.
+/// Compares workloads with the trace on simulated devices.
 pub(super) struct Bench<'a> {
     part: &'a Part,
     stop: &'a AtomicBool,
@@ -42,7 +42,7 @@ struct Known {
     io_percent: f64,
 }
 
-/// Those of the document.
+/// The devices on which a document compares workload and trace.
 const KNOWN: [Known; 3] = [
     Known {
         name: "flash device",

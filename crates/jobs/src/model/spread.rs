@@ -34,7 +34,7 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// Reads the part twice.
+    /// Counts the I/Os of the part. A long part is read twice, first to choose what stands for all.
     pub(super) fn read(part: &Part, window_ns: u64) -> Result<Self, JobError> {
         let windows = part.contents.span_ns.div_ceil(window_ns);
         let windows = usize::try_from(windows).unwrap_or(usize::MAX).max(1);
@@ -70,7 +70,6 @@ impl Spread {
         Ok(Self { window_ns, patterns, order })
     }
 
-    /// How long a window is.
     pub(super) fn window_ns(&self) -> u64 {
         self.window_ns
     }

@@ -50,7 +50,7 @@ pub(crate) struct Groups {
     log: Summary,
     log_bytes: u64,
     spreads: Vec<Spread>,
-    /// I/Os of each lane.
+    /// How many I/Os are in each lane.
     counts: [u64; LANES],
 }
 
@@ -61,7 +61,7 @@ struct Group<'a> {
     sequence: Option<&'a Sequence>,
 }
 
-/// What one stream stands for.
+/// The I/Os for which one stream stands.
 struct Share<'a> {
     group: &'a Group<'a>,
     name: String,
@@ -74,7 +74,7 @@ struct Share<'a> {
 }
 
 impl Groups {
-    /// Reads the part again.
+    /// Reads the I/Os of the part again, and sorts them into groups.
     pub(crate) fn read(part: &Part) -> Result<Self, JobError> {
         let logs = part.contents.logs();
         let mut profiles = [Profile::new(), Profile::new(), Profile::new()];
@@ -184,7 +184,7 @@ impl Groups {
         (streams, data_bytes + log_bytes)
     }
 
-    /// The stream at its rate.
+    /// Spaces a stream in time, at the rate of its share.
     fn spaced(
         &self,
         stream: Stream,

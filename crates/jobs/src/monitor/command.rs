@@ -34,7 +34,7 @@ pub(super) struct Running {
     terminated: Arc<AtomicBool>,
 }
 
-/// How the command ended.
+/// What is known of the command after it has ended.
 pub(super) struct CommandEnd {
     pub command: RecordedCommand,
     /// What it measured, and whether it says when.
@@ -79,7 +79,6 @@ impl Running {
         Ok(Some(Self { line, id, ended, waiting, output, kept, told, terminated }))
     }
 
-    /// Whether the command has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
     }

@@ -25,12 +25,12 @@ const SHARE: u32 = 2;
 /// The number of late answers after which the user receives a message.
 const LATE: u32 = 3;
 
-/// Connections to the watched databases.
+/// One connection per watched database, each with its thread.
 pub(super) struct Databases(Vec<Watching>);
 
 /// A database, and the thread that asks it.
 struct Watching {
-    /// The URL without its password.
+    /// The URL without its password, for messages and documents.
     source: String,
     asks: Sender<()>,
     answers: Receiver<Result<DatabaseSample, DatabaseError>>,
@@ -46,18 +46,18 @@ struct Watching {
 #[derive(Debug, Default)]
 struct State {
     last: Option<DatabaseSample>,
-    /// A question has no answer yet.
+    /// Whether the last question has no answer yet.
     waiting: bool,
     /// Windows in a row without an answer.
     late: u32,
-    /// Messages that were already sent.
+    /// Messages that the user has read already; each is sent once.
     said: Vec<String>,
-    /// The last question had no answer but an error.
+    /// Whether the last answer was an error.
     failing: bool,
 }
 
 impl Databases {
-    /// Connects to all databases.
+    /// Connects to all databases; fails at the first that cannot be read.
     pub(super) fn connect(urls: &[DatabaseUrl], interval: Duration) -> Result<Self, WatchError> {
         let connect = |url: &DatabaseUrl| Ok(Watching::begin(Watched::connect(url)?, interval));
         urls.iter().map(connect).collect::<Result<_, _>>().map(Self)

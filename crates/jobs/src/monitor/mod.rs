@@ -75,16 +75,16 @@ impl Default for MonitorPlan {
     }
 }
 
-/// Why something cannot be watched.
+/// Why watching cannot begin or continue.
 #[derive(Debug, Error)]
 pub enum WatchError {
-    /// A target cannot be found.
+    /// A target does not exist.
     #[error(
         "`{}` does not exist; name a file, a directory or a device, or nothing for all devices",
         target.display()
     )]
     Missing {
-        /// The target that was named.
+        /// The target, as the user named it.
         target: PathBuf,
     },
     /// No device is under a target.
@@ -94,7 +94,7 @@ pub enum WatchError {
         target.display()
     )]
     NoDevice {
-        /// The target that was named.
+        /// The target, as the user named it.
         target: PathBuf,
         /// Its file system in parentheses; empty where it has none.
         file_system: String,
@@ -108,12 +108,12 @@ pub enum WatchError {
     /// The counters of the system cannot be read.
     #[error(transparent)]
     Monitor(#[from] MonitorError),
-    /// The command cannot be started.
+    /// The command could not be started.
     #[error("`{program}` cannot be started: {source}")]
     Command {
-        /// The program of the command.
+        /// The program that should have run.
         program: String,
-        /// The error of the system.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// Nobody knows how the command ended.

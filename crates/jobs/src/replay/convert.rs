@@ -14,7 +14,6 @@ use crate::capture::op;
 /// Shares at which two distributions of latency are compared.
 const COMPARED: usize = 100;
 
-/// The mode of a word.
 pub(super) fn mode(timing: ReplayTiming) -> Mode {
     match timing {
         ReplayTiming::AsTimed => Mode::AsTimed,
@@ -23,7 +22,6 @@ pub(super) fn mode(timing: ReplayTiming) -> Mode {
     }
 }
 
-/// The map of a word.
 pub(super) fn map_kind(map: ReplayMap) -> MapKind {
     match map {
         ReplayMap::Identity => MapKind::Identity,
@@ -41,7 +39,7 @@ pub(crate) fn set(index: usize) -> CapturedOp {
     }
 }
 
-/// What a histogram says.
+/// The figures of a histogram; `None` if it is empty.
 pub(crate) fn latency(histogram: &Histogram) -> Option<CapturedLatency> {
     let at = |q| histogram.quantile(q);
     Some(CapturedLatency {

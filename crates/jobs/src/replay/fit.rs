@@ -38,18 +38,18 @@ pub struct FitPlan {
     pub seconds: f64,
     /// What has to hold; the limits of the roles where nothing is said.
     pub limits: Vec<LatencyLimit>,
-    /// How fast the load grows.
+    /// How fast the load grows; without, no months are reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
     /// Where: first what is measured, then models.
     pub targets: Vec<FitTarget>,
 }
 
-/// A target of a fit.
+/// One storage, real or simulated, that may carry the load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FitTarget {
-    /// Where it is, or the device that is simulated.
+    /// The storage that is measured, or the simulated device.
     pub on: ReplayTarget,
     /// Where the model comes from; none of what is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,7 +90,7 @@ impl FitTarget {
     }
 }
 
-/// What a search needs.
+/// What every replay of the search has in common.
 struct Search<'a> {
     part: &'a Part,
     limits: &'a [(Limit, FitLimit)],
@@ -271,7 +271,7 @@ pub(super) fn published_cause(
     })
 }
 
-/// A replay that was judged.
+/// Converts a judged replay into the form of the document.
 pub(super) fn published_attempt(a: &Attempt, cause: Option<FitCause>) -> FitAttempt {
     FitAttempt {
         users: a.users,
@@ -307,7 +307,7 @@ pub(crate) fn plural_of(kind: CapturedOp) -> &'static str {
     }
 }
 
-/// The answer in a sentence.
+/// The answer for one target in a sentence.
 fn sentence(target: &str, (lower, upper): (FitEdge, FitEdge), cause: Option<FitCause>) -> String {
     let number = |edge: FitEdge| show_number((edge.users * 100.0).round() / 100.0);
     let (from, to) = (number(lower), number(upper));
@@ -433,7 +433,7 @@ impl Job for FitPlan {
     }
 }
 
-/// How it was done.
+/// The method of the document: what both edges mean, sentence by sentence.
 fn method(fit: &Fit) -> Vec<String> {
     let mut method = vec![
         "More users are copies of the trace that begin at other moments of it; part of a user is a \
@@ -455,7 +455,7 @@ fn method(fit: &Fit) -> Vec<String> {
     method
 }
 
-/// What was not judged.
+/// Warnings about limits and replays with too few I/Os to be judged.
 fn few_warnings(left_out: &[CapturedOp], fit: &Fit) -> Vec<String> {
     let not_limited = left_out.iter().map(|kind| {
         format!(

@@ -18,7 +18,7 @@ impl Watch {
         Self { sampler, cpus, thread_ns: engine::thread_wanted_ns() }
     }
 
-    /// Ends, on the same thread.
+    /// Notes what this host did since the begin. Call it on the same thread.
     pub(super) fn end(mut self, figures: &mut HostFigures) {
         let thread_ns = engine::thread_wanted_ns().zip(self.thread_ns);
         figures.thread_ns = thread_ns.map(|(after, before)| after.saturating_sub(before));

@@ -164,7 +164,7 @@ impl Growth {
         (1.0 + self.percent / 100.0).powf(1.0 / self.months)
     }
 
-    /// In percent per month.
+    /// The growth of the load, in percent per month.
     pub(super) fn percent_per_month(self) -> f64 {
         100.0 * (self.factor_per_month() - 1.0)
     }

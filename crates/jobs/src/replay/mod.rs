@@ -47,16 +47,16 @@ const LAG_NS: u64 = 1_000_000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayPlan {
-    /// The part of the trace.
+    /// The part of the trace to replay, its users and its speed.
     pub part: PartPlan,
     /// What decides when an I/O is issued.
     pub timing: ReplayTiming,
-    /// How addresses are mapped.
+    /// How addresses of the trace become addresses of the target.
     pub map: ReplayMap,
-    /// End after so long.
+    /// Stop after so many seconds; without, at the end of the part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// Where, one after the other.
+    /// The targets, which are replayed on one after the other.
     pub targets: Vec<ReplayTarget>,
 }
 
@@ -237,7 +237,7 @@ fn status(replay: &Replay, interrupted: bool) -> Status {
     }
 }
 
-/// How it was done.
+/// The method of the document: how I/Os were timed, sentence by sentence.
 fn method(replay: &Replay) -> Vec<String> {
     let timing = match replay.timing {
         ReplayTiming::AsTimed => {

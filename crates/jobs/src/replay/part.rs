@@ -18,19 +18,19 @@ use crate::conduct::JobError;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PartPlan {
-    /// The file of the trace.
+    /// The path of the trace, in iosonde's format.
     pub trace: PathBuf,
-    /// Leave out what comes before.
+    /// Skip all I/Os that were issued before; without, begin with the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<TraceMoment>,
-    /// Leave out what comes from then on.
+    /// Skip all I/Os that were issued then or later; without, read to the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<TraceMoment>,
-    /// How many times as fast.
+    /// How many times as fast the users work; 1 for the speed of the trace.
     pub speed: f64,
-    /// How many times as many users.
+    /// How many times as many users there are; 1 for those of the trace.
     pub users: f64,
-    /// Begin again when it is over.
+    /// Whether the part begins again when it is over.
     pub looped: bool,
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn opener(
 const FACTOR_MIN: f64 = 0.01;
 const SPEED_MAX: f64 = 1000.0;
 const USERS_MAX: f64 = 256.0;
-/// The longest part.
+/// The longest part, 31 days.
 const SPAN_MAX_NS: u64 = 31 * 86_400 * 1_000_000_000;
 
 impl PartPlan {
@@ -82,7 +82,7 @@ impl PartPlan {
         Self { trace, from, to, speed: 1.0, users: 1.0, looped: false }
     }
 
-    /// Refuses what cannot be.
+    /// Refuses a speed or a number of users that is out of range.
     pub(crate) fn check(&self) -> Result<(), JobError> {
         for (flag, value, most) in
             [("--speed", self.speed, SPEED_MAX), ("--users", self.users, USERS_MAX)]
@@ -95,7 +95,7 @@ impl PartPlan {
         Ok(())
     }
 
-    /// Reads the trace once.
+    /// Reads the trace once, and counts what is in the part.
     pub(crate) fn read(&self) -> Result<Part, JobError> {
         self.read_at_most(u64::MAX)
     }
@@ -183,7 +183,7 @@ impl PartPlan {
 }
 
 impl Part {
-    /// Reads its I/Os again.
+    /// Reads the I/Os of the part again, one by one.
     pub(crate) fn each(&self, take: &mut dyn FnMut(&Io)) -> Result<(), JobError> {
         let wrong =
             |error: TraceError| JobError::CannotRun(format!("`{}`: {error}", self.path.display()));
@@ -199,7 +199,7 @@ impl Part {
         Ok(())
     }
 
-    /// The words of a document.
+    /// Describes the part in the form of a document.
     pub(crate) fn published(&self) -> TracePart {
         let contents = &self.contents;
         TracePart {

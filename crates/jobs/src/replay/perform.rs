@@ -26,20 +26,20 @@ const DEPTHS: (u64, u64) = (64, 1024);
 /// The least size of a test file.
 const SIZE_UNIT: u64 = 1 << 20;
 
-/// On what a replay is made.
+/// The storage of a replay, and how it is accessed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayTarget {
-    /// Where it is.
+    /// The file, device or directory.
     pub target: Target,
-    /// The I/O engine.
+    /// The I/O engine that issues the I/Os.
     pub engine: EngineChoice,
     /// The simulated device of the engine `sim`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sim: Option<SimDevice>,
     /// Past the cache of the operating system, or through it.
     pub mode: workload::Mode,
-    /// Where every random choice starts.
+    /// The seed of content and of simulated devices.
     pub seed: u64,
     /// The most I/Os in flight; chosen by the largest I/O where it is not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ impl ReplayTarget {
         }
     }
 
-    /// The same on this target.
+    /// The same settings with another target.
     #[must_use]
     pub fn at(&self, target: &Target) -> Self {
         Self { target: target.clone(), ..self.clone() }
@@ -117,7 +117,7 @@ pub(crate) struct Performed {
     pub(crate) depth: u32,
 }
 
-/// How a replay is made.
+/// What one replay does, apart from its target.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner {
     pub(crate) selection: Selection,
@@ -228,7 +228,7 @@ fn feed(
     }
 }
 
-/// The blocks of another thread.
+/// Receives blocks of steps from the thread that makes them.
 struct Fed {
     blocks: Receiver<Result<Vec<Step>, TraceError>>,
     used: SyncSender<Vec<Step>>,

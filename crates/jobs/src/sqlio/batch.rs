@@ -86,7 +86,7 @@ impl BatchTexts {
         Self { buffering, names, path, anywhere: Drives::new(letters.collect()) }
     }
 
-    /// The path of the file.
+    /// The path of the result file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

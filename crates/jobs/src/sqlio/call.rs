@@ -25,7 +25,7 @@ const ARTIFICIAL_BYTES: u64 = 64 << 30;
 /// Options of iosonde next to SQLIO's.
 #[derive(Debug, Clone, Default)]
 pub struct CallSettings {
-    /// The places of the targets.
+    /// The place on this host for each file of the call.
     pub places: Places,
     /// Size of files that neither exist nor have a size in a parameter file.
     pub size: Option<Bytes>,

@@ -14,7 +14,7 @@ use crate::conduct::JobError;
 /// Where a run keeps what it knows.
 #[derive(Debug)]
 pub enum LedgerPlace {
-    /// In memory only.
+    /// In memory only: the run cannot be resumed.
     InMemory,
     /// In a file that is made for it.
     New(PathBuf),

@@ -16,7 +16,7 @@ const LOG_FILE: &str = "iosonde.ldx";
 const LOG_BYTES_MAX: u64 = 50 << 20;
 const LOG_BYTES_MIN: u64 = 8 << 20;
 
-/// The options for the files.
+/// Where data and log go, and how large they are.
 #[derive(Debug, Clone, Copy)]
 pub struct ValidateTargets<'a> {
     /// Where data files are: directories, files or block devices.
@@ -27,7 +27,7 @@ pub struct ValidateTargets<'a> {
     pub has_log: bool,
     /// Where the log is; `None` if the first directory is.
     pub log: Option<&'a Path>,
-    /// The size of the log.
+    /// The size of the log; `None` takes SQLIOSim's rule.
     pub log_size: Option<Bytes>,
     /// They are on other hosts: all are directories, and those hosts say whether they are there.
     pub elsewhere: bool,

@@ -57,7 +57,7 @@ pub struct ValidatePlan {
     pub configuration: Option<String>,
     /// The users that work on the pages.
     pub database: Plan,
-    /// The files of the database.
+    /// The files of the simulated database.
     pub files: Vec<FilePlan>,
 }
 

@@ -139,7 +139,7 @@ impl Run<'_> {
         targets.map(place).collect()
     }
 
-    /// The complete result document.
+    /// Puts everything into the result document.
     pub(super) fn experiment(
         &self,
         site: &Site,
