@@ -25,7 +25,7 @@ pub const ASSESSMENT_SCHEMA: &str = "iosonde.assessment/1";
 pub struct AssessedHost {
     /// The name by which the coordinator called the host.
     pub name: String,
-    /// The target on that host.
+    /// The target that was assessed on that host.
     pub target: PathBuf,
 }
 

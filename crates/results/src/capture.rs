@@ -21,12 +21,12 @@ pub struct Capture {
     pub lost_ios: u64,
     /// I/Os so far from their place in time that they count where they were read.
     pub late_ios: u64,
-    /// What `seconds` is.
+    /// Which times are known, and so what `seconds` covers.
     #[serde(default)]
     pub span: CapturedSpan,
     /// The length of the trace; all rates are over it.
     pub seconds: f64,
-    /// All I/Os, whatever their kind.
+    /// All I/Os, flushes and discards included.
     pub ios: u64,
     /// The I/Os of each kind that occurs.
     pub kinds: Vec<CapturedKind>,
@@ -47,7 +47,7 @@ pub struct Capture {
     /// I/Os by their files; absent where the trace has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<CapturedFiles>,
-    /// What databases counted meanwhile.
+    /// What databases counted while the trace was recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub databases: Vec<CapturedDatabase>,
     /// How bursty arrivals are, from short time scales to long ones.
@@ -89,7 +89,7 @@ pub enum CapturedSpan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CapturedOp {
-    /// It read data.
+    /// It read data from the device.
     Read,
     /// It wrote data, to a volatile cache if the device has one.
     Write,
@@ -106,7 +106,7 @@ pub enum CapturedOp {
 /// The I/Os of one kind: how many, how large, how fast.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapturedKind {
-    /// What these I/Os did.
+    /// The operation that these I/Os have in common.
     pub kind: CapturedOp,
     /// How many there are in the trace.
     pub ios: u64,
@@ -120,24 +120,24 @@ pub struct CapturedKind {
     pub latency_ns: Option<CapturedLatency>,
 }
 
-/// Writes for one purpose.
+/// The writes to the log, or those to anything else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapturedWrites {
-    /// What they are for.
+    /// Whether these writes are to the log.
     pub purpose: CapturedPurpose,
-    /// Plain and durable writes.
+    /// Plain writes and durable writes, each with their sizes and latencies.
     pub kinds: Vec<CapturedKind>,
     /// How many of them continue or repeat an earlier write, in percent.
     pub sequential_percent: f64,
 }
 
-/// What a write is for.
+/// What a write is for: the log or data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CapturedPurpose {
     /// To a log file; or, by the pattern, each write continues one before and is durable at once.
     Log,
-    /// To anything else.
+    /// To anything else than the log.
     Data,
 }
 
@@ -155,7 +155,7 @@ pub struct CapturedSize {
 pub struct CapturedLatency {
     /// I/Os whose latency is known; all figures here are theirs.
     pub ios: u64,
-    /// The arithmetic mean.
+    /// The arithmetic mean of the latencies.
     pub mean: f64,
     /// The median: half of the I/Os took no longer.
     pub p50: u64,
@@ -178,13 +178,13 @@ pub struct CapturedDevice {
     pub size_bytes: Option<u64>,
     /// Whether it has a volatile write cache. Without one, the kernel sends it no flushes.
     pub write_back: Option<bool>,
-    /// How many reads it got.
+    /// How many reads the device received.
     pub reads: u64,
     /// How many writes it got, durable ones included.
     pub writes: u64,
     /// How often it was asked to empty its cache.
     pub flushes: u64,
-    /// How many discards it got.
+    /// How many discards the device received.
     pub discards: u64,
     /// How many bytes were read from it.
     pub read_bytes: u64,
@@ -209,7 +209,7 @@ pub struct CapturedPoint {
     pub flushes: u64,
     /// Bytes that those reads asked for.
     pub read_bytes: u64,
-    /// Bytes that those writes carried.
+    /// Bytes that those writes carried, durable ones included.
     pub write_bytes: u64,
     /// The median latency of its reads, within 7 %, as are the other percentiles.
     pub read_p50_ns: Option<u64>,
@@ -270,7 +270,7 @@ pub struct HotPart {
 /// What an LRU cache of one size would do for this trace.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapturedCache {
-    /// The size of the cache.
+    /// The size of the cache, in bytes.
     pub bytes: u64,
     /// The share of accesses of reads that it would not serve.
     pub miss_percent: f64,

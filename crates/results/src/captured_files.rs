@@ -25,11 +25,11 @@ pub struct CapturedFiles {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CapturedClass {
-    /// The log of a database.
+    /// The log of a database: written ahead, redo, or of changes (binlog).
     Log,
-    /// The data of a database.
+    /// The data of a database: tables, indexes, undo and transaction status.
     Data,
-    /// Anything else.
+    /// Any other file, such as a program or a text log.
     Other,
     /// Not known: the place belonged to another file at the end of the recording than at its start,
     /// and the two are not for the same.
@@ -41,11 +41,11 @@ pub enum CapturedClass {
 /// The I/Os of files that are for the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapturedFileClass {
-    /// What these files are for.
+    /// The use that these files have in common.
     pub class: CapturedClass,
     /// How many files there are; absent where the class is not one of files.
     pub files: Option<u64>,
-    /// How many reads began there.
+    /// How many reads began in these files.
     pub reads: u64,
     /// How many writes began there, durable ones included.
     pub writes: u64,
@@ -53,18 +53,18 @@ pub struct CapturedFileClass {
     pub read_bytes: u64,
     /// The bytes that these writes carried.
     pub write_bytes: u64,
-    /// The latencies of these reads.
+    /// The latencies of these reads; absent where none is known.
     pub read_latency_ns: Option<CapturedLatency>,
-    /// The latencies of these writes.
+    /// The latencies of these writes; absent where none is known.
     pub write_latency_ns: Option<CapturedLatency>,
 }
 
-/// The I/Os of one file.
+/// The I/Os that began in one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CapturedFile {
     /// The number by which the trace calls it.
     pub number: u32,
-    /// What it is for.
+    /// The use of the file, by its path.
     pub class: CapturedClass,
     /// Its path; absent unless the trace was recorded with names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,13 +100,13 @@ pub struct CapturedDatabase {
     pub seconds: f64,
     /// Reads that it asked of the operating system; absent where it does not count them.
     pub reads: Option<u64>,
-    /// The bytes of these reads.
+    /// The bytes that these reads moved; absent where they are not counted.
     pub read_bytes: Option<u64>,
     /// The mean time of such a read.
     pub read_latency_ns: Option<f64>,
     /// Writes that it asked of the operating system.
     pub writes: Option<u64>,
-    /// The bytes of these writes.
+    /// The bytes that these writes moved; absent where they are not counted.
     pub written_bytes: Option<u64>,
     /// The mean time of such a write.
     pub write_latency_ns: Option<f64>,

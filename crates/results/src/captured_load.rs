@@ -12,11 +12,11 @@ use crate::verdict::Role;
 /// the roles.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapturedLoad {
-    /// Which load.
+    /// The part of the trace that is the load.
     pub part: TracePart,
     /// Whether the storage carries it within the limits.
     pub verdict: CapturedVerdict,
-    /// What did not hold, and most clearly.
+    /// The cause that most clearly did not hold; absent if everything held.
     pub cause: Option<FitCause>,
     /// Why it was not replayed to its end; absent if it was.
     pub failure: Option<String>,
@@ -26,7 +26,7 @@ pub struct CapturedLoad {
     pub attempts: Vec<FitAttempt>,
 }
 
-/// Whether storage carries a load.
+/// Whether the storage carries the load within the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CapturedVerdict {
@@ -35,7 +35,7 @@ pub enum CapturedVerdict {
     /// They hold only if I/Os wait for those before them, as those of users do, so whether users
     /// are slowed down is not known.
     HoldsIfUsersWait,
-    /// They hold in neither case.
+    /// The limits hold in neither case.
     Exceeded,
     /// It is not known: the host that replayed was too slow, or the load was not replayed.
     NotJudged,
@@ -50,7 +50,7 @@ pub struct CapturedLimit {
     pub kind: CapturedOp,
     /// The quantile that is limited, 0 to 1.
     pub quantile: f64,
-    /// The most it may be.
+    /// The largest latency that the quantile may have.
     pub at_most_ns: u64,
     /// What it was when the trace was recorded; absent where the trace has no latencies.
     pub recorded_ns: Option<u64>,
@@ -63,7 +63,7 @@ pub struct CapturedLimit {
     pub is_judged: bool,
 }
 
-/// Documents of before that was said.
+/// Older documents lack the field: they judged every limit.
 fn judged() -> bool {
     true
 }

@@ -19,7 +19,7 @@ pub struct Comparison {
     pub tool_version: String,
     /// The side that is compared against.
     pub a: Side,
-    /// The side that is judged.
+    /// The side that is judged, against the other.
     pub b: Side,
     /// In what the sides differ as a whole. Those that make them unlike withhold every verdict.
     pub differences: Vec<SideDifference>,
@@ -38,7 +38,7 @@ pub struct Comparison {
     pub verdict: Change,
     /// Whether no verdict was drawn, because nothing in the sides is alike.
     pub withheld: bool,
-    /// The verdict in one sentence.
+    /// The verdict in one sentence, for people.
     pub explanation: String,
     /// How the figures were counted for it, sentence by sentence.
     pub findings: Vec<String>,
@@ -68,7 +68,7 @@ pub struct Side {
 pub struct SideResult {
     /// Its unique name in the history.
     pub id: String,
-    /// The command that made it.
+    /// The command that made it, such as `run`.
     pub kind: String,
     /// What it is of, for example `8 KiB random read`.
     pub title: String,
@@ -231,7 +231,7 @@ impl Figure {
         })
     }
 
-    /// The unit of its values.
+    /// The unit in which a comparison shows it.
     #[must_use]
     pub fn unit(self) -> FigureUnit {
         match self {

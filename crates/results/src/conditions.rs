@@ -112,7 +112,7 @@ pub struct StreamConditions {
     /// How many writes there were between flush calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync: Option<SyncPolicy>,
-    /// What the written blocks hold.
+    /// The content of the written blocks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub content: Content,
     /// The file whose parts were written.
@@ -124,7 +124,7 @@ pub struct StreamConditions {
     /// How that rate changed over time: the windows, and a number that only the same have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_profile: Option<String>,
-    /// Pauses between bursts of I/Os.
+    /// Pauses of each thread between bursts of I/Os.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
     /// Where the used part of each target began. Experiments begin sequential reads in another
@@ -253,7 +253,7 @@ impl Conditions {
     }
 }
 
-/// FNV-1a of 64 bits.
+/// A hash of 64 bits (FNV-1a), the same on every host.
 fn fnv(bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)

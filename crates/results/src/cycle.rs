@@ -19,12 +19,12 @@ pub struct Cycle {
     pub runs: Vec<CycleRun>,
 }
 
-/// One run of the configuration.
+/// One run that the configuration asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CycleRun {
     /// Its access specification; several where workers have different ones.
     pub specs: Vec<String>,
-    /// Workers that do I/O.
+    /// How many workers do I/O in it.
     pub workers: u64,
     /// Targets of all workers; one that several workers use counts once for each of them.
     pub targets: u64,
@@ -34,7 +34,7 @@ pub struct CycleRun {
     pub in_flight: u64,
     /// Its place among the measurements of the document; absent without a measurement.
     pub measurement: Option<usize>,
-    /// Why there is no measurement.
+    /// Why there is no measurement; absent if there is one.
     pub reason: Option<String>,
 }
 

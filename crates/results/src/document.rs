@@ -71,7 +71,7 @@ pub(crate) trait Body {
     /// The host and the storage that it was done on.
     fn environment(&self) -> &Environment;
 
-    /// The environment, to be changed.
+    /// The environment, to be replaced by another.
     fn environment_mut(&mut self) -> &mut Environment;
 
     /// Bytes of all targets that I/O could use.

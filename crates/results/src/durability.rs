@@ -36,7 +36,7 @@ pub struct Durability {
     pub sync: SyncMode,
     /// In which order things were made durable.
     pub order: DurableOrder,
-    /// Threads that wrote at once.
+    /// How many threads wrote at once.
     pub threads: u32,
     /// Operations that each thread keeps in flight.
     pub depth: u32,
@@ -50,7 +50,7 @@ pub struct Durability {
     pub seconds: f64,
     /// Operations that were promised to be durable.
     pub promised_operations: u64,
-    /// What became of the pages.
+    /// How many pages hold what was promised, and how many do not.
     pub data: CheckedArea,
     /// What became of the log, if there is one.
     pub log: Option<CheckedArea>,
@@ -97,7 +97,7 @@ pub enum WriterEnd {
     InOrder,
     /// The process was killed, and the machine kept running.
     Killed,
-    /// An error stopped it.
+    /// An error stopped it, such as a failed write.
     Failed,
     /// Nobody saw it: the check was asked for later, as after a loss of power.
     Unseen,
@@ -217,7 +217,7 @@ pub struct WrittenFile {
 pub struct InDoubt {
     /// Operations of which nothing is there.
     pub old: u64,
-    /// Operations that are wholly there.
+    /// Operations that are on the storage as a whole.
     pub new: u64,
     /// Operations that are there in part.
     pub torn: u64,
@@ -258,13 +258,13 @@ pub enum Loss {
     Older,
     /// Some sectors are as promised, or newer, and others are older.
     Torn,
-    /// Zeros are in its place.
+    /// Zeros are where it should be.
     Zeroed,
     /// What belongs to another place is there.
     Misplaced,
     /// Something that this run did not write is there.
     Foreign,
-    /// Reading it fails.
+    /// The operating system fails to read it.
     Unreadable,
     /// The file has become shorter and ends before it.
     Missing,

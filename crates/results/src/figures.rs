@@ -15,7 +15,7 @@ use crate::measurement::{Latency, Measurement, Status};
 /// The experiment that a measurement is part of.
 #[derive(Debug, Clone, Copy)]
 pub struct PartOf<'a> {
-    /// Unique name of that experiment.
+    /// Unique name of the experiment.
     pub experiment_id: &'a str,
     /// The command that measured, such as `knee`.
     pub kind: &'a str,
@@ -26,19 +26,19 @@ pub struct PartOf<'a> {
 /// What a figure or a column is measured in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// Words, not a figure.
+    /// Words, which have no unit.
     Text,
-    /// A count of things.
+    /// How many there are of something.
     Count,
-    /// A figure without a unit.
+    /// A number without a unit, such as a ratio.
     Number,
     /// I/Os per second.
     Iops,
-    /// MiB per second.
+    /// MiB (2^20 bytes) per second.
     MibPerS,
-    /// Time in nanoseconds.
+    /// A duration in nanoseconds, such as a latency.
     Nanoseconds,
-    /// Time in seconds.
+    /// A duration in seconds.
     Seconds,
     /// A size in bytes.
     Bytes,
@@ -53,11 +53,11 @@ pub enum Unit {
 pub enum FigureKind {
     /// Whole numbers: counts, bytes and nanoseconds.
     Whole,
-    /// Fractions: rates and means.
+    /// Numbers with a fraction: rates and means.
     Real,
     /// Yes or no, as a boolean.
     Flag,
-    /// Words, as a text.
+    /// Words or names.
     Text,
     /// A time of day, UTC, as RFC 3339.
     Moment,
@@ -80,7 +80,7 @@ impl FigureKind {
 /// The value of a figure, by its type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FigureValue<'a> {
-    /// It is not known.
+    /// The measurement does not have the figure.
     Absent,
     /// A value of [`FigureKind::Whole`].
     Whole(u64),
@@ -190,13 +190,13 @@ pub struct FigureField {
     pub key: &'static str,
     /// Its heading in a table: `p99`.
     pub title: &'static str,
-    /// The unit of its values.
+    /// What its values are counted in.
     pub unit: Unit,
     /// Its type in tables and databases.
     pub kind: FigureKind,
     /// Whether a measurement may lack it.
     pub optional: bool,
-    /// Its definition, for the documentation.
+    /// What the figure is, for the documentation.
     pub meaning: &'static str,
     /// Whether the table of every load in a report has it.
     pub in_reports: bool,

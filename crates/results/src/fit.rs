@@ -15,107 +15,107 @@ use crate::replay::{ReplayTiming, TracePart};
 /// METHODS.md says how both edges are found and what they mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fit {
-    /// Which load.
+    /// The part of the trace whose load is fitted.
     pub part: TracePart,
-    /// What has to hold.
+    /// The limits of latency that have to hold.
     pub limits: Vec<FitLimit>,
     /// By how many percent the load grows each month, where that was said.
     pub growth_percent: Option<f64>,
-    /// The answers, one per target.
+    /// The answers, one per target, in the order in which they were named.
     pub results: Vec<FitResult>,
 }
 
 /// A limit of the latency of one kind of I/O.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FitLimit {
-    /// The kind.
+    /// The kind of I/O that it limits.
     pub kind: CapturedOp,
     /// The quantile that is limited, 0 to 1.
     pub quantile: f64,
-    /// The most it may be.
+    /// The largest latency that the quantile may have.
     pub at_most_ns: u64,
-    /// Where the limit comes from.
+    /// Where the limit comes from, in words: a published source, or the user.
     pub source: String,
 }
 
-/// The answer for one target.
+/// How many times the load one target carries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FitResult {
     /// The target, or the model that stands for it.
     pub target: PathBuf,
     /// Where the model comes from; absent for a target that was measured.
     pub model: Option<String>,
-    /// The answer in a sentence.
+    /// The answer in a sentence, for people.
     pub sentence: String,
     /// The largest factor at which an open loop held.
     pub lower: FitEdge,
     /// The least factor at which copies that wait for the storage no longer held.
     pub upper: FitEdge,
-    /// What gave out first.
+    /// What gave out first; absent if everything that was tried held.
     pub cause: Option<FitCause>,
     /// In how many months the load reaches the lower edge at its growth.
     pub lower_months: Option<f64>,
     /// In how many months it reaches the upper edge.
     pub upper_months: Option<f64>,
-    /// Every replay, in its order.
+    /// Every replay, in the order in which they ran.
     pub attempts: Vec<FitAttempt>,
 }
 
-/// An edge of the bracket.
+/// The factor at which the load no longer holds, or the limit of what was tried.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FitEdge {
-    /// How many times the users.
+    /// The factor: how many times the users of the trace.
     pub users: f64,
     /// Whether the edge is there, or beyond what was tried.
     pub side: FitSide,
 }
 
-/// Where an edge is.
+/// On which side of the factor an edge is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FitSide {
-    /// At the factor.
+    /// The edge is at the factor.
     At,
-    /// Above it: it still held.
+    /// The edge is above the factor, which still held and is the largest that was tried.
     Above,
-    /// Below it: it no longer held.
+    /// The edge is below the factor, which no longer held and is the least that was tried.
     Below,
 }
 
-/// What gave out.
+/// What kept a replay from holding its limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "what")]
 pub enum FitCause {
     /// A latency was above its limit.
     Latency {
-        /// Of this kind of I/O.
+        /// The kind of I/O whose limit it is.
         kind: CapturedOp,
-        /// What it was.
+        /// The latency that was measured at the quantile of the limit.
         was_ns: u64,
-        /// Its limit.
+        /// The largest latency that it may have.
         limit_ns: u64,
     },
     /// I/Os could not be issued as fast as they were due.
     Throughput,
     /// There were fewer than 20 I/Os of this kind, so its limit was not judged.
     TooFew {
-        /// The kind.
+        /// The kind of I/O whose limit was not judged.
         kind: CapturedOp,
     },
     /// The host that replayed was too slow. This says nothing about the storage.
     Host,
 }
 
-/// One replay.
+/// One replay of the search, and what came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FitAttempt {
-    /// How many times the users.
+    /// How many times the users of the trace it replayed.
     pub users: f64,
     /// What decided when an I/O was issued.
     pub timing: ReplayTiming,
     /// In how many thirds of the replay everything held.
     pub held_thirds: u32,
-    /// What did not hold, and most clearly.
+    /// The cause that most clearly did not hold; absent if everything held.
     pub cause: Option<FitCause>,
     /// For how many percent of the time the replay worked instead of waiting for the storage or for
     /// the time of an I/O; absent in documents of before that was counted.

@@ -76,11 +76,11 @@ pub struct FleetWindow {
 pub struct FleetMerged {
     /// How many hosts have a result.
     pub hosts: u64,
-    /// Reads and writes together.
+    /// Reads and writes of all these hosts together.
     pub total: Statistics,
-    /// Reads of all these hosts.
+    /// Reads of all these hosts together.
     pub read: Statistics,
-    /// Writes of all these hosts.
+    /// Writes of all these hosts together.
     pub write: Statistics,
     /// Flush calls. They count in no other figure.
     pub sync: Statistics,

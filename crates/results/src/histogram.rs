@@ -77,7 +77,7 @@ impl Histogram {
         Self { counts, sum: 0, min: u64::MAX, max: 0 }
     }
 
-    /// Counts one latency, in nanoseconds.
+    /// Counts one latency.
     #[inline]
     pub fn record(&mut self, value_ns: u64) {
         self.counts[index_of(value_ns)] += 1;
@@ -113,13 +113,13 @@ impl Histogram {
         (self.sum, self.min, self.max) = (0, u64::MAX, 0);
     }
 
-    /// How many values were recorded.
+    /// How many latencies were counted.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// Whether nothing was recorded.
+    /// Whether no latency was counted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.max == 0 && self.min == u64::MAX

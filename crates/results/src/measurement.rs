@@ -39,7 +39,7 @@ pub struct Measurement {
     pub engine: Engine,
     /// Length of the measured window in seconds.
     pub seconds: f64,
-    /// Threads of all streams together.
+    /// How many threads all streams have together.
     pub threads: u64,
     /// Outstanding I/Os of each thread; absent if streams differ.
     pub depth: Option<u32>,
@@ -49,11 +49,11 @@ pub struct Measurement {
     pub achieved_in_flight: f64,
     /// Bytes of all targets that I/O could use.
     pub file_bytes: u64,
-    /// Reads and writes together.
+    /// Reads and writes of all streams together; flushes are not counted.
     pub total: Statistics,
-    /// Reads of all streams.
+    /// Reads of all streams together.
     pub read: Statistics,
-    /// Writes of all streams.
+    /// Writes of all streams together.
     pub write: Statistics,
     /// Flush calls. They count in no other figure.
     pub sync: Statistics,
@@ -227,7 +227,7 @@ pub struct Engine {
     /// The engine's name: `uring`, `aio`, `iocp`, `ioring`, `sync`, `mmap`, `null` or `sim`.
     /// Several, joined by `+`, if streams differ.
     pub name: String,
-    /// Why this engine was chosen.
+    /// Why this engine was chosen, in words.
     pub reason: String,
     /// Features that are in use, such as `defer_taskrun` or `fixed_buffers`.
     pub features: Vec<String>,
@@ -240,7 +240,7 @@ pub struct Engine {
 pub struct Statistics {
     /// I/Os that completed without error inside the window.
     pub ios: u64,
-    /// How many bytes they moved.
+    /// How many bytes these I/Os moved.
     pub bytes: u64,
     /// I/Os per second of the window.
     pub iops: f64,
@@ -322,7 +322,7 @@ pub struct StreamResult {
     /// Asked rate that was reached, percent; absent without a rate.
     #[serde(default)]
     pub rate_reached_percent: Option<f64>,
-    /// Reads and writes together.
+    /// Reads and writes of this stream; flushes are not counted.
     pub total: Statistics,
     /// Reads of this stream.
     pub read: Statistics,
@@ -341,7 +341,7 @@ pub struct TargetResult {
     pub file_bytes: u64,
     /// What is known of its content: what wrote it, and which bytes.
     pub content: String,
-    /// Reads and writes together.
+    /// Reads and writes of this target; flushes are not counted.
     pub total: Statistics,
     /// Reads of this target.
     pub read: Statistics,
@@ -366,7 +366,7 @@ pub struct ThreadResult {
     /// CPU time the thread used in the window, on all of its targets, as percent of one core;
     /// absent if the system does not report it.
     pub cpu_percent: Option<f64>,
-    /// Reads and writes together.
+    /// Reads and writes of this thread; flushes are not counted.
     pub total: Statistics,
     /// Reads of this thread.
     pub read: Statistics,
@@ -396,7 +396,7 @@ pub struct ThreadPoint {
 /// nothing completed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IntervalSpread {
-    /// I/Os that completed without error.
+    /// I/Os that completed in it without error.
     pub ios: u64,
     /// The shortest latency, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -419,9 +419,9 @@ pub struct Point {
     pub t: f64,
     /// Length of the interval in seconds.
     pub seconds: f64,
-    /// Reads per second.
+    /// Reads that completed per second.
     pub read_iops: f64,
-    /// Writes per second.
+    /// Writes that completed per second.
     pub write_iops: f64,
     /// MiB read per second.
     pub read_mib_per_s: f64,
@@ -448,7 +448,7 @@ pub struct Cpu {
     pub user_s: f64,
     /// CPU seconds of iosonde in the kernel.
     pub system_s: f64,
-    /// User CPU per I/O, microseconds.
+    /// Time of iosonde in user mode per I/O, in microseconds.
     pub user_us_per_io: f64,
     /// User and kernel CPU per I/O, microseconds.
     pub total_us_per_io: f64,
@@ -475,9 +475,9 @@ pub struct Kernel {
     pub read_iops: f64,
     /// Writes per second that the device completed.
     pub write_iops: f64,
-    /// Bytes read per second.
+    /// Bytes that these reads moved per second.
     pub read_bytes_per_s: f64,
-    /// Bytes written per second.
+    /// Bytes that these writes moved per second.
     pub write_bytes_per_s: f64,
     /// Mean time of a read in the block layer and device; absent without reads.
     pub read_latency_ns: Option<f64>,
@@ -524,7 +524,7 @@ pub enum ErrorKind {
 /// Failed I/Os of one kind on one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorRecord {
-    /// The reason that they failed.
+    /// Why they failed.
     pub kind: ErrorKind,
     /// What failed: `read`, `write` or `sync`.
     pub operation: String,

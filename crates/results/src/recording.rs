@@ -16,7 +16,7 @@ use crate::measurement::Measurement;
 /// Figures by their names, as in `counters::DISK_FIELDS`; absent if there is nothing to report.
 pub type Figures = BTreeMap<String, Option<f64>>;
 
-/// What counters showed over time.
+/// What the counters of a system showed over time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Recording {
     /// The name that the user gave it; empty without one.
@@ -115,7 +115,7 @@ pub struct RecordedTotals {
     pub system: SystemTally,
     /// The figures that follow from that, by name.
     pub figures: Figures,
-    /// What each processor did.
+    /// What each processor did; empty if that was not recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cores: Vec<CoreTally>,
     /// What others counted, each object once.
@@ -128,7 +128,7 @@ pub struct RecordedTotals {
 pub struct DiskTotal {
     /// Length of the windows in which it had figures.
     pub seconds: f64,
-    /// The amounts that were counted.
+    /// What was counted for it, as amounts.
     pub tally: DiskTally,
     /// The figures that follow from them, by name.
     pub figures: Figures,

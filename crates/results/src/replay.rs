@@ -16,7 +16,7 @@ use crate::measurement::Measurement;
 /// METHODS.md defines the figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Replay {
-    /// Which I/Os were replayed.
+    /// The part of the trace that was replayed.
     pub part: TracePart,
     /// What decided when an I/O was issued.
     pub timing: ReplayTiming,
@@ -27,17 +27,17 @@ pub struct Replay {
 /// A part of a trace as it was recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TracePart {
-    /// The file of the trace.
+    /// The file of the trace, as an absolute path where it is known.
     pub trace: PathBuf,
-    /// What recorded it.
+    /// What recorded the trace: `ebpf`, `tracefs`, `blktrace` and so on.
     pub source: String,
     /// Where the part begins, from the start of the trace.
     pub from_seconds: f64,
-    /// How long it is.
+    /// The length of the part, in seconds.
     pub seconds: f64,
     /// I/Os in it, without discards, which are not replayed.
     pub ios: u64,
-    /// Discards in it.
+    /// Discards in the part; they are not replayed.
     pub discards: u64,
     /// Events that the source of the trace lost, in all of the trace.
     pub lost_ios: u64,
@@ -57,12 +57,13 @@ pub struct TracePart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayTiming {
-    /// The clock: an open loop.
+    /// The clock: an open loop issues each I/O at its time, whatever the target does.
     #[default]
     AsTimed,
     /// Completions: the same order and the same number in flight.
     Closed,
-    /// Completions and think time.
+    /// Completions and think time: an I/O waits for an earlier one, then as long as it did in the
+    /// trace.
     Dependent,
 }
 
@@ -121,29 +122,29 @@ impl FromStr for ReplayMap {
 /// What came of a replay on one target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayResult {
-    /// The target.
+    /// The file, device or directory that was replayed on.
     pub target: PathBuf,
     /// The I/O engine: `uring`, `aio`, `sync`, `null` or `sim`.
     pub backend: String,
-    /// How addresses were mapped.
+    /// How addresses of the trace became addresses of the target.
     pub map: ReplayMap,
     /// Bytes of the parts that the trace uses.
     pub touched_bytes: u64,
-    /// Bytes of the target.
+    /// Bytes of the target that I/O may use.
     pub target_bytes: u64,
     /// The most I/Os in flight that were allowed.
     pub depth: u32,
-    /// The most that were.
+    /// The most I/Os that were in flight at once.
     pub most_in_flight: u32,
     /// I/Os that were due and waited because so many were in flight.
     pub waited_ios: u64,
-    /// I/Os that completed.
+    /// I/Os that completed without an error, flushes included.
     pub ios: u64,
-    /// I/Os per second.
+    /// I/Os per second, over the time of the replay.
     pub iops: f64,
     /// The same in the trace, with its users and speed.
     pub recorded_iops: f64,
-    /// How long it took.
+    /// From the start of the replay to the last completion, in seconds.
     pub seconds: f64,
     /// How many times as long as in the trace, at its speed; absent where it did not end with the
     /// end of the part.
@@ -152,7 +153,7 @@ pub struct ReplayResult {
     pub lag_ns: Option<CapturedLatency>,
     /// How late the last I/O was issued: the backlog that had built up.
     pub backlog_ns: u64,
-    /// Each kind of I/O.
+    /// The figures of each kind of I/O that was replayed.
     pub classes: Vec<ReplayedClass>,
     /// I/Os that failed; the first ended the replay.
     pub errors: u64,
@@ -167,13 +168,13 @@ pub struct ReplayResult {
 /// I/Os of one kind, in the trace and on the target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayedClass {
-    /// The kind.
+    /// The kind of I/O, or the writes of the log.
     pub kind: CapturedOp,
-    /// I/Os that completed.
+    /// I/Os that completed without an error on the target.
     pub ios: u64,
-    /// Bytes that they moved.
+    /// Bytes that these I/Os moved.
     pub bytes: u64,
-    /// Latency in the trace.
+    /// Latency in the trace; absent where it has none.
     pub recorded_ns: Option<CapturedLatency>,
     /// Latency on the target, from the moment at which each I/O was due.
     pub due_ns: Option<CapturedLatency>,
@@ -191,16 +192,16 @@ pub struct ReplayPoint {
     pub t: f64,
     /// Length of the interval in seconds.
     pub seconds: f64,
-    /// I/Os that completed in it.
+    /// Reads and writes that completed in it; flushes are not counted.
     pub ios: u64,
-    /// Their mean latency, from due.
+    /// Their mean latency, from the moment at which each was due; absent without I/Os.
     pub mean_ns: Option<f64>,
-    /// The longest, from due.
+    /// Their longest latency, from the moment at which each was due; absent without I/Os.
     pub max_ns: Option<u64>,
 }
 
 impl TracePart {
-    /// The part in a phrase.
+    /// The part in a phrase: how many I/Os in how much time, and any other users or speed.
     #[must_use]
     pub fn title(&self) -> String {
         let (ios, seconds) = (workload::plural(self.ios, "I/O", "I/Os"), self.seconds);

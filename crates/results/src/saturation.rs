@@ -43,9 +43,9 @@ impl Conclusion for Saturation {
 pub struct CurveLoad {
     /// Place of its measurement in the document.
     pub measurement: usize,
-    /// Why this load was measured.
+    /// What this load was measured for.
     pub purpose: Purpose,
-    /// Threads of all streams together.
+    /// How many threads all streams have together.
     pub threads: u64,
     /// I/Os that each thread keeps in flight.
     pub depth: u32,
@@ -55,9 +55,9 @@ pub struct CurveLoad {
     pub achieved_in_flight: f64,
     /// Mean size of an I/O, in bytes.
     pub block_bytes: f64,
-    /// I/Os per second.
+    /// I/Os per second in the measured window.
     pub iops: f64,
-    /// MiB per second.
+    /// MiB per second in the measured window.
     pub mib_per_s: f64,
     /// How well the throughput is known, percent either way; absent if the series is too short to
     /// say.
@@ -72,11 +72,11 @@ pub struct CurveLoad {
     pub device_in_flight: Option<f64>,
 }
 
-/// Why `knee` measured a load.
+/// What `knee` measures a load for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// To find the saturation point.
+    /// As a point of the curve, to find the saturation point.
     Curve,
     /// The same number in flight over more threads.
     Split,
@@ -89,7 +89,7 @@ pub enum Purpose {
 /// Which number decides where it saturates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Split {
-    /// Which number of I/Os decides.
+    /// Whether it is the number in all, or that of each thread.
     pub decides: Decides,
     /// Throughput with more threads by that with fewer, at the same number in flight beyond
     /// saturation.
@@ -113,7 +113,7 @@ pub enum Decides {
 pub struct WithinLatency {
     /// The latency, as it was asked for: `5ms@p99`.
     pub target: String,
-    /// That latency in nanoseconds.
+    /// The same latency in nanoseconds.
     pub latency_ns: u64,
     /// `mean`, `p50`, `p90`, `p95`, `p99` or `p99.9`.
     pub statistic: String,

@@ -43,16 +43,16 @@ pub enum ScaleUnit {
     MibPerS,
 }
 
-/// What one target gives alone.
+/// What one target gives when it is measured alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetAlone {
     /// The target, as the user named it.
     pub target: PathBuf,
     /// Size of the test file on it.
     pub file_bytes: u64,
-    /// I/Os per second.
+    /// I/Os per second, without the other targets.
     pub iops: f64,
-    /// MiB per second.
+    /// MiB per second, without the other targets.
     pub mib_per_s: f64,
     /// Half width of the 95 % interval of the throughput in percent, if known.
     pub half_width_percent: Option<f64>,

@@ -26,9 +26,9 @@ impl Conclusion for Sizes {
 pub struct SizeResult {
     /// The bytes that I/O was spread over.
     pub file_bytes: u64,
-    /// I/Os per second.
+    /// I/Os per second in the measured window.
     pub iops: f64,
-    /// MiB per second.
+    /// MiB per second in the measured window.
     pub mib_per_s: f64,
     /// Half width of the 95 % interval of the throughput in percent, if known.
     pub half_width_percent: Option<f64>,
@@ -45,7 +45,7 @@ pub struct SizeResult {
 /// A pass over a size before it was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Warmed {
-    /// Bytes that the pass read.
+    /// How many bytes the pass read.
     pub bytes: u64,
     /// How many seconds the pass took.
     pub seconds: f64,

@@ -56,7 +56,7 @@ impl Conclusion for Sweep {
 /// One cell of the plan and its figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweptCell {
-    /// The load of the cell.
+    /// What the cell does: direction, order, size, threads and depth.
     #[serde(flatten)]
     pub cell: Cell,
     /// I/Os in flight, over all threads and targets.
@@ -67,11 +67,11 @@ pub struct SweptCell {
     pub reason: Option<String>,
     /// Its places among the measurements of the document.
     pub measurements: Vec<usize>,
-    /// I/Os per second.
+    /// I/Os per second; absent if there are no figures.
     pub iops: Option<f64>,
-    /// MiB per second.
+    /// MiB per second; absent if there are no figures.
     pub mib_per_s: Option<f64>,
-    /// Mean latency in nanoseconds.
+    /// Mean latency in nanoseconds; absent if there are no figures.
     pub latency_ns: Option<f64>,
     /// 99th percentile of the latency; absent if the cell was inferred.
     pub p99_ns: Option<u64>,
@@ -94,7 +94,7 @@ pub struct SweptRounds {
     pub window_from: Option<u32>,
     /// Whether the last five rounds of every tracked cell are steady.
     pub steady: bool,
-    /// The cells whose IOPS decide.
+    /// The cells whose IOPS decide whether the rounds are steady.
     pub tracked: Vec<TrackedCell>,
     /// Bytes that were written before the first round; 0 if an earlier session did it.
     pub written_before_bytes: u64,
@@ -167,7 +167,7 @@ pub enum Refinement {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// The cell itself was measured.
+    /// The cell itself was measured, once or more often.
     Measured,
     /// They follow from what was measured at other threads, depths or block sizes.
     Inferred,

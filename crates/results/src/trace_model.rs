@@ -17,11 +17,11 @@ use crate::replay::TracePart;
 /// METHODS.md says how both are found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TraceModel {
-    /// Which part of which trace.
+    /// The part of the trace that the workload stands for.
     pub part: TracePart,
-    /// The workload.
+    /// The workload, ready for `iosonde run`.
     pub workload: Workload,
-    /// Its streams, in their order.
+    /// What each stream of the workload stands for, in the order of the streams.
     pub streams: Vec<ModelledStream>,
     /// How the I/Os are spaced in time.
     pub arrivals: ModelledArrivals,
@@ -29,20 +29,20 @@ pub struct TraceModel {
     pub devices: Vec<ModelledDevice>,
     /// Whether the workload stands for the trace: every distance is within what is allowed.
     pub stands: bool,
-    /// The answer in a sentence.
+    /// Whether it stands for the trace, in a sentence for people.
     pub sentence: String,
 }
 
 /// A stream of the workload, and the I/Os that it stands for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelledStream {
-    /// Its name in the workload.
+    /// The name of the stream in the workload.
     pub name: String,
     /// What it does, in a phrase.
     pub title: String,
     /// Reads and writes of the trace that it stands for.
     pub ios: u64,
-    /// The same per second.
+    /// Reads and writes per second that it stands for.
     pub iops: f64,
     /// Flushes of the trace that it stands for.
     pub flushes: u64,
@@ -57,11 +57,11 @@ pub struct ModelledStream {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "spacing")]
 pub enum ModelledArrivals {
-    /// As those of independent users.
+    /// At random moments, as the I/Os of independent users.
     Poisson,
     /// As many in each window as in the trace.
     Windows {
-        /// How long a window is.
+        /// The length of a window.
         window_ns: u64,
         /// Whether they are evenly spaced in it; otherwise they are at random moments.
         evenly: bool,
@@ -77,9 +77,9 @@ pub enum ModelledArrivals {
 /// The trace and the workload on a device of known behaviour.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelledDevice {
-    /// A word for it.
+    /// The word for this device in reports.
     pub name: String,
-    /// The simulated device.
+    /// The simulated device, with all its settings.
     pub device: SimDevice,
     /// How much of it the load uses on average, in percent.
     pub used_percent: f64,
@@ -90,9 +90,9 @@ pub struct ModelledDevice {
 /// Latencies of one kind of I/O on one device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelledClass {
-    /// The kind.
+    /// The kind of I/O, or the writes of the log.
     pub kind: CapturedOp,
-    /// Latency of the trace, replayed.
+    /// Latency of the trace when it is replayed on this device.
     pub trace_ns: CapturedLatency,
     /// Latency of the workload; absent where it has no such I/O.
     pub model_ns: Option<CapturedLatency>,

@@ -74,7 +74,7 @@ pub struct Drift {
     pub schema: String,
     /// Version of the program that compared.
     pub tool_version: String,
-    /// Name of the machine.
+    /// The name of the machine that the device is on.
     pub host: String,
     /// The target, as it was named.
     pub target: String,
@@ -88,7 +88,7 @@ pub struct Drift {
     pub average_queue: f64,
     /// Share of the time in which the device had anything to do, percent.
     pub utilisation_percent: f64,
-    /// What follows, sentence by sentence.
+    /// What follows from the loads, sentence by sentence.
     pub findings: Vec<String>,
     /// Every reason to doubt the findings.
     pub warnings: Vec<String>,
@@ -99,7 +99,7 @@ pub struct Drift {
 pub struct DriftLoad {
     /// The kind of load, for example `random reads`.
     pub name: String,
-    /// I/Os or MiB per second.
+    /// What is compared: I/Os or MiB per second.
     pub figure: Figure,
     /// How much the counters show now.
     pub now: f64,
@@ -114,7 +114,7 @@ pub struct DriftLoad {
 /// The most that was measured of a kind of load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Capacity {
-    /// I/Os or MiB per second.
+    /// How much it was, in the unit of the figure.
     pub value: f64,
     /// The load that gave it, in words.
     pub load: String,

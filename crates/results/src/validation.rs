@@ -38,7 +38,7 @@ pub struct Validation {
     pub audited: bool,
     /// How many pages all files have together.
     pub pages: u64,
-    /// What the simulated users did.
+    /// What the simulated users did, in counts.
     pub work: DatabaseWork,
     /// What was done to each file, in the order of the targets.
     pub files: Vec<ValidatedFile>,
@@ -71,7 +71,7 @@ pub struct Validation {
 /// A run that was killed and resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResumedRun {
-    /// How often it was resumed.
+    /// How often the run was resumed, this time included.
     pub times: u64,
     /// Pages that had been written, and were read first.
     pub pages_written: u64,
@@ -130,9 +130,9 @@ pub struct DatabaseWork {
     pub changes: u64,
     /// Changes that were not made, because memory had no room.
     pub no_room: u64,
-    /// Commits that users waited for.
+    /// Commits whose records users waited for.
     pub commits: u64,
-    /// Checkpoints that completed.
+    /// Checkpoints that came to their end.
     pub checkpoints: u64,
     /// How often a file became shorter.
     pub shortened: u64,
@@ -156,17 +156,17 @@ impl AddAssign for DatabaseWork {
 /// A file of the simulated database, and what was done to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ValidatedFile {
-    /// The path of the file.
+    /// The path of the file or device.
     pub path: PathBuf,
     /// What it holds: `data` or `log`.
     pub role: String,
     /// The bytes of it that were used.
     pub size_bytes: u64,
-    /// Reads from this file.
+    /// Reads of pages or of the log.
     pub read: FileIos,
-    /// Writes to this file.
+    /// Writes of pages or of the log.
     pub write: FileIos,
-    /// Flushes of this file.
+    /// Calls that made writes durable.
     pub sync: FileIos,
     /// How its I/Os were held back; absent if that was not wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -181,9 +181,9 @@ pub struct FileIos {
     /// I/Os of several pages: reads that were scattered to them, writes that were gathered from
     /// them.
     pub several: u64,
-    /// How many bytes they moved.
+    /// How many bytes these I/Os moved.
     pub bytes: u64,
-    /// How many I/Os failed.
+    /// How many I/Os failed; they are in no other figure here.
     pub errors: u64,
     /// From submission to completion; absent without I/O.
     pub latency_ns: Option<Latency>,
@@ -223,7 +223,7 @@ pub enum PageDamage {
     MisdirectedWrite,
     /// The first read gave what belongs to another page, or to the log; later reads were right.
     MisdirectedRead,
-    /// Zeros are where data was.
+    /// Zeros are where data should be.
     Zeroed,
     /// Something that this run did not write is there.
     ForeignData,
@@ -298,7 +298,7 @@ impl Persistence {
 /// How often pages were wrong in one way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultCount {
-    /// What was wrong with them.
+    /// The kind of damage that was found.
     pub damage: PageDamage,
     /// Whether they were still wrong when read again.
     pub persistence: Persistence,
@@ -309,7 +309,7 @@ pub struct FaultCount {
 /// A page that was wrong, with all that is known of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PageFault {
-    /// What was wrong with it.
+    /// The kind of damage that was found.
     pub damage: PageDamage,
     /// Whether it was still wrong when read again.
     pub persistence: Persistence,

@@ -28,7 +28,7 @@ pub enum Figure {
 /// One figure as both observers saw it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgreementRow {
-    /// Which figure both observers have.
+    /// The figure that both observers have.
     pub figure: Figure,
     /// What the tool measured, in the unit of the figure.
     pub tool: f64,
@@ -56,7 +56,7 @@ pub struct Agreement {
     pub within_tolerance: bool,
     /// What the difference looks like, if there is one.
     pub suspicion: Option<Suspicion>,
-    /// The outcome in one sentence.
+    /// Whether they agree, in one sentence.
     pub explanation: String,
 }
 

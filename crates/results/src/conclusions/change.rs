@@ -65,7 +65,7 @@ pub struct Compared {
     /// Chance of ranks this far apart if nothing changed (Mann-Whitney, two-sided); absent if a
     /// side has fewer than four runs.
     pub rank_p: Option<f64>,
-    /// The verdict in one sentence.
+    /// The verdict in one sentence, for people.
     pub explanation: String,
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whether a claim is met.
+/// Whether a claim is met by what was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -22,13 +22,13 @@ pub struct JudgedClaim {
     pub name: Option<String>,
     /// What was expected, as it was written.
     pub expect: Vec<String>,
-    /// Whether it is met.
+    /// Whether the measurements meet the claim.
     pub outcome: Outcome,
     /// How many settings were compared with it.
     pub settings: usize,
     /// What the best of them reaches of the expectation it misses most, in percent; at 100 and more
     /// the claim is met.
     pub attained_percent: Option<f64>,
-    /// The outcome in one sentence.
+    /// Whether the claim is met, in one sentence.
     pub sentence: String,
 }

@@ -38,7 +38,7 @@ pub enum Method {
 /// The effective size of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheSize {
-    /// The best estimate, in bytes.
+    /// The best estimate of the size, in bytes.
     pub bytes: u64,
     /// Lower end of the 95 % interval.
     pub low_bytes: u64,
@@ -97,6 +97,6 @@ pub struct Edge {
     pub fair_sizes: Vec<FairSize>,
     /// The rule that was applied, with its numbers.
     pub rule: String,
-    /// The outcome in words.
+    /// What was found about the cache, in words.
     pub explanation: String,
 }

@@ -23,7 +23,7 @@ pub enum Sign {
 /// Whether durable writes of one storage are credible.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Honesty {
-    /// What the latencies look like.
+    /// What the latencies say about the durability of writes.
     pub sign: Sign,
     /// Mean latency of small durable writes.
     pub durable_latency_ns: f64,
@@ -32,7 +32,7 @@ pub struct Honesty {
     /// Mean latency of single random reads, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_latency_ns: Option<f64>,
-    /// The outcome in words.
+    /// What was found, in a sentence.
     pub statement: String,
     /// The rule that was applied, with its numbers.
     pub rule: String,

@@ -12,7 +12,7 @@ pub struct WriteCache {
     pub sustained: Plateau,
     /// When throughput fell to the sustained level, in seconds from the start of the series.
     pub at_s: f64,
-    /// The conclusion in one sentence.
+    /// What happened to throughput, in one sentence.
     pub explanation: String,
 }
 
@@ -21,7 +21,7 @@ pub struct WriteCache {
 pub struct Plateau {
     /// When it began, in seconds from the start of the series.
     pub from_s: f64,
-    /// How many seconds it lasted.
+    /// How long throughput stayed at this level, in seconds.
     pub seconds: f64,
     /// Mean over it, in the unit of the series.
     pub mean: f64,

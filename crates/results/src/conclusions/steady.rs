@@ -31,6 +31,6 @@ pub struct Steady {
     pub seconds: f64,
     /// The half width that was asked for, in percent.
     pub precision_percent: f64,
-    /// The conclusion in one sentence.
+    /// Whether the run was steady, in one sentence.
     pub explanation: String,
 }

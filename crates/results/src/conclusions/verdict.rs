@@ -141,7 +141,7 @@ pub enum Sureness {
     High,
     /// It may change with a longer or quieter measurement.
     Medium,
-    /// It is only an indication.
+    /// The verdict is only an indication.
     Low,
 }
 
@@ -160,7 +160,7 @@ impl Sureness {
 /// How sure a verdict is, with the reasons.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Confidence {
-    /// How sure the verdict is.
+    /// The sureness in one word.
     pub sureness: Sureness,
     /// What keeps it from being surer, the most severe first; empty if it is high.
     pub reasons: Vec<String>,
@@ -197,7 +197,7 @@ pub enum HeldBy {
 pub struct FittingLoad {
     /// Which of the role's limits it is.
     pub level: Level,
-    /// That limit, in nanoseconds.
+    /// The limit of that level, in nanoseconds of latency.
     pub limit_ns: u64,
     /// The load in words, for example `8 KiB random read`.
     pub load: String,
@@ -304,7 +304,7 @@ impl Grade {
 /// How well the storage serves a role, and how that was judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// The role that is judged.
+    /// The role of the storage that is judged.
     pub role: Role,
     /// How the storage meets the need; not judged if no need was named. Earlier builds compared the
     /// latency of the worst load with the limits, whatever was needed.
