@@ -63,9 +63,9 @@ pub fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 /// One of the workloads that a file holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// Its name in the file.
+    /// The name of the workload in the file.
     pub name: String,
-    /// The workload in iosonde's words.
+    /// The same as a workload of iosonde, as far as it can express it.
     pub workload: Workload,
     /// What the file asks for that iosonde cannot express.
     pub lost: Vec<String>,

@@ -24,7 +24,7 @@ pub struct ForeignRuns {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {what}")]
 pub struct ReadError {
-    /// The line, counted from 1.
+    /// The number of the line, counted from 1.
     pub line: usize,
     /// The column in characters, counted from 1.
     pub column: usize,
@@ -153,7 +153,7 @@ pub struct Run {
     pub started: String,
     /// Whether the run came to its end.
     pub status: Status,
-    /// The load in iosonde's words.
+    /// The load as a workload of iosonde.
     pub workload: Workload,
     /// The machine, where the tool names it.
     pub host: Option<String>,
@@ -164,9 +164,9 @@ pub struct Run {
     pub target_bytes: Vec<u64>,
     /// The figures of reads and writes together.
     pub total: Statistics,
-    /// The figures of reads.
+    /// What the tool says about reads.
     pub read: Statistics,
-    /// The figures of writes.
+    /// What the tool says about writes.
     pub write: Statistics,
     /// What a reader of the figures must know.
     pub warnings: Vec<String>,

@@ -9,11 +9,11 @@ use thiserror::Error;
 /// The limits of a document that is read.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// The longest text, in bytes.
+    /// The largest document, in bytes.
     pub bytes: usize,
-    /// The deepest nesting of elements.
+    /// How deeply elements may be nested.
     pub depth: usize,
-    /// The longest tag, in bytes.
+    /// The largest tag with its attributes, in bytes.
     pub tag_bytes: usize,
 }
 
@@ -26,21 +26,21 @@ pub enum TooMuch {
     /// Elements are too deep in one another.
     #[error("line {line}, column {column}: more than {depth} elements are inside one another")]
     Deep {
-        /// The line, counted from 1.
+        /// The number of the line, counted from 1.
         line: usize,
         /// The column in characters, counted from 1.
         column: usize,
-        /// The limit of the nesting.
+        /// How deeply elements may be nested.
         depth: usize,
     },
     /// A tag is longer than the limit.
     #[error("line {line}, column {column}: the tag has more than {bytes} bytes")]
     Tag {
-        /// The line, counted from 1.
+        /// The number of the line, counted from 1.
         line: usize,
         /// The column in characters, counted from 1.
         column: usize,
-        /// The limit in bytes.
+        /// How many bytes a tag may have.
         bytes: usize,
     },
 }

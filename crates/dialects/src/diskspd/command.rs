@@ -114,7 +114,7 @@ pub enum CommandError {
     Words(Vec<WrongWord>),
     /// Options that are not for one another.
     Rules(Vec<At<Rule>>),
-    /// The profile's XML is wrong.
+    /// The XML of the profile cannot be read.
     Xml(ProfileError),
 }
 

@@ -10,13 +10,13 @@ pub enum Fault {
     /// DiskSpd does not have this option.
     #[error("there is no such option")]
     UnknownOption,
-    /// An option after a target.
+    /// An option follows the first target.
     #[error("options come before all targets")]
     OptionAfterTarget,
-    /// There is no target.
+    /// The command line names no target.
     #[error("name a target: a file, a device, or `#1` or `C:` with `--drive`")]
     NoTarget,
-    /// A size is wrong.
+    /// A size is not written as DiskSpd reads it.
     #[error(transparent)]
     Size(#[from] SizeError),
     /// The block does not fit 32 bits.

@@ -24,7 +24,7 @@ pub const TARGETS_MAX: usize = 10_000;
 /// A time span in iosonde's words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
-    /// The workload in iosonde's words.
+    /// The same as a workload of iosonde.
     pub workload: Workload,
     /// The names that the workload's targets have in the profile.
     pub names: Vec<String>,

@@ -11,7 +11,7 @@ pub enum SizeError {
          (blocks)"
     )]
     NotANumber(String),
-    /// Something follows the size.
+    /// Other characters follow the size.
     #[error(
         "after the size `{size}` comes `{rest}`; a size is digits and at most one of K, M, G, T \
          or b"
@@ -19,7 +19,7 @@ pub enum SizeError {
     Trailing {
         /// The part that is a size.
         size: String,
-        /// The rest that is not.
+        /// The characters after it.
         rest: String,
     },
     /// It does not fit 64 bits.

@@ -92,7 +92,7 @@ impl Profile {
     }
 }
 
-/// The form of a result.
+/// In which form DiskSpd prints a result (`-R`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ResultFormat {
     /// Text: tables for people.
@@ -123,15 +123,15 @@ pub struct Etw {
     pub thread: bool,
     /// When programs and libraries are loaded.
     pub image_load: bool,
-    /// I/O of the disks.
+    /// When disks are read and written.
     pub disk_io: bool,
-    /// Every page fault.
+    /// Every page fault, whether or not it reads from a disk.
     pub memory_page_faults: bool,
     /// Page faults that read from a disk.
     pub memory_hard_faults: bool,
-    /// Events of TCP and UDP.
+    /// When data is sent or received over TCP and UDP.
     pub network: bool,
-    /// Calls to the Windows registry.
+    /// When programs use the Windows registry.
     pub registry: bool,
     /// Buffers that may be paged out.
     pub use_paged_memory: bool,
@@ -221,7 +221,7 @@ impl TimeSpan {
 pub struct Processor {
     /// The group, of at most 64 processors.
     pub group: u32,
-    /// Its number within the group.
+    /// The number of the processor within its group.
     pub cpu: u32,
 }
 
@@ -267,7 +267,7 @@ pub struct Target {
     pub memory_mapped: bool,
     /// How mapped writes are made durable.
     pub flush: Option<FlushType>,
-    /// The content of writes (`-Z`).
+    /// The bytes that writes carry (`-Z`).
     pub write_content: WriteContent,
     /// I/Os after which a thread pauses (`-i`).
     pub burst_ios: Option<u32>,
@@ -362,13 +362,13 @@ pub enum FlushType {
     NonVolatileMemoryNoDrain,
 }
 
-/// The content of writes.
+/// The bytes that writes carry.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum WriteContent {
     /// The bytes 0 to 255, over and over.
     #[default]
     Counting,
-    /// Only zeros (`-Z`).
+    /// Zeros only (`-Z`).
     Zero,
     /// Parts of one buffer (`-Z<size>[,file]`).
     Random {
@@ -382,9 +382,9 @@ pub enum WriteContent {
 /// The most that a thread does on a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Throughput {
-    /// I/Os per second.
+    /// So many I/Os per second.
     Iops(u32),
-    /// Bytes per millisecond.
+    /// So many bytes per millisecond.
     BytesPerMs(u32),
 }
 
@@ -393,7 +393,7 @@ pub enum Throughput {
 pub struct Distribution {
     /// What the extents of the slices are.
     pub kind: DistributionKind,
-    /// The slices, in order.
+    /// The slices, from the beginning of the target on.
     pub ranges: Vec<DistributionRange>,
 }
 

@@ -164,7 +164,7 @@ impl fmt::Display for Place {
 /// A violation or a warning, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct At<T> {
-    /// The violation or the warning.
+    /// The rule that is broken, or the warning.
     pub what: T,
     /// Where in the profile it is.
     pub place: Place,

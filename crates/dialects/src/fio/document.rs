@@ -103,7 +103,7 @@ pub(super) struct Direction {
     pub(super) lat: Option<Times>,
 }
 
-/// The figures of flushes.
+/// What fio says about calls of fsync and the like.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Sync {
     #[serde(default)]
@@ -246,7 +246,7 @@ impl Job {
         [&self.read, &self.write, &self.trim, &self.mixed].into_iter().flatten()
     }
 
-    /// I/Os of all jobs together.
+    /// I/Os of all jobs, whatever their direction.
     pub(super) fn ios(&self) -> u64 {
         self.directions().map(|d| d.total_ios).fold(0, u64::saturating_add)
     }

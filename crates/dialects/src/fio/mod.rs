@@ -106,7 +106,7 @@ struct Part {
     begin: Place,
     /// A number made of its text.
     hash: u64,
-    /// The byte after its end.
+    /// The place in the text just after it.
     end: usize,
 }
 

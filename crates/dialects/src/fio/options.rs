@@ -307,7 +307,7 @@ impl Reader {
         names.into_iter().map(|name| Target { path: path(name), size_bytes: each }).collect()
     }
 
-    /// The options that are left.
+    /// The options that were not taken over, as one line for the user.
     fn rest(self) -> Option<String> {
         let all: Vec<String> = self.left_over().into_iter().map(|(_, text)| text).collect();
         (!all.is_empty())
@@ -393,7 +393,7 @@ fn distribution(text: &str) -> Option<Distribution> {
     }
 }
 
-/// Splits `4k/60:8k/40` into blocks.
+/// Splits `4k/60:8k/40` into sizes with their weights.
 pub(super) fn split(text: &str) -> Option<Vec<Block>> {
     let text = text.split(',').next()?;
     let part = |part: &str| {

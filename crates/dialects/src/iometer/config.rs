@@ -26,7 +26,7 @@ impl Config {
 pub struct Setup {
     /// The description of the test; may be empty.
     pub description: String,
-    /// Hours of the run time.
+    /// Run time: hours, which are added to minutes and seconds.
     pub hours: u32,
     /// Run time: minutes, which may be more than 59.
     pub minutes: u32,
@@ -87,7 +87,7 @@ impl Setup {
 pub enum WorkerCount {
     /// One for each CPU of the manager.
     EachCpu,
-    /// Exactly this many.
+    /// So many, however many CPUs the manager has.
     Count(u32),
 }
 
@@ -146,7 +146,7 @@ macro_rules! words {
 }
 
 words! {
-    /// How the next value follows.
+    /// How the next value of a cycle follows from the one before.
     Stepping {
         /// `start`, `start + step`, `start + 2 step`, …
         Linear = "LINEAR",
@@ -160,11 +160,11 @@ words! {
     Record {
         /// Results of everything: managers, workers and targets.
         All = "ALL",
-        /// Results of everything except targets.
+        /// Results of managers and workers, not of targets.
         NoTargets = "NO_TARGETS",
-        /// Also without results of workers.
+        /// Results of managers, not of workers or targets.
         NoWorkers = "NO_WORKERS",
-        /// Also without results of managers.
+        /// Results of all managers together only.
         NoManagers = "NO_MANAGERS",
         /// No results: there is no result file.
         None = "NONE",
@@ -196,13 +196,13 @@ words! {
 words! {
     /// Which new workers get an access specification by themselves.
     Assignment {
-        /// No new workers.
+        /// None of them.
         None = "NONE",
-        /// All new workers.
+        /// Every new worker.
         All = "ALL",
-        /// New workers of disks.
+        /// New workers that use disks.
         Disk = "DISK",
-        /// New workers of networks.
+        /// New workers that use the network.
         Net = "NET",
     }
 }
@@ -279,7 +279,7 @@ impl Default for Row {
 pub struct Manager {
     /// Tells managers of one name from one another.
     pub id: u32,
-    /// The name of the machine.
+    /// The name of the machine, as IOMeter shows it.
     pub name: String,
     /// Its network address; empty for the machine of the user interface.
     pub address: String,
@@ -287,10 +287,10 @@ pub struct Manager {
     pub workers: Vec<Worker>,
 }
 
-/// A thread of a manager.
+/// A thread of a manager, with its targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Worker {
-    /// The name of the worker.
+    /// The name of the worker, as IOMeter shows it.
     pub name: String,
     /// Whether it works on disks or on the network.
     pub kind: Kind,
@@ -302,7 +302,7 @@ pub struct Worker {
     pub transactions_per_connection: u32,
     /// Random choices start at `seed` instead of the time.
     pub use_seed: bool,
-    /// The seed of those choices.
+    /// Where random choices start, with `use_seed`.
     pub seed: u64,
     /// Used part of each target in sectors; 0 is all of it.
     pub maximum_sectors: u64,
@@ -356,7 +356,7 @@ pub struct Target {
 /// The kind of things that workers work on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Disks, and files on them.
+    /// Disks, or files on them.
     Disk,
     /// Peers that are reached over TCP.
     Tcp,
@@ -375,7 +375,7 @@ impl Kind {
         }
     }
 
-    /// The kind with these words.
+    /// Reads the words of a file; case and blanks do not matter.
     #[must_use]
     pub fn from_words(text: &str) -> Option<Self> {
         let plain: String = text.chars().filter(|c| !c.is_whitespace()).collect();

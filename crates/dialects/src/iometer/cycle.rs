@@ -24,13 +24,13 @@ pub struct CycleWorkload {
 /// One run of a cycle, as a workload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CycleStep {
-    /// Its workers and their targets.
+    /// Which workers take part in the run, and on which targets.
     pub step: Step,
-    /// The workload of the run.
+    /// The same as a workload of iosonde.
     pub run: StepWorkload,
 }
 
-/// How a target is used.
+/// What a cycle needs of one target, over all its runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TargetUse {
     /// How much of it is used.

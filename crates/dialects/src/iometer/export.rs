@@ -27,9 +27,9 @@ pub enum NoConfig {
     /// A stream is not an access specification.
     #[error("stream `{stream}`: {reason}")]
     Spec {
-        /// The name of the stream.
+        /// The stream that cannot be expressed.
         stream: String,
-        /// Why IOMeter cannot do this.
+        /// Why IOMeter cannot express it.
         reason: NoSpec,
     },
     /// More threads than anybody has workers.
@@ -284,7 +284,7 @@ impl ConfigBuilder {
             .add_if(!each, "a depth for all targets together; workers have it on each of them");
     }
 
-    /// The data pattern of writes.
+    /// The number of IOMeter's data pattern that is closest to the content of writes.
     fn pattern(&mut self, stream: &Stream) -> u32 {
         match stream.content {
             _ if !stream.writes() => FULL_RANDOM,

@@ -25,7 +25,7 @@ pub enum NoSpec {
         what: &'static str,
         /// How large it is in the mix.
         bytes: Bytes,
-        /// The largest that IOMeter allows.
+        /// The largest value that IOMeter takes.
         most: u32,
     },
 }

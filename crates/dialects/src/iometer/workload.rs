@@ -25,7 +25,7 @@ const NUMBER_CHARS: usize = 8;
 /// A run in iosonde's words, and what of it is lost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepWorkload {
-    /// The workload of the run.
+    /// The workload that stands for the run.
     pub workload: Workload,
     /// What it does not do as IOMeter, worker by worker.
     pub lost: Vec<String>,

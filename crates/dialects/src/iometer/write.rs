@@ -48,7 +48,6 @@ fn frame(out: &mut String, name: &str, end: &str, inside: impl FnOnce(&mut Strin
     put(out, format_args!("'END {end}"));
 }
 
-/// Writes one line.
 fn put(out: &mut String, line: std::fmt::Arguments<'_>) {
     // Writing to a string does not fail.
     let _ = writeln!(out, "{line}");

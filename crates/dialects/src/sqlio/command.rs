@@ -22,11 +22,11 @@ pub struct Command {
     pub writes: bool,
     /// `-t`; `None` if it is not given.
     pub threads: Option<u32>,
-    /// `-s`: the length in seconds.
+    /// `-s`: how long the test runs, in seconds.
     pub seconds: u32,
-    /// `-f`: the order of offsets.
+    /// `-f`: the order in which blocks are read or written.
     pub order: Walk,
-    /// `-i`: I/Os per run.
+    /// `-i`: rows of the matrix, for `-f` with a number.
     pub run_ios: u32,
     /// `-b`: the size of an I/O in KiB.
     pub block_kib: u32,
@@ -38,7 +38,7 @@ pub struct Command {
     pub buffering: Buffering,
     /// `-S`: the first offset, in blocks.
     pub base_blocks: u64,
-    /// `-L`: how latency is measured.
+    /// `-L`: which clock times latencies; `None` if latency is not reported.
     pub latency: Option<Timing>,
     /// `-U`: how the use of CPUs is reported.
     pub cpu: Option<CpuUse>,
@@ -48,7 +48,7 @@ pub struct Command {
     pub same_column: bool,
     /// `-D`: the level of debug messages.
     pub debug: u32,
-    /// `-F`: the parameter file.
+    /// `-F`: the file that lists the files to test.
     pub parameter_file: Option<String>,
     /// `-d` next to `-F`: the drive of those of its files that name none.
     pub drive: Option<char>,
@@ -56,18 +56,18 @@ pub struct Command {
     pub files: Vec<String>,
 }
 
-/// `-f`: the order of offsets.
+/// `-f`: the order in which blocks are read or written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Walk {
     /// A number: the width of the matrix.
     Columns(u32),
-    /// `random`: anywhere in the file.
+    /// `random`: at random places in the file.
     Random,
-    /// `sequential`: one after the other.
+    /// `sequential`: one block after the other.
     Sequential,
 }
 
-/// `-L`: how latency is measured.
+/// `-L`: which clock times latencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     /// With the processor's counter (`P`), not the system's (`S`).
@@ -76,10 +76,10 @@ pub struct Timing {
     pub initiation: bool,
 }
 
-/// `-U`: how the use of CPUs is reported.
+/// `-U`: whether CPUs are reported together or one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CpuUse {
-    /// Each CPU by itself (`p`).
+    /// One by one (`p`), and not only together.
     pub each: bool,
 }
 
@@ -561,7 +561,7 @@ fn raw(value: &str) -> Result<Vec<String>, String> {
     })
 }
 
-/// The text that `-?` prints.
+/// What `-?` prints: SQLIO's usage.
 pub const USAGE: &str = "\
 sqlio [options] [file...]
   -k<R|W>                kind of I/O: reads or writes (R)

@@ -37,7 +37,7 @@ pub struct Surroundings<'a> {
 /// A call of SQLIO as a workload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
-    /// The workload in iosonde's words.
+    /// The call as a workload of iosonde.
     pub workload: Workload,
     /// As SQLIO says it, without figures.
     pub head: Printout,

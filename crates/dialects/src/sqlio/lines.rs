@@ -148,7 +148,7 @@ fn size(value: &str, specified: bool) -> Option<FileSize> {
     Some(FileSize { file: file.trim().to_owned(), mib: whole(value)?, specified })
 }
 
-/// Reads lines that are sentences.
+/// Reads a line that is a sentence.
 fn sentence(line: &str) -> Option<Line> {
     if let Some(rest) = after(line, "using ") {
         return using(rest);
@@ -243,7 +243,7 @@ fn load(line: &str) -> Option<Load> {
     Some(Load { threads, writes, seconds, files })
 }
 
-/// Splits `A, B and C`.
+/// Splits `A, B and C` into names.
 fn parted(files: &str) -> Vec<String> {
     let (first, last) = files.rsplit_once(" and ").unwrap_or((files, ""));
     let names = first.split(", ").chain([last]).map(str::trim);

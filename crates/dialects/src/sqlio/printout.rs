@@ -26,7 +26,7 @@ pub struct Printout {
     pub version: String,
     /// How latency was timed; `None` if it was not.
     pub timer: Option<Timer>,
-    /// Name of the parameter file.
+    /// The parameter file, as the call named it.
     pub parameter_file: Option<String>,
     /// The active lines of that file.
     pub pools: Vec<PoolLine>,
@@ -38,7 +38,7 @@ pub struct Printout {
     pub outstanding: Option<u32>,
     /// Pieces of each buffer, and their kind.
     pub buffers: Option<(BufferKind, u32)>,
-    /// The caches that were used.
+    /// Which caches the I/O went through.
     pub buffering: Buffering,
     /// Files that had to grow for the test.
     pub expansions: Vec<Expansion>,
@@ -48,7 +48,7 @@ pub struct Printout {
     pub iops: Option<Figure>,
     /// MiB per second, as printed.
     pub mib_per_s: Option<Figure>,
-    /// How busy the CPUs were.
+    /// How busy the CPUs were; absent if the text does not say.
     pub cpu: Option<CpuBlock>,
     /// Minimum, mean and maximum of the time inside the call that starts an I/O, in µs.
     pub initiation_us: [Option<f64>; 3],
@@ -58,19 +58,19 @@ pub struct Printout {
     pub histogram: Option<[u8; HISTOGRAM_MS]>,
 }
 
-/// The clock that timed latencies.
+/// The clock with which SQLIO timed latencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timer {
     /// The processor's own counter, not the system's.
     pub processor: bool,
-    /// Its counts per second.
+    /// How often the clock counts per second.
     pub per_second: u64,
 }
 
 /// An active line of a parameter file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolLine {
-    /// The name of the file.
+    /// The file, as the line names it.
     pub file: String,
     /// How many threads work on it.
     pub threads: u32,
@@ -83,7 +83,7 @@ pub struct PoolLine {
 /// The load, as the text says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Load {
-    /// Threads on all files.
+    /// Threads on all files together.
     pub threads: u32,
     /// Whether it writes; otherwise it reads.
     pub writes: bool,
@@ -98,11 +98,11 @@ pub struct Load {
 pub struct Access {
     /// Size of one I/O in KiB.
     pub block_kib: u32,
-    /// The order of offsets.
+    /// The order in which blocks are accessed.
     pub order: Order,
 }
 
-/// The order of offsets.
+/// The order in which blocks are accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// At random places in the file.
@@ -113,7 +113,7 @@ pub enum Order {
     Striped {
         /// Length of a row in KiB.
         stripe_kib: u64,
-        /// Rows of the matrix.
+        /// How many rows the matrix has.
         run_ios: u32,
     },
 }
@@ -130,10 +130,10 @@ pub enum BufferKind {
 /// Which caches were used, in SQLIO's letters of `-B`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Buffering {
-    /// N: neither cache.
+    /// N: neither the disk's cache nor the system's.
     #[default]
     None,
-    /// Y: both caches.
+    /// Y: the disk's cache and the system's.
     All,
     /// H: that of the disk, not that of the system.
     Hardware,
@@ -144,7 +144,7 @@ pub enum Buffering {
 /// A file that had to grow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expansion {
-    /// The name of the file.
+    /// The file that had to grow.
     pub file: String,
     /// The size it needs, in bytes.
     pub needed_bytes: u64,
@@ -152,12 +152,12 @@ pub struct Expansion {
     pub current_bytes: u64,
 }
 
-/// A file, with its size.
+/// How large SQLIO says that a file is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSize {
-    /// The name of the file.
+    /// The file, as SQLIO prints it.
     pub file: String,
-    /// The size in MiB.
+    /// The size, in MiB.
     pub mib: u64,
     /// As a parameter file says, not as it was found.
     pub specified: bool,
@@ -166,7 +166,7 @@ pub struct FileSize {
 /// A number as it was printed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figure {
-    /// The number as a value.
+    /// The value of the number.
     pub value: f64,
     /// Digits after the point; 2 where SQLIO printed it.
     pub decimals: u8,

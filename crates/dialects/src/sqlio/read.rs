@@ -13,7 +13,7 @@ const CALL_LINES_MAX: usize = 12;
 /// One run as a text tells it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
-    /// What SQLIO printed.
+    /// What SQLIO printed about the run.
     pub printout: Printout,
     /// Number of its first line, from 1.
     pub line: usize,

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// The text that `-?` prints.
+/// What `-?` prints: the options of SQLIOSim.
 pub const USAGE: &str = "\
 Usage: sqliosim [options]
 
@@ -29,9 +29,9 @@ pub struct Command {
     pub save: Option<String>,
     /// `-log`: the file for the log.
     pub log: Option<String>,
-    /// `-dir`: each directory for files.
+    /// `-dir`: the directories in which files are made.
     pub directories: Vec<String>,
-    /// `-d`: the length in seconds.
+    /// `-d`: how long the test runs, in seconds.
     pub seconds: Option<u32>,
     /// `-size`: the size of the files in MiB.
     pub size_mb: Option<u32>,
@@ -40,9 +40,9 @@ pub struct Command {
 /// What a command line asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Invocation {
-    /// An explanation of the options.
+    /// The explanation of the options (`-?`).
     Usage,
-    /// A test to run.
+    /// A test with these options.
     Test(Command),
 }
 
@@ -52,16 +52,16 @@ pub enum CommandError {
     /// An option that there is not.
     #[error("SQLIOSim has no option `{0}`; `-?` shows those it has")]
     Unknown(String),
-    /// An option has no value.
+    /// An option is not followed by a value.
     #[error("`{0}` needs a value after it")]
     Missing(&'static str),
-    /// An option is given twice.
+    /// The same option is given twice.
     #[error("`{0}` is given twice")]
     Twice(&'static str),
     /// A value is not a number.
     #[error("`{option} {value}`: it must be a whole number from 1 to {NUMBER_MAX}")]
     Number {
-        /// The option with that value.
+        /// The option whose value is wrong.
         option: &'static str,
         /// The value as it was typed.
         value: String,

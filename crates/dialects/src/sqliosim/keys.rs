@@ -17,7 +17,7 @@ pub(super) enum Value<'a> {
 
 /// A key of a section, and its rules.
 pub(super) struct Key<'a> {
-    /// Its name in files.
+    /// The name of the key in a configuration file.
     pub name: &'static str,
     /// Its name in the documentation, if that differs.
     pub other: Option<&'static str>,
@@ -26,7 +26,6 @@ pub(super) struct Key<'a> {
     pub value: Value<'a>,
 }
 
-/// A section of a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Section {
     Config,

@@ -2,25 +2,25 @@
 
 use jiff::Zoned;
 
-/// How serious an entry is.
+/// How serious a message of the log is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// What SQLIOSim is doing.
+    /// What SQLIOSim does at the moment.
     Info,
     /// Something that may be a mistake.
     Warning,
-    /// Something that is wrong.
+    /// Something is wrong, as with wrong data.
     Error,
 }
 
-/// An entry of the log.
+/// One message of the log.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry<'a> {
-    /// How serious the entry is.
+    /// How serious the message is.
     pub kind: Kind,
     /// The simulated user that wrote it.
     pub user: &'a str,
-    /// The message of the entry.
+    /// The message itself.
     pub text: &'a str,
 }
 

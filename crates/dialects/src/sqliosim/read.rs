@@ -17,7 +17,7 @@ const QUOTED_MAX: usize = 80;
 /// A configuration that was read, with notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// The settings of the file.
+    /// The settings; those that the file lacks have their defaults.
     pub config: Configuration,
     /// What in it has no meaning, each with its place.
     pub notes: Vec<String>,
@@ -87,7 +87,7 @@ struct Reader<'a> {
     config: Configuration,
     /// The one that keys belong to; `None` if they have no meaning.
     section: Option<Section>,
-    /// The place of each key.
+    /// Where each key is in the file, for messages.
     places: HashMap<(Section, &'static str), Place>,
     /// The text of a key that became 0 because of it.
     zeros: HashMap<(Section, &'static str), String>,

@@ -13,7 +13,7 @@ const PAGES_PER_MIB: i64 = 128;
 /// A rule that a configuration breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// The section, without its brackets.
+    /// The name of the section, without brackets.
     pub section: String,
     /// The key that breaks a rule.
     pub key: &'static str,

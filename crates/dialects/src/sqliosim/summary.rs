@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use results::{FileIos, ValidatedFile};
 use workload::show_ns;
 
-/// The I/O on one file.
+/// The I/O of a test on one file.
 #[derive(Debug)]
 pub struct Summary<'a> {
     /// Its name, as the configuration has it.

@@ -98,7 +98,7 @@ fn of_span(span: &mut TimeSpan, text: &str) {
     }
 }
 
-/// The parts of `name: value`.
+/// Splits `name: value` at its first colon.
 fn parted(text: &str) -> Option<(&str, &str)> {
     text.split_once(':').map(|(name, value)| (name.trim_end(), value.trim_start()))
 }
@@ -142,7 +142,7 @@ pub(super) fn size(text: &str) -> Option<u64> {
     Some(bytes.round() as u64)
 }
 
-/// The text between two words.
+/// The text between the first of two words and the second; `None` if either is absent.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
     let rest = text.get(text.find(before)? + before.len()..)?;
     rest.get(..rest.find(after)?)

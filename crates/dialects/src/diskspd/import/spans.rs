@@ -77,7 +77,7 @@ pub(super) struct Times {
     pub(super) stddev: Option<f64>,
     pub(super) min: Option<f64>,
     pub(super) max: Option<f64>,
-    /// Pairs of percentage and value.
+    /// Each percentage with its latency, in milliseconds.
     pub(super) percentiles: Vec<(f64, f64)>,
 }
 

@@ -40,7 +40,7 @@ pub fn read(text: &str, file: &str, read: &str) -> Result<ForeignRuns, ReadError
 /// What the lines at hand belong to.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// Text that is not DiskSpd's.
+    /// Text that DiskSpd did not print.
     #[default]
     Outside,
     /// Between the command line and the figures.
@@ -424,7 +424,7 @@ fn cells_of(text: &str, row: &Row, columns: &[&String]) -> Result<Cells, ReadErr
     Ok(cells)
 }
 
-/// Splits `PATH (SIZE)`.
+/// Splits `PATH (SIZE)`; a size of 0 if there is none.
 fn file(cell: &str) -> (String, u64) {
     let parts = cell.rsplit_once(" (").and_then(|(path, rest)| {
         let bytes = size(rest.strip_suffix(')')?)?;

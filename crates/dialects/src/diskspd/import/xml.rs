@@ -40,7 +40,7 @@ pub fn read(text: &str, file: &str, read: &str) -> Result<ForeignRuns, ReadError
     Ok(found)
 }
 
-/// One result within a text.
+/// One result within a text, and where it begins.
 struct Part<'a> {
     text: &'a str,
     begin: usize,

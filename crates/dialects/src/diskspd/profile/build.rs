@@ -21,7 +21,7 @@ const NODES_MAX: u32 = 400_000;
 /// An error at one place of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
-    /// The line, counted from 1.
+    /// The number of the line, counted from 1.
     pub line: u32,
     /// The column in characters, counted from 1.
     pub column: u32,
@@ -45,10 +45,10 @@ impl fmt::Display for Wrong {
 /// Why bytes are not a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ProfileError {
-    /// The document exceeds a limit.
+    /// The document is larger than any profile, so it is not parsed.
     #[error("this is too much for a profile: {0}")]
     TooMuch(#[from] TooMuch),
-    /// The text is not XML.
+    /// The text is not well-formed XML.
     #[error("this is not XML: {0}")]
     Malformed(String),
     /// The text is XML, but not a profile.

@@ -10,7 +10,7 @@ pub(super) struct Processor {
     pub(super) group: u16,
     pub(super) core: u32,
     pub(super) class: u8,
-    /// Its number within the group.
+    /// The number of the processor within its group.
     pub(super) number: u32,
     pub(super) used: Shares,
 }
@@ -41,7 +41,7 @@ impl Shares {
         }
     }
 
-    /// The mean of several processors.
+    /// The mean share of several processors; 0 without any.
     pub(super) fn mean(of: &[Processor]) -> Self {
         let mean = |pick: fn(&Self) -> f64| {
             of.iter().map(|p| pick(&p.used)).sum::<f64>() / of.len().max(1) as f64
@@ -56,7 +56,6 @@ impl Shares {
 }
 
 impl Topology {
-    /// How many processors there are.
     pub(super) fn processors(&self) -> u32 {
         self.groups.iter().map(|g| g.active_processors).sum()
     }

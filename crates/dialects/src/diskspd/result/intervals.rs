@@ -10,11 +10,11 @@ pub struct Intervals {
 /// How long the I/Os of one interval took, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Spread {
-    /// The shortest latency.
+    /// The shortest latency, in milliseconds.
     pub min: f64,
-    /// The longest latency.
+    /// The longest latency, in milliseconds.
     pub max: f64,
-    /// The mean latency.
+    /// The mean latency, in milliseconds.
     pub mean: f64,
     /// The standard deviation, divided by the number.
     pub stddev: f64,
@@ -63,7 +63,7 @@ impl Intervals {
 }
 
 impl Spread {
-    /// The spread of single times.
+    /// The spread of these latencies; all 0 if there are none.
     #[must_use]
     pub fn of(times: &[f64]) -> Self {
         if times.is_empty() {

@@ -81,7 +81,7 @@ impl Latencies {
         self.max_us = self.max_us.max(other.max_us);
     }
 
-    /// How many I/Os it counts.
+    /// How many I/Os were timed.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
@@ -93,25 +93,25 @@ impl Latencies {
         self.counts.len()
     }
 
-    /// Whether it counts no I/O.
+    /// Whether no I/O was timed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The shortest; 0 without I/Os.
+    /// The shortest latency in microseconds; 0 without I/Os.
     #[must_use]
     pub fn min_us(&self) -> f64 {
         self.min_us
     }
 
-    /// The longest; 0 without I/Os.
+    /// The longest latency in microseconds; 0 without I/Os.
     #[must_use]
     pub fn max_us(&self) -> f64 {
         self.max_us
     }
 
-    /// The mean; 0 without I/Os.
+    /// The mean latency in microseconds; 0 without I/Os.
     #[must_use]
     pub fn mean_us(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.sum_us / self.count as f64 }

@@ -30,7 +30,7 @@ pub struct RunResult {
 /// The machine that measured, and the tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SystemInfo {
-    /// Network name of the machine.
+    /// The name of the machine in its network.
     pub computer_name: String,
     /// Version of the tool that wrote it.
     pub tool_version: String,
@@ -42,7 +42,7 @@ pub struct SystemInfo {
     pub power_scheme: String,
     /// GUID of the active power scheme; empty if there is none.
     pub power_scheme_guid: String,
-    /// How its processors are arranged.
+    /// The groups, nodes, sockets and cores of the machine.
     pub topology: Topology,
 }
 
@@ -53,7 +53,7 @@ pub struct Topology {
     pub groups: Vec<ProcessorGroup>,
     /// The processors of each NUMA node.
     pub nodes: Vec<ProcessorSet>,
-    /// The processors of each socket.
+    /// The processors of each socket, as bits per group.
     pub sockets: Vec<ProcessorSet>,
     /// Each core, with its logical processors.
     pub cores: Vec<Core>,
@@ -62,11 +62,11 @@ pub struct Topology {
 /// A group of processors, as Windows has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessorGroup {
-    /// The number of the group.
+    /// The number of the group, which masks refer to.
     pub number: u16,
     /// How many processors it can have.
     pub maximum_processors: u32,
-    /// How many processors it has.
+    /// How many of these are active now.
     pub active_processors: u32,
     /// A bit for each of those.
     pub active_mask: u64,
@@ -140,15 +140,15 @@ pub struct Measured {
 /// What one processor did in a time span.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuTicks {
-    /// Time without work.
+    /// Time in which the processor was idle.
     pub idle: u64,
     /// Time in the kernel and without work together, as Windows counts it.
     pub kernel: u64,
-    /// Time in programs.
+    /// Time in programs, not in the kernel.
     pub user: u64,
 }
 
-/// The figures of one thread.
+/// What one thread did in a time span.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ThreadFigures {
     /// Its figures on each of its targets.
@@ -162,9 +162,9 @@ pub struct TargetFigures {
     pub path: String,
     /// Size of the target in bytes.
     pub file_bytes: u64,
-    /// Reads from this target.
+    /// What it read from this target.
     pub read: Figures,
-    /// Writes to this target.
+    /// What it wrote to this target.
     pub write: Figures,
     /// Where its random I/Os went, where the profile says something about it.
     pub slices: Vec<Slice>,
@@ -173,7 +173,7 @@ pub struct TargetFigures {
 /// What one thread did on one target in one direction.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Figures {
-    /// Bytes that they moved.
+    /// Bytes that the completed I/Os moved.
     pub bytes: u64,
     /// I/Os that completed.
     pub ios: u64,

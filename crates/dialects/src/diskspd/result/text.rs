@@ -40,7 +40,7 @@ impl RunResult {
         text
     }
 
-    /// Writes everything after the profile.
+    /// Appends the machine and the results, which follow the profile.
     fn write_results(&self, profile: &Profile, out: &mut String) {
         system(&self.system, out);
         for (index, span) in self.spans.iter().enumerate() {

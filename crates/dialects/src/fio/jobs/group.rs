@@ -382,7 +382,7 @@ fn sizes(reader: &mut Reader, stream: &mut Stream, stride: Option<u64>) {
     }
 }
 
-/// Reads the zones of `random_distribution=zoned:…`.
+/// Takes the zones of `random_distribution=zoned:…`, if the job has them.
 fn take_zones(reader: &mut Reader) -> Option<String> {
     let zones = reader.peek("random_distribution")?.strip_prefix("zoned:")?.to_owned();
     reader.take("random_distribution");
@@ -436,7 +436,7 @@ fn content(reader: &mut Reader, stream: &mut Stream) {
     }
 }
 
-/// Reads CPUs and priority.
+/// Takes over the CPUs and the I/O priority of a job.
 fn placement(reader: &mut Reader, stream: &mut Stream) {
     if let Some(cpus) = reader.read("cpus_allowed", |text| parse_cpus(text).ok()) {
         stream.cpus = cpus;

@@ -23,9 +23,9 @@ pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// The jobs that run at the same time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// The names of the jobs.
+    /// The names of the jobs that run together.
     pub jobs: Vec<String>,
-    /// The workload that they become.
+    /// The workload that these jobs become together.
     pub workload: Workload,
     /// What they ask for that iosonde has no word for, each with its line and column.
     pub lost: Vec<String>,
@@ -34,7 +34,7 @@ pub struct Group {
 /// Why a text is not a job file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum JobFileError {
-    /// The file has no job.
+    /// The file has no section of a job.
     #[error("there is no job in it; a job begins with its name in brackets: `[name]`")]
     NoJob,
     /// It is a file of another program.
@@ -43,7 +43,7 @@ pub enum JobFileError {
     /// The value of an option is not known.
     #[error("line {line}, column {column}: {what}")]
     Value {
-        /// The line, counted from 1.
+        /// The number of the line, counted from 1.
         line: usize,
         /// The column, counted from 1.
         column: usize,
@@ -53,9 +53,9 @@ pub enum JobFileError {
     /// A group of jobs makes no I/O on files or devices.
     #[error("line {line}: the job `{job}` {what}")]
     NoFiles {
-        /// The line, counted from 1.
+        /// The number of the line, counted from 1.
         line: usize,
-        /// The name of the job.
+        /// The job that cannot be measured.
         job: String,
         /// What the job does instead of file I/O.
         what: String,
@@ -63,11 +63,11 @@ pub enum JobFileError {
     /// Jobs have more threads or files than anybody runs.
     #[error("line {line}, column {column}: the job `{job}` {what}")]
     TooMany {
-        /// The line, counted from 1.
+        /// The number of the line, counted from 1.
         line: usize,
         /// The column, counted from 1.
         column: usize,
-        /// The name of the variable.
+        /// The job that asks for too much.
         job: String,
         /// How many, and how many may be.
         what: String,

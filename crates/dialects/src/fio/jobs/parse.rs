@@ -18,7 +18,7 @@ pub(super) struct Job {
     pub(super) name: String,
     pub(super) place: Place,
     pub(super) options: BTreeMap<String, String>,
-    /// The place of each option.
+    /// Where each option is in the file, for messages.
     pub(super) places: BTreeMap<String, Place>,
 }
 
@@ -33,7 +33,7 @@ const ALIASES: [(&str, &str); 7] = [
     ("file_size", "filesize"),
 ];
 
-/// Options whose values are sizes.
+/// Options with sizes, in which `k` and the like are units.
 const SIZES: [&str; 9] =
     ["rw", "bs", "ba", "bssplit", "size", "filesize", "offset", "rate", "buffer_compress_chunk"];
 
@@ -42,7 +42,7 @@ const LINE_BYTES_MAX: usize = 64 << 10;
 /// The most jobs that a file may have.
 const JOBS_MAX: usize = 10_000;
 
-/// The sections of a file.
+/// What a job file has, section by section.
 #[derive(Debug, Default)]
 pub(super) struct Sections {
     pub(super) jobs: Vec<Job>,

@@ -187,7 +187,7 @@ impl Out {
         self.losses.add_if(!stream.buffers.is_single(), "the layout of the buffers");
     }
 
-    /// Writes direction, order and sizes.
+    /// Writes the direction, the order of offsets and the sizes.
     fn order(&mut self, stream: &Stream) {
         let mixed = stream.mix.as_ref().map(directions::of_mix);
         let random_percent = self.random_percent(stream);

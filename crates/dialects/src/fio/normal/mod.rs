@@ -39,7 +39,6 @@ struct Block {
     cpu: Option<(f64, f64)>,
 }
 
-/// The figures of one direction.
 #[derive(Debug, Default)]
 struct Figures {
     bytes: f64,

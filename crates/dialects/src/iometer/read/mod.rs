@@ -34,7 +34,7 @@ pub struct Read {
 pub struct Note {
     /// From 1; 0 where it is about the whole file.
     pub line: usize,
-    /// The note on that line.
+    /// What is odd about the line, in a sentence.
     pub text: String,
 }
 
@@ -85,7 +85,7 @@ const OLDEST: Version = Version(1998, 1, 5);
 /// Why a file is not a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
-    /// The file holds no configuration.
+    /// The file has no part of a configuration.
     #[error(
         "it has no part of an IOMeter configuration, such as `'TEST SETUP` or `'ACCESS \
          SPECIFICATIONS`"

@@ -14,7 +14,7 @@ macro_rules! columns {
             /// All columns, in the order of the file.
             pub const ALL: [Self; 77] = [$(Self::$name),*];
 
-            /// The heading in the file.
+            /// The heading of the column in a result file.
             #[must_use]
             pub fn title(self) -> &'static str {
                 match self { $(Self::$name => $title,)* }

@@ -62,16 +62,16 @@ pub struct HostCpu {
     pub each: Vec<(u32, CpuShares)>,
 }
 
-/// A run that iosonde measured.
+/// A run that iosonde measured, for a result file of IOMeter.
 #[derive(Debug, Clone, Copy)]
 pub struct Measured<'a> {
-    /// The configuration of the file.
+    /// The configuration: managers, workers, targets and access specifications.
     pub config: &'a Config,
     /// Place of its access specifications in the workers' lists, from 0.
     pub place: usize,
-    /// The workload of the run.
+    /// The workload that was run, and which stream belongs to which worker.
     pub run: &'a StepWorkload,
-    /// The result of the run.
+    /// What iosonde measured in the run.
     pub measurement: &'a Measurement,
     /// What the processors did during the run.
     /// None where the workers were on other hosts.

@@ -21,7 +21,7 @@ pub use read::read;
 use super::config::AccessSpec;
 use super::read::Version;
 
-/// Everything in a result file.
+/// Everything that a result file of IOMeter says.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResultFile {
     /// One session per start of a test, in the order of the file.
@@ -39,9 +39,9 @@ pub struct Session {
     pub version: Option<Version>,
     /// Start, local time, `YYYY-MM-DD HH:MM:SS:mmm`; empty where it is not known.
     pub started: String,
-    /// The runs of the session.
+    /// The runs, in the order of the file.
     pub runs: Vec<ResultRun>,
-    /// How the session ended.
+    /// Whether the session ran to its end.
     pub end: End,
 }
 
@@ -57,7 +57,7 @@ pub enum End {
     Aborted,
 }
 
-/// One run of a session.
+/// The figures of one run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResultRun {
     /// The access specifications, if they are before the run: the first time, and whenever they
@@ -77,7 +77,7 @@ pub struct ResultRun {
 pub struct ResultRow {
     /// When, in a file of instantaneous results.
     pub stamp: Option<String>,
-    /// What the row is about.
+    /// Whether the row is about a machine, a worker, a target or a CPU.
     pub kind: RowKind,
     /// The name of the machine, worker or target.
     pub name: String,
@@ -114,14 +114,14 @@ impl ResultRow {
     }
 }
 
-/// What a row is about.
+/// What the figures of a row are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowKind {
-    /// All machines together.
+    /// All managers together.
     All,
-    /// One machine: a manager.
+    /// One manager, which is one machine.
     Manager,
-    /// A CPU of one machine.
+    /// One CPU of a machine.
     Processor,
     /// A worker: a thread of a machine.
     Worker,

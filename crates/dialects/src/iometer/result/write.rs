@@ -115,7 +115,7 @@ fn put_row(out: &mut String, row: &ResultRow, is_instantaneous: bool) {
     out.push('\n');
 }
 
-/// A text on one line.
+/// The text without line breaks and other control characters.
 fn plain(text: &str) -> String {
     let blank = |c: char| if c.is_control() { ' ' } else { c };
     text.chars().map(blank).collect::<String>().trim().to_owned()

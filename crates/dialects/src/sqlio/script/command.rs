@@ -21,7 +21,7 @@ pub(super) enum Does {
     Step(Action),
     /// Nothing, and nobody would miss it.
     Nothing,
-    /// Nothing, for the reason given.
+    /// Nothing: iosonde leaves it out, for this reason.
     Skipped(String),
 }
 

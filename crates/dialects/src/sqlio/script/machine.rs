@@ -17,13 +17,13 @@ const CALLS_MAX: usize = 32;
 /// Where a batch file continues after a command.
 #[derive(Debug, PartialEq, Eq)]
 enum Flow {
-    /// At the next command.
+    /// At the command that follows.
     Next,
-    /// At this label.
+    /// At the label with this name.
     Goto(String),
     /// After its `call :label`; outside of a call, at the end.
     Return,
-    /// Nowhere: the script ends.
+    /// Nowhere, because the script ends.
     Exit,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Machine<'a> {
     noted: HashSet<(Place, String)>,
     wrong: Vec<String>,
     budget: Budget,
-    /// Whether `setlocal enabledelayedexpansion` is on.
+    /// Whether `!name!` stands for a variable: `setlocal enabledelayedexpansion`.
     delayed: bool,
     /// Where the output of a block goes.
     output: Option<Output>,
@@ -374,7 +374,7 @@ impl<'a> Machine<'a> {
         Flow::Next
     }
 
-    /// Runs `call :label words`.
+    /// Runs the commands from a label on, for `call :label words`.
     fn call(&mut self, target: &str, place: Place) -> Flow {
         let words = pieces(&without_unset(target).0).words;
         let Some((label, arguments)) = words.split_first() else { return Flow::Next };

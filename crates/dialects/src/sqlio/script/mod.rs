@@ -36,24 +36,24 @@ pub struct Step {
     pub line: usize,
     /// Where in it the command begins, in characters from 1.
     pub column: usize,
-    /// What the step does.
+    /// What this step does.
     pub action: Action,
     /// Where what it prints goes; none is stdout.
     pub output: Option<Output>,
 }
 
-/// The action of a step.
+/// What a step of a script does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Call SQLIO with these arguments.
+    /// Calls SQLIO with these arguments.
     Call(Vec<String>),
-    /// Print this line.
+    /// Prints this line.
     Echo(String),
-    /// Wait for so many seconds.
+    /// Waits for so many seconds.
     Pause(u32),
 }
 
-/// Where output is redirected to.
+/// The file to which a command's output is redirected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
     /// The name of the file; `None` means `nul`.
@@ -62,10 +62,10 @@ pub struct Output {
     pub append: bool,
 }
 
-/// The steps of a script.
+/// What a script does, with its loops and conditions carried out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Script {
-    /// The steps, in their order.
+    /// The steps, in the order in which they are run.
     pub steps: Vec<Step>,
     /// Lines that are skipped without harm, each once.
     pub notes: Vec<String>,
@@ -79,7 +79,7 @@ pub struct Around<'a> {
     pub exists: &'a dyn Fn(&str) -> bool,
     /// The words after its name: `%1`, `%2`, ….
     pub arguments: &'a [String],
-    /// The script's name: `%0`.
+    /// The script's own name, `%0`.
     pub file: &'a str,
 }
 
@@ -91,7 +91,7 @@ impl<'a> Around<'a> {
     }
 }
 
-/// Runs through a batch file.
+/// Carries out a batch file, except for its calls of SQLIO, and collects the steps.
 pub fn script(text: &str, around: &Around<'_>) -> Result<Script, Complaints> {
     machine::Machine::new(text, around).run()
 }

@@ -21,7 +21,7 @@ struct Statement {
     block: Option<Vec<Statement>>,
 }
 
-/// Runs through a PowerShell script.
+/// Carries out a PowerShell script, except for its calls of SQLIO, and collects the steps.
 pub fn power_script(text: &str, around: &Around<'_>) -> Result<Script, Complaints> {
     let mut reader = Reader { letters: text.chars().collect(), at: 0, place: (1, 1), depth: 0 };
     let wrong = |((line, column), why): Fault| {
@@ -142,7 +142,7 @@ impl Reader {
     }
 }
 
-/// Runs through the statements.
+/// Carries out statements, and collects the steps.
 struct Shell<'a> {
     around: &'a Around<'a>,
     /// Variables by their names in small letters.
@@ -437,7 +437,7 @@ impl Shell<'_> {
     }
 }
 
-/// Splits `$name = VALUE`.
+/// Splits `$name = VALUE` into name and value.
 fn assignment(head: &str) -> Option<(String, &str)> {
     let (name, value) = head.strip_prefix('$')?.split_once('=')?;
     let name = name.trim();

@@ -23,13 +23,13 @@ pub(super) enum Node {
 /// The list that a loop goes over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum List {
-    /// A list of words.
+    /// Words, separated by blanks.
     Words(String),
     /// Numbers of `/L`: first, step, last.
     Numbers(String),
 }
 
-/// The condition of an `if`.
+/// The condition of an `if`, with its switches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Condition {
     pub(super) negated: bool,
@@ -37,7 +37,7 @@ pub(super) struct Condition {
     pub(super) asks: Asks,
 }
 
-/// The question of an `if`.
+/// What the condition of an `if` tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Asks {
     Exists(String),
@@ -234,7 +234,7 @@ impl<'a> Parser<'a> {
         Node::For { at, variable, list, body: Box::new(body.unwrap_or(empty)) }
     }
 
-    /// Reads `%i in (…) do`.
+    /// Reads the head of a loop, `%i in (…) do`.
     fn head_of_loop(&mut self) -> Option<(char, String)> {
         self.take("%").then_some(())?;
         let variable = self.rest().chars().next().filter(|c| !c.is_whitespace())?;
