@@ -25,23 +25,23 @@ use volume::Volume;
 /// Units in which a device transfers.
 const SECTOR_BYTES: u32 = 512;
 
-/// The operation of an I/O.
+/// What an I/O asks of the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
     /// Reads data from the device.
     Read,
     /// Writes data to the device.
     Write,
-    /// Flushes the writes before it.
+    /// Waits until all earlier writes are on stable media.
     Sync,
 }
 
 /// An I/O that arrives at the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// The number of its target.
+    /// The target that it goes to, counted from 0.
     pub target: usize,
-    /// The operation to perform.
+    /// What the I/O asks of the device.
     pub op: Op,
     /// The offset on the target, in bytes.
     pub offset: u64,
@@ -51,7 +51,7 @@ pub struct Request {
     pub durable: bool,
 }
 
-/// The outcome of an I/O.
+/// How an I/O ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// So many bytes were transferred; fewer than asked for where the device cuts I/Os short.
@@ -68,7 +68,7 @@ pub enum Outcome {
 pub struct Reply {
     /// The moment, on the clock of the arrivals.
     pub done_ns: u64,
-    /// Whether and how it succeeds.
+    /// How it ends.
     pub outcome: Outcome,
 }
 

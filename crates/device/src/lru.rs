@@ -1,7 +1,7 @@
 //! Which blocks were used last: a set of limited size that drops the one that has not been used for
 //! longest.
 
-/// The index of no entry.
+/// Stands for no entry, as an index.
 const NONE: u32 = u32::MAX;
 
 /// One block in the set, linked by age and with those of the same hash.

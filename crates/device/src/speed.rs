@@ -14,7 +14,7 @@ pub(crate) struct Speed {
 }
 
 impl Speed {
-    /// The speed during one run.
+    /// Draws how fast the device is in this run.
     pub(crate) fn new(model: &SimDevice, random: &mut Xoshiro256PlusPlus) -> Self {
         let noise = model.noise.unwrap_or_default();
         let SimNoise { run_percent, io_percent, drift } = noise;

@@ -30,9 +30,9 @@ pub(crate) struct BufferPlan {
     pub depth: u32,
     /// The size of the largest of them.
     pub bytes: u32,
-    /// Whether any I/O reads.
+    /// Whether any I/O reads, so that read buffers are needed.
     pub reads: bool,
-    /// Whether any I/O writes.
+    /// Whether any I/O writes, so that write buffers are needed.
     pub writes: bool,
     /// How the memory of one I/O is laid out.
     pub layout: Layout,

@@ -42,7 +42,7 @@ pub(crate) fn checks(judged: &RunEvidence<'_>) -> Checks {
     }
 }
 
-/// Latencies from submission to completion.
+/// The latencies from submission to completion, in an open loop too.
 fn service(tally: &Tally) -> &Histogram {
     tally.open_loop.as_deref().map_or(&tally.latency, |p| &p.service)
 }

@@ -23,11 +23,11 @@ const PARTS_MAX: usize = 32;
 /// What one worker did in a part of the window.
 #[derive(Default)]
 pub(crate) struct Counts {
-    /// Reads, writes and flushes.
+    /// One entry each for reads, writes and flushes.
     pub tallies: [Tally; KINDS],
     /// Integral of the I/Os in flight over time.
     pub in_flight_ns: f64,
-    /// What failed I/Os have a part in of it.
+    /// The part of that integral that failed I/Os had.
     pub failed_ns: f64,
     /// The longest time in which nothing completed.
     pub longest_gap_ns: u64,
@@ -58,16 +58,16 @@ impl Counts {
     }
 }
 
-/// The sums of one worker.
+/// What the collector knows about one worker so far.
 #[derive(Default)]
 pub(crate) struct WorkerTotals {
-    /// In the whole window; complete after [`Collector::finish`].
+    /// The counts of the whole window; complete after [`Collector::finish`].
     pub counts: Counts,
     /// The same in parts, while the run continues.
     parts: Vec<Counts>,
     /// The thread's CPU time at the beginning of the window.
     cpu_begin_ns: Option<u64>,
-    /// Its last words; none while it runs.
+    /// The worker's last message; `None` while it runs.
     pub end: Option<WorkerEnd>,
     /// What it counted is known up to here, from the beginning of the window.
     pub known_ns: u64,

@@ -27,7 +27,6 @@ impl Generator {
         generator
     }
 
-    /// Draws 64 random bits.
     pub(crate) fn bits(&mut self) -> u64 {
         let e = self.a.wrapping_sub(self.b.rotate_left(7));
         self.a = self.b ^ self.c.rotate_left(13);

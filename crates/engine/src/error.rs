@@ -28,15 +28,15 @@ pub enum EngineError {
         path: PathBuf,
         /// "reading" or "reading and writing", and how.
         what: String,
-        /// The error of the system.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A thread cannot be set up as the workload asks.
     #[error("cannot {what}: {source}; {remedy}")]
     Thread {
-        /// What iosonde tried to do.
+        /// What iosonde tried to do, as a verb.
         what: String,
-        /// The error of the system.
+        /// The error of the operating system.
         source: io::Error,
         /// What the user can do about it.
         remedy: &'static str,
@@ -48,7 +48,7 @@ pub enum EngineError {
          blocks of {block}. Use fewer threads, a smaller depth or smaller blocks"
     )]
     TooMuchMemory {
-        /// Memory that all buffers need.
+        /// Memory that the buffers of all I/Os in flight need.
         needed: Bytes,
         /// Memory that is free for programs.
         free: Bytes,
@@ -67,7 +67,7 @@ pub enum EngineError {
     ContentFile {
         /// The file that cannot be read.
         path: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The buffers that writes take their bytes from would take too much memory.
@@ -76,7 +76,7 @@ pub enum EngineError {
          free memory ({free}); use smaller ones"
     )]
     SourceTooLarge {
-        /// Memory that all buffers need.
+        /// Memory that the sources of all written bytes need.
         needed: Bytes,
         /// Memory that is free for programs.
         free: Bytes,
@@ -97,7 +97,7 @@ pub enum EngineError {
         depth: u32,
         /// The largest block of that thread.
         bytes: u32,
-        /// The error of the system.
+        /// The error of the operating system.
         source: io::Error,
     },
 }

@@ -17,7 +17,7 @@ pub enum Event {
         path: PathBuf,
         /// Bytes that are written so far.
         done_bytes: u64,
-        /// Bytes to write in all.
+        /// Bytes that the whole file will have.
         total_bytes: u64,
         /// Speed so far, bytes per second.
         bytes_per_s: f64,
@@ -41,7 +41,7 @@ pub enum Event {
     },
     /// An interval of the measured window is complete.
     Interval {
-        /// The figures of the interval.
+        /// The figures of the interval, all workers together.
         point: Point,
         /// Seconds of the window that are left.
         seconds_left: f64,
@@ -59,7 +59,7 @@ pub enum Event {
     WindowEnded,
     /// Something that the user should know now.
     Warning {
-        /// The message, as a sentence.
+        /// The warning as a sentence.
         text: String,
     },
 }
@@ -116,7 +116,7 @@ pub struct WorkerPoint {
 /// What an observer wants a run to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Go {
-    /// Continue to the planned end.
+    /// Continue until the planned end.
     On,
     /// No further: enough is known. The measurement is then complete.
     Enough,
@@ -125,7 +125,7 @@ pub enum Go {
 /// When a run that is ready begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
-    /// End at once.
+    /// At once.
     Now,
     /// At this moment of [`Clock`](crate::Clock), or at once if it has passed. A run on a virtual
     /// clock begins at once.

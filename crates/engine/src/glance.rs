@@ -19,9 +19,9 @@ const PATIENCE_NS: u64 = 500_000_000;
 /// What one worker did since the last look.
 #[derive(Debug, Clone, Copy, Default)]
 struct Recent {
-    /// What it counted is known from here …
+    /// The begin of the time for which the counts stand.
     from_ns: u64,
-    /// … up to here.
+    /// The end of that time.
     until_ns: u64,
     ios: u64,
     bytes: u64,

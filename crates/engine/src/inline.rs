@@ -26,7 +26,6 @@ pub(crate) struct InlineQueue<P> {
 }
 
 impl<P: Perform> InlineQueue<P> {
-    /// A queue to these targets.
     pub(crate) fn to(targets: P, plan: BufferPlan) -> io::Result<Self> {
         let depth = plan.depth as usize;
         Ok(Self {

@@ -22,7 +22,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// The bytes of the mark.
+    /// The text of the mark, as the end of a test file holds it.
     #[must_use]
     pub fn to_bytes(self) -> Vec<u8> {
         let state = if self.filled { "filled" } else { "filling" };

@@ -32,7 +32,7 @@ pub(crate) struct Mixer {
 /// An I/O that has finished and is to be answered.
 #[derive(Debug, Clone, Copy)]
 struct Unanswered {
-    /// The worker that did it.
+    /// The worker that issued the I/O.
     whose: usize,
     op: Op,
     /// The part that says how, counted from 1.

@@ -35,7 +35,7 @@ pub(crate) struct Pool {
 
 /// How the outstanding I/Os belong to the workers.
 enum Share {
-    /// Each worker has so many.
+    /// Each worker has so many I/Os outstanding.
     Each,
     /// So many to each, but what starts on them is the thread's mix.
     Mixed(Mixing),
@@ -57,7 +57,7 @@ struct Hand {
     turns: Turns,
     /// The worker whose turn it is, if that is settled but nothing was due yet.
     settled: Option<usize>,
-    /// Slots that no worker has.
+    /// Slots without an I/O in flight.
     free: Vec<u32>,
     depth: usize,
     /// All workers use the same slots of the queue; otherwise each has as many of its own.

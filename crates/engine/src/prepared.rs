@@ -81,7 +81,7 @@ pub enum Action {
     DestroyAndFill,
     /// A file or device that iosonde did not make is overwritten, as the user said.
     Destroy,
-    /// Nothing: the target is simulated.
+    /// No preparation, because the target is simulated.
     Nothing,
 }
 
@@ -248,7 +248,7 @@ pub enum PrepareError {
     Fill {
         /// The path of the test file.
         path: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         source: io::Error,
         /// What the user can do about it.
         remedy: &'static str,
@@ -256,9 +256,9 @@ pub enum PrepareError {
     /// A target could not be opened.
     #[error("cannot open `{}`: {source}; {remedy}", path.display())]
     Open {
-        /// The path of the target.
+        /// The target, as the user named it.
         path: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         source: io::Error,
         /// What the user can do about it.
         remedy: &'static str,
@@ -271,7 +271,7 @@ pub enum PrepareError {
         path.display()
     )]
     NoDirect {
-        /// The path of the target.
+        /// The target, as the user named it.
         path: PathBuf,
     },
     /// A signal came. Files that were begun are removed.
@@ -292,14 +292,14 @@ pub enum Refusal {
     #[error("`{}` does not exist any more, so nothing is left to continue; begin \
         anew", path.display())]
     Gone {
-        /// The path of the target.
+        /// The target, as the user named it.
         path: PathBuf,
     },
     /// Neither the target nor its directory exists.
     #[error("`{}` does not exist, and neither does its directory; create the directory or name \
         another", path.display())]
     Missing {
-        /// The path of the target.
+        /// The target, as the user named it.
         path: PathBuf,
     },
     /// The target does not exist and looks like a directory: making a file of that name in the
@@ -310,21 +310,21 @@ pub enum Refusal {
         path.display(), path.display()
     )]
     NoSuchDirectory {
-        /// The path of the target.
+        /// The target, as the user named it.
         path: PathBuf,
     },
     /// The target cannot be looked at.
     #[error("`{}` cannot be examined: {source}", path.display())]
     Unreadable {
-        /// The path of the target.
+        /// The target, as the user named it.
         path: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The target is a socket or the like.
     #[error("`{}` is {what}; name a directory, a file or a block device", path.display())]
     Unfit {
-        /// The path of the target.
+        /// The target, as the user named it.
         path: PathBuf,
         /// What kind of thing it is.
         what: &'static str,
@@ -336,13 +336,13 @@ pub enum Refusal {
         path.display(), path.display()
     )]
     Foreign {
-        /// The path of the target.
+        /// The target, as the user named it.
         path: PathBuf,
     },
     /// A database's file would be written.
     #[error("`{}` belongs to a database ({sign}) and is never written to", path.display())]
     Database {
-        /// The path of the target.
+        /// The target, as the user named it.
         path: PathBuf,
         /// The sign by which iosonde knows it.
         sign: String,
@@ -350,26 +350,26 @@ pub enum Refusal {
     /// Writing to a file or device that is in use.
     #[error("`{}` is never written to: it is {usage}", path.display())]
     InUse {
-        /// The path of the target.
+        /// The target, as the user named it.
         path: PathBuf,
-        /// What uses it, in words.
+        /// What uses it, as the end of a sentence.
         usage: String,
     },
     /// The file system of the target is read-only.
     #[error("`{}` is on a read-only file system; no test file can be made there", path.display())]
     ReadOnly {
-        /// The path of the target.
+        /// The target, as the user named it.
         path: PathBuf,
     },
     /// The test file does not fit.
     #[error("`{}` needs {needed} for its test file and the file system has {available} free; \
         choose a smaller `--size`", path.display())]
     NoSpace {
-        /// The path of the target.
+        /// The target, as the user named it.
         path: PathBuf,
         /// Size of the test file to make.
         needed: Bytes,
-        /// Space that is free now.
+        /// Space that this user may still take.
         available: Bytes,
     },
     /// The test file would fill the file system.
@@ -379,7 +379,7 @@ pub enum Refusal {
         path.display()
     )]
     Overfill {
-        /// The path of the target.
+        /// The target, as the user named it.
         path: PathBuf,
         /// Size of the test file to make.
         needed: Bytes,
@@ -391,23 +391,23 @@ pub enum Refusal {
     /// The size is larger than the target.
     #[error("`{}` has {has}, less than the {asked} asked for", path.display())]
     TooSmall {
-        /// The path of the target.
+        /// The target, as the user named it.
         path: PathBuf,
-        /// Size that the target has.
+        /// Bytes that the target has.
         has: Bytes,
-        /// Size that was asked for.
+        /// Bytes that the user asked for.
         asked: Bytes,
     },
     /// The target has no size, so the user has to name one.
     #[error("`{}` has no size; give one with `--size`", path.display())]
     SizeNeeded {
-        /// The path of the target.
+        /// The target, as the user named it.
         path: PathBuf,
     },
     /// The name means something else on this system than it says.
     #[error("`{}` {problem}", path.display())]
     Name {
-        /// The path of the target.
+        /// The target, as the user named it.
         path: PathBuf,
         /// What it means, and what to name instead.
         problem: &'static str,

@@ -2,20 +2,20 @@
 
 use std::io;
 
-/// The operation of one I/O.
+/// The operation of one I/O, as a backend performs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
     /// Reads into the slot's read buffer.
     Read,
-    /// Writes the slot's write buffer.
+    /// Writes the slot's write buffer, possibly to a volatile cache.
     Write,
     /// Writes the slot's write buffer, and is done when that is on stable media: a write with
     /// RWF_DSYNC, which goes to a device as one with forced unit access (FUA) where the device has
     /// that.
     WriteDurable,
-    /// fsync.
+    /// Makes earlier writes durable, with all metadata (`fsync`).
     Fsync,
-    /// fdatasync.
+    /// Makes earlier writes durable, with the metadata that reading them needs (`fdatasync`).
     Fdatasync,
 }
 
@@ -33,7 +33,7 @@ impl Op {
         }
     }
 
-    /// Whether it writes a buffer.
+    /// Whether it writes data, durably or not.
     #[must_use]
     pub fn writes(self) -> bool {
         self.kind() == 1
@@ -51,13 +51,13 @@ impl Op {
 pub struct Request {
     /// Which of the queue's slots it uses; each slot has one I/O at a time.
     pub slot: u32,
-    /// What the I/O does.
+    /// The operation to perform.
     pub op: Op,
     /// Which of the queue's targets it goes to.
     pub target: u16,
     /// Where it begins on the target, in bytes.
     pub offset: u64,
-    /// How many bytes it moves.
+    /// How many bytes to move; 0 for a flush.
     pub bytes: u32,
     /// Where in the slot's buffer; above zero for the rest of a short transfer.
     pub buffer_offset: u32,
@@ -66,7 +66,7 @@ pub struct Request {
 /// An I/O that has finished, with its outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finished {
-    /// The slot that it had.
+    /// The slot that the I/O had; it is free again.
     pub slot: u32,
     /// Bytes transferred, or the negative error number of the system.
     pub result: i32,

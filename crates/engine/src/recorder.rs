@@ -14,7 +14,7 @@ use crate::queue::KINDS;
 pub(crate) struct Tally {
     /// I/Os that completed without error.
     pub ios: u64,
-    /// Bytes that they moved.
+    /// Bytes that these I/Os moved.
     pub bytes: u64,
     /// I/Os that completed with an error.
     pub errors: u64,
@@ -27,7 +27,7 @@ pub(crate) struct Tally {
 /// The two parts of an open loop's latency.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OpenLoop {
-    /// Latencies from submission to completion.
+    /// From submission to completion: the service time.
     pub service: Histogram,
     /// From the intended start to submission.
     pub delay: Histogram,
@@ -108,13 +108,13 @@ pub(crate) struct Snapshot {
     pub worker: usize,
     /// The span; a worker that is held up may give several intervals as the first of them.
     pub span: Span,
-    /// Reads, writes and flushes.
+    /// One entry each for reads, writes and flushes.
     pub tallies: [Tally; KINDS],
     /// Up to when it counted, from the beginning of the window; set when it is sent.
     pub until_ns: u64,
     /// Integral of the I/Os in flight over time, in nanoseconds.
     pub in_flight_ns: f64,
-    /// What the I/Os that failed have a part in of it.
+    /// The part of that integral that failed I/Os had.
     pub failed_ns: f64,
     /// Longest time without a completion while I/Os were in flight.
     pub longest_gap_ns: u64,
@@ -123,7 +123,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// A snapshot without counts.
+    /// An empty snapshot of the warm-up.
     #[must_use]
     pub(crate) fn new(worker: usize, open_loop: bool) -> Self {
         Self {

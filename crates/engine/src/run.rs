@@ -61,7 +61,7 @@ const LOOK_UP: Duration = Duration::from_millis(20);
 pub struct Backend {
     /// `uring`, `aio`, `iocp`, `ioring`, `sync`, `mmap`, `null` or `sim`.
     pub name: &'static str,
-    /// Why this backend was chosen.
+    /// Why this backend was chosen, in words for the user.
     pub reason: String,
     /// Features of the backend that are in use.
     pub features: Vec<String>,

@@ -92,7 +92,7 @@ impl InFlight {
     }
 }
 
-/// I/Os that have not returned.
+/// I/Os of one worker that had not returned at the end.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Unfinished {
     /// For how long each has been running.

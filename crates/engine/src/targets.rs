@@ -23,7 +23,7 @@ const FULL_PERCENT: f64 = 90.0;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(windows, expect(dead_code, reason = "raw devices are refused by their names there"))]
 pub(crate) enum Node {
-    /// A regular file.
+    /// A regular file, which may be a test file.
     File,
     /// A block device, by its number.
     Block(u64),
@@ -36,9 +36,9 @@ pub(crate) enum Node {
 /// What a test file is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// To read it.
+    /// To read it only.
     Read,
-    /// To read and write it.
+    /// To read it and to write to it.
     Write,
     /// The same, of a file that does not exist yet.
     Create,
@@ -51,7 +51,7 @@ pub(crate) enum Access {
 pub(crate) struct Space {
     /// Bytes that this user may still take.
     pub(crate) available: u64,
-    /// Bytes that I/O may use.
+    /// Bytes that are taken, by any file.
     pub(crate) used: u64,
     /// All of its bytes; 0 if it has no known size.
     pub(crate) whole: u64,

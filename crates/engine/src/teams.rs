@@ -23,7 +23,7 @@ pub(crate) struct Place {
     pub thread: u32,
 }
 
-/// One thread, with its workers.
+/// One thread, and the workers that it carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Team {
     /// Index of the stream, or of the first of those that share their threads.

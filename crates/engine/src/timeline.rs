@@ -7,9 +7,9 @@ const SNAPSHOT_NS: u64 = 1_000_000_000;
 #[expect(clippy::struct_field_names, reason = "all of them are times")]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Timeline {
-    /// When the first I/O starts.
+    /// When the first I/O may start.
     pub start_ns: u64,
-    /// When the measured window begins.
+    /// When the measured window begins, after the warm-up.
     pub window_ns: u64,
     /// Distance of the points of the series.
     pub interval_ns: u64,

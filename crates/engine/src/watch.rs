@@ -22,7 +22,6 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    /// A watchdog for these workers.
     pub(crate) fn new(workers: &[Arc<InFlight>]) -> Self {
         Self { workers: workers.to_vec(), next_look_ns: 0, counted: Vec::new(), over_15_s: 0 }
     }

@@ -29,7 +29,7 @@ const ERROR_RECORDS_MAX: usize = 64;
 pub(crate) enum Next {
     /// Wait for a completion, at most until this moment, and step again.
     Wait(u64),
-    /// End: the worker is done.
+    /// Stop, because the worker is done.
     Done,
 }
 
@@ -49,7 +49,7 @@ pub(crate) enum Message {
 pub(crate) struct WorkerEnd {
     /// The number of the worker in the run.
     pub worker: usize,
-    /// I/Os that failed, by kind.
+    /// I/Os that failed, counted by operation and error.
     pub errors: Vec<Failure>,
     /// The error of the queue itself, if it failed.
     pub queue_error: Option<String>,
@@ -61,14 +61,12 @@ pub(crate) struct WorkerEnd {
     pub behind_ns: u64,
 }
 
-/// Failed I/Os of one kind.
+/// Failed I/Os with the same operation and the same error.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
-    /// The operation that failed.
     pub op: Op,
-    /// The kind of error.
     pub kind: ErrorKind,
-    /// How many failed.
+    /// How many I/Os failed this way.
     pub count: u64,
     /// Where the first of them was, in bytes.
     pub first_offset: u64,
@@ -82,15 +80,15 @@ pub(crate) struct WorkerPlan<'a> {
     pub worker: usize,
     /// The stream that it works for.
     pub stream: &'a Stream,
-    /// The source of its offsets.
+    /// Decides where each I/O goes.
     pub offsets: Offsets,
-    /// When its I/Os may start.
+    /// Decides when the next I/O may start.
     pub pace: Pace,
     /// Where its random choices come from.
     pub draws: Draws,
     /// Where the content of its writes starts.
     pub content_seed: u64,
-    /// What its writes are parts of, for the content `source`.
+    /// The bytes from which its writes take theirs, for the content `source`.
     pub source: Arc<Vec<u8>>,
     /// What to do after a failed I/O.
     pub on_error: OnError,
@@ -98,7 +96,7 @@ pub(crate) struct WorkerPlan<'a> {
     pub ending: Arc<Ending>,
     /// Its table of I/Os in flight, which the watchdog reads.
     pub in_flight: Arc<InFlight>,
-    /// The way to the coordinator.
+    /// Carries messages to the coordinator.
     pub sender: SyncSender<Message>,
     /// Snapshots that come back empty, to be filled again.
     pub empties: Receiver<Box<Snapshot>>,
@@ -276,7 +274,7 @@ impl Worker {
         next.min(now + LOOK_UP_NS)
     }
 
-    /// Whether its queue has failed.
+    /// Whether the queue failed, so that the worker cannot continue.
     pub(crate) fn is_broken(&self) -> bool {
         self.end.queue_error.is_some()
     }
@@ -556,7 +554,7 @@ impl Worker {
         self.end.left_over = slots.map(age).collect();
     }
 
-    /// Sends the last interval, once.
+    /// Sends the counts of the last interval, the first time that it is called.
     fn close(&mut self) {
         if self.closed {
             return;

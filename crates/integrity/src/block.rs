@@ -45,7 +45,7 @@ pub(crate) struct BlockFormat {
 /// What one sector of a block of the log holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockSector {
-    /// What it should hold.
+    /// Exactly what it should hold.
     Right,
     /// What the log wrote before, as a part of the block of this number, which is overwritten
     /// everywhere else.
@@ -56,24 +56,24 @@ pub enum BlockSector {
     Elsewhere {
         /// The thread whose log it belongs to.
         log: u16,
-        /// The number of that block.
+        /// The number of the block in that thread's log.
         number: u64,
     },
     /// What belongs into a page of a data file.
     Page {
         /// The page that it belongs to.
         id: PageId,
-        /// The version of that page.
+        /// The version of the page of which it is a part.
         version: u32,
     },
-    /// Only zeros.
+    /// Zeros only, as where nothing was written.
     Zero,
-    /// What it should, but for this many bits.
+    /// What it should hold, with a few wrong bits.
     Damaged {
-        /// How many bits differ.
+        /// How many of its bits differ.
         bits: u32,
     },
-    /// Nothing that this run wrote.
+    /// Bytes that this run did not write.
     Foreign,
 }
 

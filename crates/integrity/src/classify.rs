@@ -13,7 +13,7 @@ const DAMAGED_BITS_MAX: u32 = 64;
 /// What one sector of a page holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SectorState {
-    /// What it should hold.
+    /// Exactly what it should hold.
     Right,
     /// What the same sector held, or was to hold, in another version of the page.
     Version(u32),
@@ -21,24 +21,24 @@ pub enum SectorState {
     Elsewhere {
         /// The page that it belongs to.
         id: PageId,
-        /// The version of that page.
+        /// The version of the page of which it is a part.
         version: u32,
     },
     /// What belongs into a block of a log.
     Log {
         /// The thread whose log it belongs to.
         log: u16,
-        /// The number of that block.
+        /// The number of the block in that thread's log.
         number: u64,
     },
-    /// Only zeros.
+    /// Zeros only, as where nothing was written.
     Zero,
-    /// What it should, but for this many bits.
+    /// What it should hold, with a few wrong bits.
     Damaged {
-        /// How many bits differ.
+        /// How many of its bits differ.
         bits: u32,
     },
-    /// Nothing that this run wrote.
+    /// Bytes that this run did not write.
     Foreign,
 }
 
@@ -49,7 +49,7 @@ pub struct Examined {
     pub sectors: Vec<SectorState>,
     /// The first byte of the page that is not as it should be.
     pub first_byte: usize,
-    /// Whether only the checksum differs.
+    /// Whether the content is right, and only the checksum differs.
     pub checksum_only: bool,
 }
 
@@ -77,7 +77,7 @@ impl Examined {
 /// A page that was wrong, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The page that was wrong.
+    /// The file and the number of the page.
     pub id: PageId,
     /// The version that it should have; 0 where it should be zeros, because nobody has written it
     /// since it came to be.

@@ -21,7 +21,7 @@ use crate::run::{Place, Role};
 /// What the user asked for, next to the plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValidationRequest<'a> {
-    /// The plan that was run.
+    /// The plan that the run carried out.
     pub plan: &'a Plan,
     /// How long users were to work in each cycle.
     pub time: Duration,

@@ -35,7 +35,7 @@ pub enum Event {
     /// A phase of the run begins.
     #[serde(rename = "phase_began")]
     Began {
-        /// The phase that begins now.
+        /// The phase that has just begun.
         phase: Phase,
         /// The cycle that it belongs to, from 1.
         cycle: u32,
@@ -53,14 +53,14 @@ pub type Hear<'a> = dyn Fn(&Event) + Sync + 'a;
 /// Something that people must hear of at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
-    /// The kind of the notice.
+    /// What it is about, for programs.
     #[serde(flatten)]
     pub kind: NoticeKind,
     /// The whole of it, in a sentence.
     pub text: String,
 }
 
-/// What a notice is about.
+/// The subject of a notice, for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "damage", rename_all = "snake_case")]
 pub enum NoticeKind {
@@ -88,19 +88,19 @@ pub struct Glance {
     pub share: Option<f64>,
     /// The time over which the rates of this glance were counted.
     pub seconds: f64,
-    /// Reads since the last glance.
+    /// Reads that completed since the last glance.
     pub read: RecentIo,
-    /// Writes since the last glance.
+    /// Writes that completed since the last glance.
     pub write: RecentIo,
-    /// Flushes since the last glance.
+    /// Flushes that completed since the last glance.
     pub sync: RecentIo,
     /// Pages checked in the whole run.
     pub pages_checked: u64,
     /// Pages changed in the whole run.
     pub changes: u64,
-    /// Commits in the whole run.
+    /// Commits that users waited for, in the whole run.
     pub commits: u64,
-    /// Checkpoints in the whole run.
+    /// Checkpoints that completed, in the whole run.
     pub checkpoints: u64,
     /// Wrong pages in the whole run.
     pub faults: u64,
@@ -129,11 +129,11 @@ impl Glance {
 /// I/Os of one kind since the last glance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecentIo {
-    /// I/Os per second.
+    /// Completed I/Os per second.
     pub iops: f64,
     /// Bytes per second, read or written.
     pub bytes_per_s: f64,
-    /// Mean latency in nanoseconds.
+    /// Mean latency in nanoseconds; absent if nothing completed.
     pub mean_ns: Option<f64>,
     /// Median latency in nanoseconds, within 6 percent.
     pub p50_ns: Option<u64>,

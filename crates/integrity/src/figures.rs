@@ -9,11 +9,11 @@ pub struct KindFigures {
     pub single: u64,
     /// I/Os of several pages, scattered or gathered.
     pub several: u64,
-    /// How many bytes they moved.
+    /// How many bytes these I/Os moved; failed ones count nothing.
     pub bytes: u64,
-    /// How many I/Os failed.
+    /// I/Os that failed; they are in none of the other figures.
     pub errors: u64,
-    /// Latencies from submission to completion.
+    /// Latencies from submission to completion, failed I/Os left out.
     pub latency: Histogram,
 }
 
@@ -46,11 +46,11 @@ impl KindFigures {
 /// Everything that was done to one file.
 #[derive(Debug, Clone, Default)]
 pub struct FileFigures {
-    /// Reads from the target.
+    /// Reads of pages, or of the log.
     pub read: KindFigures,
-    /// Writes to the target.
+    /// Writes of pages, or of the log.
     pub write: KindFigures,
-    /// Flushes of the target.
+    /// Calls that made writes durable.
     pub sync: KindFigures,
 }
 

@@ -102,7 +102,7 @@ fn checksum(text: &[u8], words: u64) -> u64 {
     XxHash3_64::oneshot_with_seed(start, text)
 }
 
-/// Milliseconds of the system's clock.
+/// The time of day, in milliseconds since 1970.
 pub(crate) fn now_milliseconds() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.as_millis()).unwrap_or(0)
@@ -116,14 +116,14 @@ fn this_boot() -> u64 {
 /// Why a ledger cannot be used.
 #[derive(Debug, Error)]
 pub enum KeptError {
-    /// The system reported an error.
+    /// The operating system failed a call.
     #[error("the ledger `{}` cannot be {what}: {source}", path.display())]
     Io {
-        /// The path of the file.
+        /// The file of the ledger.
         path: PathBuf,
-        /// What iosonde tried to do.
+        /// What iosonde tried to do, as a participle.
         what: &'static str,
-        /// The error of the system.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// There is such a file already.
@@ -133,20 +133,20 @@ pub enum KeptError {
         path.display(), path.display(), path.display()
     )]
     Exists {
-        /// The path of the file.
+        /// The file that exists already.
         path: PathBuf,
     },
-    /// Another process uses the file.
+    /// Another process has the ledger open.
     #[error("the ledger `{}` is in use by a run that has not ended", path.display())]
     InUse {
-        /// The path of the file.
+        /// The file of the ledger.
         path: PathBuf,
     },
     /// The file is not a ledger.
     #[error("`{}` is not a ledger of this version of iosonde; name the file that `--ledger` had \
         made", path.display())]
     NotOurs {
-        /// The path of the file.
+        /// The file that is not a ledger.
         path: PathBuf,
     },
     /// It is not as it was written.
@@ -156,7 +156,7 @@ pub enum KeptError {
          `--clean DIRECTORY` and begin anew", path.display()
     )]
     Damaged {
-        /// The path of the file.
+        /// The file of the ledger.
         path: PathBuf,
         /// What is wrong with it, in words.
         what: String,
@@ -169,15 +169,15 @@ pub enum KeptError {
          power", path.display()
     )]
     OtherBoot {
-        /// The path of the file.
+        /// The file of the ledger.
         path: PathBuf,
     },
     /// The run is of something else.
     #[error("`{}` is the ledger of another run: {difference}", path.display())]
     Differs {
-        /// The path of the file.
+        /// The file of the ledger.
         path: PathBuf,
-        /// What has changed since then.
+        /// How that run differs from this one, in words.
         difference: String,
     },
     /// Another run wrote to the files.
@@ -190,7 +190,7 @@ pub enum KeptError {
          them", path.display(), foreign_words(files), path.display()
     )]
     OtherFiles {
-        /// The path of the ledger.
+        /// The file of the ledger.
         path: PathBuf,
         /// The files that it wrote to.
         files: Vec<ForeignFile>,
@@ -454,7 +454,7 @@ impl KeptLedger {
         self.get(State::Resumed)
     }
 
-    /// Stores that a phase begins.
+    /// Stores that a phase begins, so that a resumed run continues there.
     pub(crate) fn enters(&self, phase: Phase) {
         self.set(State::Stage, stage_of(phase));
     }

@@ -27,7 +27,7 @@ const TICK_MS: u64 = 16;
 const TIME_SHIFT: u32 = 32;
 const TIME_MASK: u64 = (1 << 27) - 1;
 const VERSION_MASK: u64 = (1 << 32) - 1;
-/// Bytes of memory per page.
+/// Memory that the ledger needs per page, in bytes.
 const ENTRY_BYTES: u64 = size_of::<AtomicU64>() as u64;
 
 /// Versions of the pages of one file, and when each was last written. Shared by all threads.
@@ -71,13 +71,13 @@ pub struct Recovered {
 /// Why a ledger cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LedgerError {
-    /// There is too little memory.
+    /// The memory for all versions is not available.
     #[error(
         "the versions of {pages} pages need {needed_bytes} bytes of memory, which cannot be had; \
          use a smaller file or larger pages"
     )]
     Memory {
-        /// How many pages there are.
+        /// How many pages the file has.
         pages: u64,
         /// Memory that they need, in bytes.
         needed_bytes: u64,

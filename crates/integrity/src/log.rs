@@ -93,7 +93,7 @@ pub(crate) struct Block {
     pub bytes: u32,
     /// All records before this one are in this block or in an earlier one.
     pub up_to: u64,
-    /// Whether the storage acknowledged it.
+    /// Whether the storage acknowledged the write of the block.
     pub acknowledged: bool,
     /// When that was seen, from the start of the run; absent if a run before this one wrote it.
     pub written_after: Option<Duration>,

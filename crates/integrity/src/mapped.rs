@@ -63,7 +63,7 @@ impl Mapped {
         Ok(Self { map, _file: file, removal: Removal::default() })
     }
 
-    /// Its length in bytes.
+    /// The length of the file, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.map.len()
     }
@@ -83,7 +83,7 @@ impl Mapped {
         Ok(())
     }
 
-    /// The whole mapping as words.
+    /// The whole file as words that threads may share.
     #[expect(clippy::cast_ptr_alignment, reason = "a mapping begins at a page")]
     pub(crate) fn words(&self) -> &[AtomicU64] {
         let (start, count) = (self.map.as_ptr().cast::<AtomicU64>(), self.map.len() / 8);

@@ -47,7 +47,7 @@ pub struct Stamp {
     pub id: PageId,
     /// The version of the page it belongs to.
     pub version: u32,
-    /// Its index within the page.
+    /// The place of the sector in its page, counted from 0.
     pub sector: u16,
 }
 

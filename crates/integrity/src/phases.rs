@@ -118,11 +118,11 @@ fn audit(
 /// Where the cycles of a run begin.
 #[derive(Clone, Copy)]
 struct Start {
-    /// What the first of them has for its users.
+    /// How long users work in the first of them.
     time: Duration,
-    /// The number of finished cycles.
+    /// How many cycles are finished already.
     cycle: u32,
-    /// Every page was read after the last of them.
+    /// How long the last reading of every page took; `None` if it was not done.
     audit: Option<Duration>,
 }
 
@@ -131,7 +131,7 @@ pub(crate) struct Cycled {
     logs: Vec<Option<Log>>,
     pub work_time: Duration,
     pub audit: Option<Duration>,
-    /// How many cycles were done.
+    /// How many cycles ran to their end.
     pub number: u32,
 }
 
@@ -192,7 +192,7 @@ fn no_logs(plan: &Plan) -> Vec<Option<Log>> {
     (0..plan.threads).map(|_| None).collect()
 }
 
-/// The sums of all phases.
+/// What all phases did together.
 pub(crate) struct Total {
     pub targets: Vec<FileFigures>,
     pub work: DatabaseWork,

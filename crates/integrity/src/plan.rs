@@ -121,7 +121,7 @@ pub struct ScanUsers {
     pub pages: (u32, u32),
     /// I/Os from one pause to the next.
     pub cycles: u32,
-    /// How long a user pauses.
+    /// How long a user pauses after so many I/Os.
     #[serde(rename = "delay_ns", with = "nanoseconds")]
     pub delay: Duration,
 }
@@ -137,7 +137,7 @@ pub struct PageUsers {
     pub write_percent: f64,
     /// Pages of one I/O, from and to.
     pub pages: (u32, u32),
-    /// The order of the I/Os.
+    /// Whether offsets are random or consecutive.
     pub order: PageOrder,
 }
 
@@ -145,7 +145,7 @@ pub struct PageUsers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PageOrder {
-    /// At random places.
+    /// At a random place each time.
     Random,
     /// After the last one of the same thread, and at the first page again after the last. Threads
     /// begin in different places.
@@ -231,7 +231,7 @@ pub struct Resizing {
 }
 
 impl Default for Resizing {
-    /// The values of SQLIOSim.
+    /// The defaults of SQLIOSim.
     fn default() -> Self {
         let (pause_min, pause_max) = (Duration::from_secs(120), Duration::from_secs(600));
         Self { pause_min, pause_max, steps: (1, 20), stamp: false }

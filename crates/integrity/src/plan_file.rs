@@ -20,7 +20,7 @@ use crate::plan::Plan;
 const SECONDS: &str = "seconds";
 /// The longest that users may work, in seconds.
 const SECONDS_MAX: f64 = 31.0 * 86_400.0;
-/// The deepest nesting of values.
+/// Values that are nested deeper are refused.
 const DEPTH_MAX: usize = 8;
 
 /// The plan that a file describes.
@@ -52,7 +52,7 @@ impl PlanFile {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {what}")]
 pub struct PlanFileError {
-    /// The line, counted from 1.
+    /// The number of the line, counted from 1.
     pub line: usize,
     /// The character in it, from 1.
     pub column: usize,

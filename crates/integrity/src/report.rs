@@ -16,7 +16,7 @@ use crate::pace::Paced;
 /// A page that was wrong, with all that is known of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FaultReport {
-    /// What is wrong with it.
+    /// What the page should hold, and how it was wrong.
     pub fault: Fault,
     /// The file that it is in.
     pub path: PathBuf,
@@ -36,7 +36,7 @@ pub struct FaultReport {
     pub right_cached: Option<bool>,
     /// What it should hold and what it held, where these differ.
     pub dump: String,
-    /// The latest I/Os on it.
+    /// The latest I/Os that touched the page.
     pub history: Vec<Touched>,
 }
 
@@ -103,18 +103,18 @@ fn reread_words(kept: Persistence, rereads: u32, planned: u32) -> String {
 /// How often pages were wrong in one way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaultKind {
-    /// What was wrong with them.
+    /// The kind of damage that was found.
     pub damage: PageDamage,
     /// Whether they were still wrong when read again.
     pub kept: Persistence,
-    /// How many operations were lost in this way.
+    /// How often a page was wrong in this way.
     pub count: u64,
 }
 
 /// A block of the log that was acknowledged and is not there, with all that is known of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogFault {
-    /// What was wrong with it.
+    /// The kind of damage that was found.
     pub damage: PageDamage,
     /// Whether it was still wrong when read again.
     pub kept: Persistence,
@@ -206,7 +206,7 @@ pub struct Report {
     pub targets: Vec<FileFigures>,
     /// How the I/Os on each target were throttled; empty if the plan does not ask for it.
     pub paced: Vec<Paced>,
-    /// What the simulated users did.
+    /// What the simulated users did, in counts.
     pub work: DatabaseWork,
     /// Pages that were wrong; at most 200 of them.
     pub faults: Vec<FaultReport>,
@@ -220,11 +220,11 @@ pub struct Report {
     pub log_fault_count: u64,
     /// Those that were not there; at most 200 of them.
     pub log_faults: Vec<LogFault>,
-    /// I/Os that failed, by reason.
+    /// I/Os that failed, counted by reason.
     pub failures: Vec<IoFailure>,
     /// I/Os that took longer than 15 s.
     pub long_ios: u64,
-    /// Whether the user ended it.
+    /// Whether the user stopped the run early.
     pub interrupted: bool,
     /// Why it could not continue, if it could not.
     pub ended: Option<String>,
@@ -235,7 +235,7 @@ pub struct Report {
 /// What a resumed run began with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resumed {
-    /// How often it was resumed.
+    /// How often the run was resumed, this time included.
     pub times: u64,
     /// What the run before has left.
     pub recovered: Recovered,

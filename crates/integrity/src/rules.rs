@@ -20,7 +20,7 @@ pub struct PlanError {
     pub field: &'static str,
     /// The value that is not allowed.
     pub value: String,
-    /// The rule that it breaks.
+    /// The rule as the end of a sentence.
     pub rule: &'static str,
 }
 

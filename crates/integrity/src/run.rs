@@ -59,7 +59,7 @@ impl Place {
     }
 }
 
-/// The role of a target.
+/// What a target is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -119,7 +119,7 @@ pub fn stream(plan: &Plan) -> Stream {
 /// Why a run could not be made.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// The plan breaks these rules.
+    /// The plan breaks rules; all of them are listed.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Plan(Vec<PlanError>),
     /// The pages have an impossible size.
@@ -128,7 +128,7 @@ pub enum RunError {
     /// The ledger needs too much memory.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// The file that keeps what the run knows does not do.
+    /// The file of the ledger cannot be used.
     #[error(transparent)]
     Kept(#[from] KeptError),
     /// The targets do not fit the plan.
@@ -149,7 +149,7 @@ pub enum Phase {
     /// Every page is written for the first time.
     #[default]
     Load,
-    /// Users work on the pages.
+    /// Simulated users read and change pages.
     Work,
     /// Every page is read and checked.
     Audit,

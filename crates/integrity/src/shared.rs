@@ -37,7 +37,7 @@ pub(crate) struct Shared<'a> {
     pub format: PageFormat,
     pub blocks: BlockFormat,
     pub files: Vec<DataFile>,
-    /// The paths of the targets.
+    /// The path of each target, for messages.
     pub paths: Vec<PathBuf>,
     /// The smoothed durations on each target, if I/Os are throttled.
     pub paces: Vec<Pace>,
@@ -276,7 +276,7 @@ impl<'a> Shared<'a> {
         self.waiting.iter().flat_map(|one| held(one).clone()).collect()
     }
 
-    /// Everything that the threads noted.
+    /// Everything that the threads noted about faults and failed I/Os.
     pub(crate) fn noted(self) -> Noted {
         let (faults, kinds) = self.faults.into_inner().unwrap_or_else(PoisonError::into_inner);
         let failures = self.failures.into_inner().unwrap_or_else(PoisonError::into_inner);

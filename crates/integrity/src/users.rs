@@ -29,9 +29,9 @@ pub(crate) enum Wish {
     Resize { steps: u32 },
     /// Continue when everything it changed is in the log.
     Commit,
-    /// Continue after this time.
+    /// Pause for this time, then continue.
     Sleep(Duration),
-    /// Leave: it is done.
+    /// Stop: the user has nothing more to do.
     Leave,
 }
 

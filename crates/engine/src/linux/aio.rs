@@ -109,7 +109,7 @@ fn destroy(context: libc::c_ulong) {
 }
 
 impl AioQueue {
-    /// A queue to these files.
+    /// Sets up a context for `plan.depth` I/Os, and their buffers.
     pub(super) fn new(
         files: Vec<File>,
         plan: BufferPlan,

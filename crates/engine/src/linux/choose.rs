@@ -10,7 +10,7 @@ use super::{aio, extents, open_for_io, uring};
 use crate::error::EngineError;
 use crate::prepared::PreparedTarget;
 
-/// The backends that Linux has.
+/// The kinds of backends on Linux.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Uring,
@@ -21,7 +21,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Its name in results.
+    /// The word for it in results.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Uring => "uring",

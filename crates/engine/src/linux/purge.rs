@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::FileTypeExt as _;
 
-/// `_IO(0x12, 119)`.
+/// `_IO(0x12, 119)`: discards a range of a block device.
 const BLKDISCARD: libc::Ioctl = 0x1277;
 
 /// Discards the first bytes of an open block device. Returns `false` for anything that is not a

@@ -19,7 +19,7 @@ pub(super) struct Files {
 }
 
 impl SyncQueue {
-    /// A queue to these files.
+    /// A queue that reads and writes these files by plain calls.
     pub(super) fn new(files: Vec<File>, plan: BufferPlan) -> io::Result<Self> {
         Self::to(Files { files, vectors: Vectors::new(&plan) }, plan)
     }

@@ -25,9 +25,9 @@ const TICK: u64 = u64::MAX;
 
 /// IORING_ENTER_REGISTERED_RING: the ring is named by its registered number.
 const ENTER_REGISTERED_RING: u32 = 1 << 4;
-/// IORING_REGISTER_RING_FDS.
+/// `IORING_REGISTER_RING_FDS`: gives the ring a registered number.
 const REGISTER_RING_FDS: libc::c_uint = 20;
-/// IORING_UNREGISTER_RING_FDS.
+/// `IORING_UNREGISTER_RING_FDS`: takes that number back.
 const UNREGISTER_RING_FDS: libc::c_uint = 21;
 
 /// A queue on its own ring. It must be made and used by the same thread.

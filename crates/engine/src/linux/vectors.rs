@@ -64,7 +64,7 @@ impl Vectors {
     }
 }
 
-/// preadv.
+/// Reads into several pieces of memory by one `preadv`.
 pub(super) fn read(file: &File, pieces: &[libc::iovec], offset: u64) -> io::Result<usize> {
     let (count, offset) = numbers(pieces, offset);
     // SAFETY: every piece is in the read buffer of a slot that nothing else uses until the call
@@ -78,7 +78,8 @@ pub(super) fn whole(block: &[u8]) -> libc::iovec {
     libc::iovec { iov_base: block.as_ptr().cast_mut().cast(), iov_len: block.len() }
 }
 
-/// pwritev, or pwritev2 for writes that are on stable media when the call returns.
+/// Writes by one `pwritev`; by `pwritev2` if the data must be on stable media when the call
+/// returns.
 pub(super) fn write(
     file: &File,
     pieces: &[libc::iovec],

@@ -7,7 +7,7 @@ use crate::error::EngineError;
 use crate::prepared::PreparedTarget;
 use crate::windows_pieces::{is_in_pieces, layout};
 
-/// The backends that Windows has.
+/// The kinds of backends on Windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Iocp,
@@ -17,7 +17,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Its name in results.
+    /// The word for it in results.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Iocp => "iocp",

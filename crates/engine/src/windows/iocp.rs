@@ -354,7 +354,6 @@ impl Queue for IocpQueue {
     }
 }
 
-/// The lower 32 bits.
 #[expect(clippy::cast_possible_truncation, reason = "that is what it is for")]
 fn low(number: u64) -> u32 {
     number as u32

@@ -26,7 +26,7 @@ pub(super) struct Entry {
     pub(super) buffer: *mut u8,
     pub(super) bytes: u32,
     pub(super) offset: u64,
-    /// What its completion carries.
+    /// The number that its completion repeats.
     pub(super) slot: u32,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Entry {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Completed {
     pub(super) slot: usize,
-    /// `HRESULT`.
+    /// An `HRESULT`: 0 for success.
     pub(super) code: i32,
     pub(super) bytes: usize,
 }
@@ -53,11 +53,11 @@ pub(super) trait Ring {
     /// milliseconds at most.
     fn submit(&mut self, wait_for: u32, ms: u32) -> io::Result<()>;
 
-    /// Takes a completion.
+    /// Takes the next completion; `None` if there is none yet.
     fn pop(&mut self) -> Option<Completed>;
 }
 
-/// A queue on a ring.
+/// Makes a queue of I/Os from a ring.
 pub(super) struct RingQueue<R: Ring> {
     ring: R,
     files: Vec<Pair>,
@@ -67,7 +67,7 @@ pub(super) struct RingQueue<R: Ring> {
     ready: Vec<Finished>,
     completion: Completion,
     clock: Clock,
-    /// In the submission queue.
+    /// Entries in the submission queue that were not submitted yet.
     put: u32,
     /// Not completed, those in the submission queue included.
     pending: u32,
@@ -98,7 +98,7 @@ impl<R: Ring> RingQueue<R> {
         })
     }
 
-    /// The ring below it.
+    /// The ring, for tests.
     #[cfg(test)]
     pub(super) fn ring(&self) -> &R {
         &self.ring

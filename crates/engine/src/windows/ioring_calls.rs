@@ -49,7 +49,7 @@ type Write = unsafe extern "system" fn(
 ) -> HRESULT;
 type Flush = unsafe extern "system" fn(HIORING, IORING_HANDLE_REF, i32, usize, i32) -> HRESULT;
 
-/// The functions of rings.
+/// The functions of rings in `kernelbase.dll`, which older versions of Windows lack.
 #[derive(Clone, Copy)]
 struct Calls {
     create: Create,
@@ -91,12 +91,12 @@ impl Calls {
     }
 }
 
-/// Whether this Windows has rings.
+/// Whether this version of Windows has rings.
 pub(super) fn is_there() -> bool {
     Calls::find().is_some()
 }
 
-/// A ring of Windows.
+/// A ring of Windows, closed when it is dropped.
 pub(super) struct SystemRing {
     calls: Calls,
     ring: HIORING,

@@ -1,11 +1,11 @@
 //! What the answers of Windows to an overlapped call mean: functions of numbers, so that also the
 //! answers are tested that no test machine gives.
 
-/// `ERROR_IO_PENDING`.
+/// `ERROR_IO_PENDING`: the I/O was accepted and is in flight.
 const PENDING: u32 = 997;
-/// `ERROR_HANDLE_EOF`.
+/// `ERROR_HANDLE_EOF`: a read begins at or after the end of the file.
 const END_OF_FILE: u32 = 38;
-/// `STATUS_END_OF_FILE`.
+/// `STATUS_END_OF_FILE`, the same as a status of the kernel.
 const STATUS_END_OF_FILE: u32 = 0xC000_0011;
 /// `ERROR_IO_DEVICE`, for errors without a number.
 const DEVICE_FAILED: i32 = 1117;
@@ -23,7 +23,7 @@ const FIRST_NS: u64 = 500_000;
 pub(crate) enum Started {
     /// It is done: its bytes, or its negative error number. The port tells nothing more of it.
     Done(i32),
-    /// The port will report it.
+    /// The I/O is in flight, and the port will report its completion.
     Pending,
 }
 

@@ -86,7 +86,7 @@ impl Timer {
         }
     }
 
-    /// How late it interrupts.
+    /// How late the timer has interrupted waits so far.
     pub(super) fn late(&self) -> Arc<LateWaits> {
         Arc::clone(&self.late)
     }

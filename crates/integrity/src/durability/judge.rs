@@ -10,9 +10,9 @@ pub enum SectorFound {
     Version(u32),
     /// What belongs into another page, or into another place of this one.
     Elsewhere(PageId),
-    /// Only zeros.
+    /// Zeros only, as where nothing was written.
     Zero,
-    /// Nothing that this run wrote.
+    /// Bytes that this run did not write.
     Foreign,
 }
 
@@ -21,7 +21,7 @@ pub enum SectorFound {
 pub(crate) enum Doubt {
     /// It is as it was promised before.
     Old,
-    /// It is there as a whole.
+    /// All of it is on the storage.
     New,
     /// Parts of it are there, or it was spoiled in the middle of its writing.
     Torn,
@@ -40,7 +40,7 @@ pub(crate) enum Judgement {
     Lost(Loss, Option<u32>),
 }
 
-/// The judgement of a page.
+/// How one page was judged, and what the judgement is based on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Judged {
     pub(crate) judgement: Judgement,

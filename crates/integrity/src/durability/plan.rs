@@ -42,7 +42,7 @@ pub struct Plan {
 /// What a witness must know to say later what was promised: the first line of its file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// Which file this is: `iosonde.witness/2`.
+    /// The version of the file: `iosonde.witness/2`.
     pub schema: String,
     /// Unique name of the run that writes.
     pub id: String,
@@ -72,7 +72,7 @@ pub enum PlanError {
     Number {
         /// The setting that is out of range.
         what: &'static str,
-        /// Its value in the plan.
+        /// The value that the plan has.
         value: u64,
         /// The least value that it may have.
         least: u64,
@@ -93,11 +93,11 @@ pub enum PlanError {
         pages: u64,
         /// Size of a page in bytes.
         page_bytes: u32,
-        /// How many threads write.
+        /// How many threads write at once.
         threads: u32,
         /// Operations that each thread keeps in flight.
         batch: u32,
-        /// How many pages are needed.
+        /// How many pages the threads need together.
         needed: u64,
     },
     /// The log has too little room.
@@ -106,7 +106,7 @@ pub enum PlanError {
          --threads or a smaller --depth"
     )]
     LogTooSmall {
-        /// Its size in bytes.
+        /// The size of the log, in bytes.
         has: u64,
         /// The size that it needs, in bytes.
         needed: u64,

@@ -12,7 +12,7 @@ pub(crate) enum Page<'a> {
     Bytes(&'a [u8]),
     /// The file has become shorter and ends before it.
     Missing,
-    /// The system reported an error.
+    /// The operating system failed the read.
     Failed,
 }
 

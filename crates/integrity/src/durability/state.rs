@@ -50,7 +50,7 @@ pub enum StateError {
     /// The file is not a witness's file.
     #[error("`{name}` is not a file of a witness: {cause}")]
     Foreign {
-        /// The name of the file.
+        /// The file as the user named it.
         name: String,
         /// The sign by which that is known.
         cause: String,
@@ -58,7 +58,7 @@ pub enum StateError {
     /// The file belongs to another run.
     #[error("`{}` belongs to another run ({id}); name another file, or remove it", path.display())]
     Other {
-        /// The path of the file.
+        /// The file of the other run.
         path: PathBuf,
         /// The run that it belongs to.
         id: String,
@@ -68,9 +68,9 @@ pub enum StateError {
     Io {
         /// What the witness tried to do.
         what: &'static str,
-        /// The path of the file.
+        /// The file of the witness.
         path: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         source: io::Error,
     },
 }

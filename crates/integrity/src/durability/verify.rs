@@ -26,10 +26,10 @@ pub enum VerifyError {
     /// The plan in the witness's file cannot be.
     #[error("the witness's file has a plan that cannot be: {0}")]
     Plan(#[from] PlanError),
-    /// The queue for reading failed.
+    /// The queue that reads the targets failed.
     #[error("reading cannot continue: {0}")]
     Io(#[from] io::Error),
-    /// A signal ended the check.
+    /// The user ended the check before all was read.
     #[error("interrupted before everything was read; nothing can be said")]
     Interrupted,
 }
@@ -51,12 +51,12 @@ pub(crate) struct Broken {
     data: bool,
 }
 
-/// The result of a check.
+/// What a check found in all pages and the log.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Checked {
-    /// What became of the pages.
+    /// How many pages hold what was promised, and how many do not.
     pub data: CheckedArea,
-    /// What became of the log.
+    /// The same of the records of the log; all 0 without a log.
     pub log: CheckedArea,
     pub(crate) broken: Vec<Broken>,
     pub(crate) counts: HashMap<Loss, u64>,

@@ -29,7 +29,7 @@ pub enum WitnessError {
     NotUnderstood(String),
 }
 
-/// A message of the writer.
+/// A line of the writer, as the witness understands it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum WriterMessage {
     /// The run that it begins or resumes.
@@ -38,7 +38,7 @@ pub(crate) enum WriterMessage {
     Keep { elapsed_ms: u64, threads: Vec<Promised> },
 }
 
-/// The line that carries promises.
+/// The line by which the writer promises what is durable.
 pub(crate) fn keep_line(elapsed_ms: u64, threads: &[Promised]) -> String {
     let numbers = threads.iter().flat_map(|p| [p.log, p.data]);
     let words: Vec<String> = numbers.map(|n| n.to_string()).collect();

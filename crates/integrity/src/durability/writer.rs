@@ -12,7 +12,7 @@ use crate::durability::plan::{
 };
 use crate::durability::state::Promised;
 
-/// Why a thread cannot continue.
+/// Why a thread of the writer stops.
 #[derive(Debug, Error)]
 pub enum WriterError {
     /// An I/O failed. Earlier promises stay valid.
@@ -20,7 +20,7 @@ pub enum WriterError {
     Io {
         /// What the thread tried to do.
         what: &'static str,
-        /// The error of the system.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The thread has used up its version numbers.

@@ -24,7 +24,7 @@ pub(super) struct Resizing {
     from: u64,
     to: u64,
     stage: Stage,
-    /// Writes of zeros in flight.
+    /// How many writes of zeros are in flight.
     pub stamps: u32,
 }
 
