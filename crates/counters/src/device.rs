@@ -57,7 +57,7 @@ impl BlockKind {
 pub struct BlockDevice {
     /// Its name, such as `vda` or `dm-0`.
     pub name: String,
-    /// The kind of the device.
+    /// Whether it is a disk, a partition, or a layer above them.
     pub kind: BlockKind,
     /// What people call it: the name of a volume, the level of a RAID, the file of a loop device,
     /// the model of a disk.

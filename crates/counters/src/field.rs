@@ -18,7 +18,7 @@ pub struct Span {
     pub readings: u32,
 }
 
-/// The unit of a figure.
+/// What the values of a figure are counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Events, per second.
@@ -46,7 +46,7 @@ pub struct Field<T> {
     pub title: &'static str,
     /// What Performance Monitor calls it; absent if it has no such counter.
     pub perfmon: Option<&'static str>,
-    /// The unit of its values.
+    /// What its values are counted in.
     pub unit: Unit,
     /// The formula it is computed by.
     pub formula: &'static str,
@@ -194,7 +194,7 @@ pub static DISK_FIELDS: [Field<DiskTally>; 23] = [
             dt", |d, s| rate(d.all_bytes()?, s)),
 ];
 
-/// All figures of the host.
+/// The figures of the host as a whole, in the order of tables.
 #[rustfmt::skip]
 pub static SYSTEM_FIELDS: [Field<SystemTally>; 12] = [
     field!("cpu_percent", "cpu", "CPU", Some("% Processor Time"), Percent,

@@ -56,7 +56,7 @@ pub enum CountersError {
     /// A counter file could not be opened or read.
     #[error("cannot read the operating system's counters in {}: {source}", path.display())]
     Unreadable {
-        /// The path of the file.
+        /// The file that could not be read.
         path: PathBuf,
         /// The error of the operating system.
         source: io::Error,

@@ -14,7 +14,7 @@ pub struct Sample {
     pub at_ns: u64,
     /// The watched devices in the order they were asked for. One that has vanished is left out.
     pub disks: Vec<DiskCounters>,
-    /// The times of the processors.
+    /// Where the time of the processors went, since the system started.
     pub cpus: CpuCounters,
 }
 
@@ -83,7 +83,7 @@ pub struct CpuCounters {
 pub struct CoreTicks {
     /// The processor's number; numbers are missing where processors are offline.
     pub core: u32,
-    /// The times of this processor.
+    /// Where the time of this processor went.
     pub ticks: CpuTicks,
 }
 

@@ -46,7 +46,7 @@ pub struct SystemSample {
     pub at_ns: u64,
     /// Every block device that the system counts for, partitions and layers too.
     pub disks: Vec<DiskCounters>,
-    /// The times of the processors.
+    /// Where the time of the processors went, since the system started.
     pub cpus: CpuCounters,
     /// How long work has been held up.
     pub pressure: PressureCounters,
@@ -91,7 +91,7 @@ pub struct SystemWindow {
     pub missing: Vec<String>,
     /// The tally of the host as a whole.
     pub system: SystemTally,
-    /// The tally of each processor.
+    /// What each processor did in the window.
     pub cores: Vec<CoreTally>,
 }
 

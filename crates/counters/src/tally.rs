@@ -68,7 +68,7 @@ pub struct DiskTally {
     /// Discards completed; none before Linux 4.18.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discards: Option<u64>,
-    /// Bytes that discards gave up.
+    /// Bytes of the ranges that were discarded.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub discarded_bytes: u64,
     /// Sum of their times, in milliseconds.
@@ -275,12 +275,12 @@ impl CpuTally {
     }
 }
 
-/// The times of one processor.
+/// What one processor did in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CoreTally {
     /// The processor's number; numbers are missing where processors are offline.
     pub core: u32,
-    /// How its time was spent.
+    /// Where its time went.
     #[serde(flatten)]
     pub cpu: CpuTally,
 }

@@ -33,7 +33,7 @@ pub enum DatabaseError {
     NoConnection {
         /// The kind of database that was expected.
         kind: Kind,
-        /// The URL without its password.
+        /// The URL, without its password.
         place: String,
         /// The error of the client or server.
         what: String,
@@ -41,9 +41,9 @@ pub enum DatabaseError {
     /// The server does not tell us what it counts.
     #[error("the {kind} at {place} does not tell its counters: {what}; {remedy}")]
     Refused {
-        /// The kind of the database.
+        /// Which database it is.
         kind: Kind,
-        /// The URL without its password.
+        /// The URL, without its password.
         place: String,
         /// The error of the client or server.
         what: String,

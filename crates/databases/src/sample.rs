@@ -78,11 +78,11 @@ pub struct ObjectCounters {
     pub sync_time_ps: Option<u64>,
 }
 
-/// The unit of a counter.
+/// What a counter counts in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// A number of events.
+    /// Events, such as commits.
     Count,
     /// An amount of bytes.
     Bytes,
@@ -95,7 +95,7 @@ pub enum Unit {
 pub struct NamedCounter {
     /// The counter's name, such as `wal_bytes`.
     pub name: &'static str,
-    /// The unit of its value.
+    /// What its value is counted in.
     pub unit: Unit,
     /// Its value since the server started or the counter was reset.
     pub value: u64,
@@ -106,7 +106,7 @@ pub struct NamedCounter {
 /// The facts about a server that a connection finds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerFacts {
-    /// The kind of the database.
+    /// Which database it is.
     pub kind: Kind,
     /// Its version, as it writes it.
     pub version: String,

@@ -19,7 +19,7 @@ pub(crate) struct Answer {
 
 /// A connection to one kind of database.
 pub(crate) trait Source: Send {
-    /// The facts about the server.
+    /// What is known about the server since the connection was made.
     fn facts(&self) -> &ServerFacts;
 
     /// Reads all counters of the database.
@@ -48,9 +48,9 @@ fn connect(url: &DatabaseUrl) -> Result<Box<dyn Source>, DatabaseError> {
 /// Why a question has no answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The connection was lost.
+    /// The connection is lost, so it is made anew.
     Lost(DatabaseError),
-    /// Any other error.
+    /// Any other error, such as a missing privilege.
     Other(DatabaseError),
 }
 

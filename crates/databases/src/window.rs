@@ -22,7 +22,7 @@ const UPTIMES_APART_S: u64 = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
-    /// The clock of the database.
+    /// The clock of the database, at its two answers.
     Database,
     /// Ours: the database has none, or its clock was set in between.
     Ours,
@@ -82,7 +82,7 @@ pub struct DatabaseRow {
 pub struct CounterRow {
     /// The counter's name, such as `wal_bytes`.
     pub name: String,
-    /// The unit of the amount.
+    /// What the amount is counted in.
     pub unit: Unit,
     /// How much it grew in the window.
     pub amount: u64,

@@ -21,9 +21,9 @@ const OLD_DAYS: i64 = 183;
 pub struct CounterFigures {
     /// Length of the window in seconds.
     pub seconds: f64,
-    /// Reads per second.
+    /// Reads that the device completed per second.
     pub read_iops: f64,
-    /// Writes per second.
+    /// Writes that the device completed per second.
     pub write_iops: f64,
     /// MiB read and written per second.
     pub mib_per_s: f64,

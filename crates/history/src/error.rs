@@ -10,10 +10,10 @@ use thiserror::Error;
 use crate::place::Place;
 use crate::value::Mismatch;
 
-/// An error of a database.
+/// An error that a database reports.
 #[derive(Debug, Error)]
 pub enum DatabaseError {
-    /// An error of SQLite.
+    /// SQLite reports an error.
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
     /// PostgreSQL, or the way to it.
@@ -51,7 +51,7 @@ pub enum HistoryError {
          show {id}` shows it"
     )]
     NotCompared {
-        /// Id of the result.
+        /// Id of the result that has no figures.
         id: String,
         /// What it is, and what it says.
         says: &'static str,
@@ -89,9 +89,9 @@ pub enum HistoryError {
     #[error("cannot use the history `{}`: {source}; name another with `--history \
         PLACE`", path.display())]
     Unreachable {
-        /// The path of the file.
+        /// The file that was named.
         path: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The file or database at the place is not a history.
@@ -100,7 +100,7 @@ pub enum HistoryError {
          PLACE`"
     )]
     Foreign {
-        /// The place of the history.
+        /// The file or URL of the history.
         place: Place,
     },
     /// It is of a newer program.
@@ -110,22 +110,22 @@ pub enum HistoryError {
          PLACE`"
     )]
     Newer {
-        /// The place of the history.
+        /// The file or URL of the history.
         place: Place,
-        /// The version of its tables.
+        /// The version of its tables, which only newer programs know.
         found: u32,
         /// The newest that this program knows.
         known: u32,
     },
-    /// The history is damaged.
+    /// The database file is damaged.
     #[error(
         "the history `{place}` is damaged ({what}) and was left as it is; copy it, save what can \
          be read with `sqlite3 FILE .recover`, and start another with `--history PLACE`"
     )]
     Damaged {
-        /// The place of the history.
+        /// The file or URL of the history.
         place: Place,
-        /// What is damaged, in words.
+        /// What is damaged, as the database says it.
         what: String,
     },
     /// Another program has held it for long.
@@ -134,7 +134,7 @@ pub enum HistoryError {
          another with `--history PLACE`"
     )]
     Busy {
-        /// The place of the history.
+        /// The file or URL of the history.
         place: Place,
     },
     /// The disk has no space left.
@@ -143,9 +143,9 @@ pub enum HistoryError {
          PLACE`. What was kept before is still there"
     )]
     Full {
-        /// The place of the history.
+        /// The file or URL of the history.
         place: Place,
-        /// The error of the database.
+        /// The error that the database reports.
         source: DatabaseError,
     },
     /// The history may not be written.
@@ -154,9 +154,9 @@ pub enum HistoryError {
          and its directory, or name another with `--history PLACE`"
     )]
     ReadOnly {
-        /// The place of the history.
+        /// The file or URL of the history.
         place: Place,
-        /// The error of the database.
+        /// The error that the database reports.
         source: DatabaseError,
     },
     /// The server cannot be reached, or does not let us in.
@@ -164,17 +164,17 @@ pub enum HistoryError {
         "cannot reach the history `{place}`: {source}; see to the server, the URL and the password"
     )]
     NoConnection {
-        /// The place of the history.
+        /// The file or URL of the history.
         place: Place,
-        /// The error of the database.
+        /// The error that the database reports.
         source: DatabaseError,
     },
     /// Anything else that a database says.
     #[error("cannot use the history `{place}`: {source}; name another with `--history PLACE`")]
     Store {
-        /// The place of the history.
+        /// The file or URL of the history.
         place: Place,
-        /// The error of the database.
+        /// The error that the database reports.
         source: DatabaseError,
     },
     /// A document cannot be written or read.
@@ -183,7 +183,7 @@ pub enum HistoryError {
          another version of iosonde"
     )]
     Document {
-        /// The place of the history.
+        /// The file or URL of the history.
         place: Place,
         /// What is wrong with it, in words.
         what: String,
@@ -194,7 +194,7 @@ pub enum HistoryError {
          iosonde do the same experiment?"
     )]
     KeptTwice {
-        /// Id of the experiment.
+        /// Id of the experiment that another process may be working on.
         experiment: String,
         /// Number of the cell, from 0.
         cell: u32,
@@ -202,10 +202,10 @@ pub enum HistoryError {
     /// A result with this id exists and differs.
     #[error("the history has a result `{id}` with other content; nothing was changed")]
     Differs {
-        /// Id of both results.
+        /// Id that both results have.
         id: String,
     },
-    /// No result fits the selector.
+    /// No result fits what the user typed.
     #[error(
         "there is no result `{selector}` in the history `{place}`; `iosonde history list` shows \
          what there is"
@@ -213,13 +213,13 @@ pub enum HistoryError {
     NotFound {
         /// The selector that the user typed.
         selector: String,
-        /// The history that was searched.
+        /// The file or URL of the history that was searched.
         place: Place,
     },
-    /// No result has this tag.
+    /// The tag exists on no result.
     #[error("no result has the tag `{tag}`: give it to one with `iosonde history tag ID {tag}`")]
     NoTagged {
-        /// The tag that was named.
+        /// The tag that the user typed.
         tag: String,
     },
     /// No result with the tag can be compared with.
@@ -228,14 +228,14 @@ pub enum HistoryError {
         places.join(", ")
     )]
     NoBaseline {
-        /// The tag that was named.
+        /// The tag that the user typed.
         tag: String,
         /// How many results have the tag.
         all: usize,
         /// Targets and hosts of the result to judge.
         places: Vec<String>,
     },
-    /// Several results fit the selector.
+    /// What the user typed fits several results.
     #[error("`{selector}` is the beginning of several results: {}; write more of the one that is \
         meant", candidates.join(", "))]
     Ambiguous {
@@ -257,7 +257,7 @@ pub enum HistoryError {
     #[error("the experiment `{id}` is being worked on by {}; wait for it, or end \
         it", by.as_deref().unwrap_or("another iosonde"))]
     Held {
-        /// Id of the experiment.
+        /// Id of the experiment that is being recorded.
         id: String,
         /// Which process, where it is known.
         by: Option<String>,
@@ -266,7 +266,7 @@ pub enum HistoryError {
     #[error("`{}` is there already and was left as it is; name a file that is not \
         there", path.display())]
     Exists {
-        /// The path of the file.
+        /// The file that exists already.
         path: PathBuf,
     },
 }

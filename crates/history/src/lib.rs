@@ -61,7 +61,7 @@ pub use place::{Place, place};
 pub use results::Load;
 pub use servers::ServerUrl;
 
-/// An open history.
+/// A history that is open for reading and writing.
 #[derive(Debug)]
 pub struct History {
     place: Place,
@@ -92,11 +92,11 @@ pub struct NewExperiment<'a> {
 /// An experiment as the store knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Experiment {
-    /// Unique name of the experiment.
+    /// Unique name; the result document carries the same.
     pub id: String,
     /// Schema name of the result document.
     pub schema: String,
-    /// The command that measures.
+    /// The command that measures, for example `sweep`.
     pub kind: String,
     /// The title that a list shows.
     pub title: String,
@@ -108,13 +108,13 @@ pub struct Experiment {
     pub status: Option<Status>,
     /// Name of the plan; the same plan has the same name.
     pub plan_id: String,
-    /// The plan as JSON text.
+    /// The plan as JSON, from which it can continue.
     pub plan: String,
-    /// How many measurements are stored.
+    /// How many measurements are stored so far.
     pub cells: u32,
 }
 
-/// A measurement that was stored.
+/// A stored measurement, and its cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeptMeasurement {
     /// The cell of the plan, counted from 0.
@@ -182,7 +182,7 @@ impl History {
         self.connection.within(work)
     }
 
-    /// Stores that an experiment begins.
+    /// Stores that an experiment begins, before its first measurement.
     pub fn begin(&self, new: &NewExperiment<'_>) -> Result<(), HistoryError> {
         self.connection.within(|| record::begin(&self.connection, new))
     }

@@ -18,13 +18,13 @@ const CANDIDATES: u64 = 6;
 /// A result as a list shows it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Entry {
-    /// Unique name of the result.
+    /// Unique name; it selects the result in all commands.
     pub id: String,
     /// Schema name of the result document.
     pub schema: String,
-    /// The command that measured.
+    /// The command that measured, for example `run`.
     pub kind: String,
-    /// The title of the result.
+    /// What was measured, in a phrase.
     pub title: String,
     /// When it started: UTC, RFC 3339.
     pub started: String,
@@ -45,7 +45,7 @@ pub struct Entry {
     pub engine: Option<String>,
     /// Bytes of all targets that I/O could use.
     pub file_bytes: Option<u64>,
-    /// How many measurements are stored.
+    /// How many measurements are stored so far.
     pub measurements: u32,
     /// The most I/Os a second of any measurement.
     pub best_iops: Option<f64>,
@@ -82,7 +82,7 @@ fn state<S: Serializer>(status: &Option<Status>, out: S) -> Result<S::Ok, S::Err
     out.serialize_str(status.map_or("unfinished", Status::word))
 }
 
-/// Whether a result is finished.
+/// Whether a result is finished, and how it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// It ended, with this status.
@@ -103,9 +103,9 @@ pub struct Filter {
     pub host: Option<String>,
     /// A target, exactly as it was named.
     pub target: Option<String>,
-    /// Results that have this tag.
+    /// Results with exactly this tag.
     pub tag: Option<String>,
-    /// Results in this state.
+    /// Results that ended this way, or have not ended.
     pub status: Option<State>,
     /// Begun at this moment or later: the beginning of an RFC 3339 date in UTC.
     pub since: Option<String>,
@@ -119,7 +119,7 @@ pub struct Filter {
     pub write_percent: Option<u32>,
     /// Name of the conditions of any measurement.
     pub conditions_id: Option<String>,
-    /// The result with this id.
+    /// The one result with exactly this id.
     pub experiment_id: Option<String>,
 }
 
@@ -129,15 +129,15 @@ pub enum By {
     /// The time at which it began.
     #[default]
     Started,
-    /// The command that measured.
+    /// The command that measured, alphabetically.
     Kind,
-    /// The machine: processors, memory, kernel and settings.
+    /// The name of the machine.
     Host,
-    /// The names of the targets.
+    /// The names of the targets, alphabetically.
     Target,
-    /// The title of the result.
+    /// The title of the result, alphabetically.
     Title,
-    /// Whether and how it ended.
+    /// Whether it ended, and how.
     Status,
     /// Bytes of the targets that I/O could use.
     FileBytes,
@@ -150,7 +150,7 @@ pub enum By {
 /// The order of a list; the default is the newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Order {
-    /// The column that decides.
+    /// The column whose values are compared.
     pub by: By,
     /// Whether values rise instead of falling.
     pub rising: bool,
@@ -168,17 +168,17 @@ impl Order {
 pub struct Page {
     /// How many entries come before it.
     pub offset: u64,
-    /// The most that are in it.
+    /// At most so many entries are shown.
     pub limit: u64,
 }
 
 impl Page {
-    /// The whole list at once.
+    /// The whole list at once, however long it is.
     pub const ALL: Self = Self { offset: 0, limit: i64::MAX as u64 };
 }
 
 impl Default for Page {
-    /// The first fifty entries.
+    /// The first 50 entries.
     fn default() -> Self {
         Self { offset: 0, limit: 50 }
     }
@@ -187,7 +187,7 @@ impl Default for Page {
 /// A part of a list, and how long the whole is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listing {
-    /// The entries of this part.
+    /// The entries of this part, in the order of the list.
     pub entries: Vec<Entry>,
     /// How many there are in all.
     pub total: u64,

@@ -23,11 +23,11 @@ const LOGGED: u64 = 2000;
 pub struct LiveRun {
     /// Unique name, that of its result.
     pub id: String,
-    /// The command that is running.
+    /// The command that is running, for example `knee`.
     pub kind: String,
-    /// The title of the run.
+    /// What is measured, in a phrase.
     pub title: String,
-    /// The machine: processors, memory, kernel and settings.
+    /// The name of the machine; absent for a simulated device.
     pub host: Option<String>,
     /// The files and devices that receive the I/O.
     pub targets: String,
@@ -55,7 +55,7 @@ impl LiveRun {
 pub struct LiveEvent {
     /// Its number in the run, from 1.
     pub number: u64,
-    /// The event as JSON text.
+    /// The event as JSON, in the form of `docs/live.md`.
     pub event: String,
 }
 

@@ -9,7 +9,7 @@ use crate::value::{Row, values};
 /// The longest name of a tag, in characters.
 const TAG_MAX: usize = 64;
 
-/// A note on a result.
+/// A note that a user wrote about a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// When it was written: UTC, RFC 3339.
@@ -18,10 +18,10 @@ pub struct Note {
     pub text: String,
 }
 
-/// A result that was deleted.
+/// What was deleted with a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deleted {
-    /// How many measurements it had.
+    /// How many measurements were deleted with it.
     pub measurements: u64,
 }
 

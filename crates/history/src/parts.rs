@@ -8,7 +8,7 @@ use results::{Environment, Measurement, Point, Statistics};
 use serde::ser::Error as _;
 use serde_json::{Error, Map, Value, json};
 
-/// A measurement, split into parts.
+/// A measurement in the parts that separate tables hold.
 #[derive(Debug)]
 pub(crate) struct Parts<'a> {
     /// The rest of its document, as JSON.
@@ -19,7 +19,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) histograms: Vec<(String, String)>,
     /// The points of the measured window.
     pub(crate) window: &'a [Point],
-    /// The points before the window.
+    /// The points of the warm-up, before the window.
     pub(crate) warmup: &'a [Point],
 }
 

@@ -36,7 +36,7 @@ struct Apart {
 /// How much of a measurement is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// All of its parts.
+    /// Everything, with series and histograms.
     Whole,
     /// Everything but series and histograms, which are most of it.
     Figures,

@@ -26,7 +26,7 @@ pub(crate) fn unknown(connection: &Connection, id: &str) -> HistoryError {
     HistoryError::NotFound { selector: id.to_owned(), place: connection.place().clone() }
 }
 
-/// Stores that an experiment begins.
+/// Inserts the row of an experiment that begins.
 pub(crate) fn begin(connection: &Connection, new: &NewExperiment<'_>) -> Result<(), HistoryError> {
     let sql = "INSERT INTO experiments (id, schema, kind, title, started, plan_id, targets, \
                measurements, words) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";

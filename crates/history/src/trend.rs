@@ -36,7 +36,7 @@ pub struct Dated {
     pub target: String,
     /// Bytes of the target that I/O could use.
     pub file_bytes: u64,
-    /// The value of the figure.
+    /// The value of the figure that the trend follows.
     pub value: f64,
     /// Version of the program that measured.
     pub tool_version: String,

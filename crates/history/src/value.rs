@@ -5,13 +5,13 @@ use thiserror::Error;
 /// One value of a row or of a parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
-    /// SQL's NULL.
+    /// SQL's NULL: the value is absent.
     Null,
     /// A whole number; truth is 1 or 0.
     Integer(i64),
-    /// A floating-point number.
+    /// A number with a fraction.
     Real(f64),
-    /// A text in UTF-8.
+    /// A text, always UTF-8.
     Text(String),
 }
 
@@ -186,7 +186,7 @@ impl Row {
         Ok(self.0.next().unwrap_or(Value::Null))
     }
 
-    /// Reads the next column.
+    /// Reads the next column as a value of this type.
     pub(crate) fn take<T: FromValue>(&mut self) -> Result<T, Mismatch> {
         T::from_value(self.0.next().unwrap_or(Value::Null))
     }

@@ -44,7 +44,7 @@ pub(crate) fn unreported() -> Unreported {
     [Amount::ReadMerges, Amount::WriteMerges].into_iter().collect()
 }
 
-/// Nanoseconds of a monotonic clock.
+/// The time since the first call, in nanoseconds of a monotonic clock.
 fn now_ns() -> u64 {
     static BEGAN: OnceLock<Instant> = OnceLock::new();
     u64::try_from(BEGAN.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
@@ -77,7 +77,7 @@ impl Disk {
         Ok(Self { name: name.to_owned(), device })
     }
 
-    /// Every disk.
+    /// Opens every disk that there is.
     fn all() -> impl Iterator<Item = Self> {
         (0..DISKS_MAX).filter_map(|number| Self::open(&format!("PhysicalDrive{number}")).ok())
     }
@@ -118,7 +118,7 @@ fn cpus() -> CpuCounters {
     CpuCounters { total: structures::total(&found), cores: cores.collect() }
 }
 
-/// The counters of some disks.
+/// Reads the counters of some disks; they count as long as this lives.
 #[derive(Debug)]
 pub(crate) struct Source {
     disks: Vec<Disk>,

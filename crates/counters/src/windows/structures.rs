@@ -71,7 +71,7 @@ pub(crate) fn processors(answer: &[u8]) -> Vec<CpuTicks> {
     whole.iter().map(ticks).collect()
 }
 
-/// The sum of them.
+/// The times of all processors, added up.
 pub(crate) fn total(processors: &[CpuTicks]) -> CpuTicks {
     processors.iter().fold(CpuTicks::default(), |sum, one| CpuTicks {
         user: sum.user.saturating_add(one.user),

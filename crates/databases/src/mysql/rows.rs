@@ -11,11 +11,11 @@ use crate::watched::Answer;
 /// How much the performance schema reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileDetail {
-    /// The I/O of each file.
+    /// It reports the I/O of each file.
     Files,
-    /// The files of each kind together.
+    /// It reports the I/O of each kind of file, all files together.
     KindsOfFiles,
-    /// No files: only status variables.
+    /// It reports no files; there are only status variables.
     StatusOnly,
 }
 

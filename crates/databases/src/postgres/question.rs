@@ -44,7 +44,7 @@ const VIEWS: [(&str, &str, &str); 5] = [
 pub(super) struct Views(BTreeMap<String, bool>);
 
 impl Views {
-    /// Reads the answer to [`CATALOGUE`].
+    /// Reads which views the server has, from its answer to [`CATALOGUE`].
     pub(super) fn of(answer: &Record) -> Self {
         let views = record::row(answer, "views").into_iter().flatten();
         Self(views.map(|(name, may)| (name.clone(), may.as_bool() == Some(true))).collect())

@@ -5,7 +5,7 @@ use crate::url::Encrypt;
 /// The header of a packet: kind, status, length with the header (big-endian), four bytes more.
 pub(super) const HEADER_BYTES: usize = 8;
 
-/// Kinds of packets.
+/// Types of packets in the protocol TDS.
 pub(super) const PRE_LOGIN: u8 = 0x12;
 pub(super) const LOGIN: u8 = 0x10;
 pub(super) const ANSWER: u8 = 0x04;
@@ -16,7 +16,7 @@ const END: u8 = 1;
 /// No answer to a greeting is longer than this.
 pub(super) const LONGEST_ANSWER: usize = 64 << 10;
 
-/// Options of a greeting.
+/// Options of the first packet, before the login.
 const VERSION: u8 = 0;
 const ENCRYPTION: u8 = 1;
 const INSTANCE: u8 = 2;
@@ -24,7 +24,7 @@ const THREAD: u8 = 3;
 const SEVERAL_RESULTS: u8 = 4;
 const LAST: u8 = 0xff;
 
-/// Values of the option `ENCRYPTION`.
+/// Values of the option `ENCRYPTION`, as both sides send them.
 const OFF: u8 = 0;
 const ON: u8 = 1;
 const NOT_SUPPORTED: u8 = 2;

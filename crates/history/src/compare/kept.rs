@@ -15,7 +15,7 @@ const NOISE_READ: usize = 20;
 pub struct Side<'a> {
     /// The name that the user typed for it.
     pub name: &'a str,
-    /// Its results in the history.
+    /// The results that the name stands for.
     pub entries: &'a [Entry],
 }
 

@@ -12,9 +12,9 @@ const NEAREST_MAX: usize = 4000;
 /// One run of a load: a measurement or a curve.
 #[derive(Debug, Clone)]
 pub(crate) enum Run<'a> {
-    /// A measurement of one load.
+    /// A measurement of one load by itself.
     Single {
-        /// The measurement itself.
+        /// The figures of the load.
         measurement: &'a Measurement,
         /// The result that it belongs to.
         document: &'a Document,
@@ -25,7 +25,7 @@ pub(crate) enum Run<'a> {
         knee: &'a Knee,
         /// The title of the load, without its depth.
         title: &'a str,
-        /// One of the curve's points.
+        /// A point of the curve, whose conditions stand for all of them.
         point: &'a Measurement,
         /// The measurement at its operating point, where it is known.
         operating: Option<&'a Measurement>,
@@ -61,7 +61,7 @@ impl Run<'_> {
 /// The runs of one load on one side.
 #[derive(Debug, Clone)]
 pub(crate) struct Group<'a> {
-    /// The conditions that they share.
+    /// The conditions that all runs of the group share.
     pub conditions: Conditions,
     /// Host and targets: several volumes on one side do not mix.
     place: String,
@@ -72,7 +72,7 @@ pub(crate) struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// The title of the load.
+    /// The load in words, for tables and verdicts.
     pub(super) fn title(&self) -> String {
         match self.runs.first() {
             Some(Run::Curve { title, .. }) => format!("{title}, the whole curve{}", self.on()),
@@ -260,7 +260,7 @@ fn place(document: &Document, measurement: &Measurement) -> String {
 pub(crate) struct Pair<'a> {
     pub a: Group<'a>,
     pub b: Group<'a>,
-    /// The differences between the two.
+    /// How the conditions of both sides differ.
     pub unlike: Vec<Difference>,
 }
 

@@ -32,7 +32,7 @@ pub const BAND_PERCENT: f64 = 5.0;
 pub struct Input<'a> {
     /// The name that the user typed for it.
     pub name: &'a str,
-    /// The documents of its results.
+    /// The documents of the results that the name stands for.
     pub documents: &'a [Document],
 }
 

@@ -12,7 +12,7 @@ use crate::value::Value;
 /// The schema of the database that holds our tables.
 pub(crate) const SCHEMA: &str = "iosonde";
 
-/// A connection that never exists.
+/// Never exists, because this build lacks PostgreSQL.
 #[derive(Debug)]
 pub(crate) enum Postgres {}
 

@@ -14,7 +14,7 @@ use crate::value::Value;
 const BUSY: Duration = Duration::from_secs(30);
 /// The same for live events: better to lose one than to wait.
 const BUSY_LIVE: Duration = Duration::from_millis(100);
-/// Prepared statements that are kept.
+/// How many prepared statements are cached.
 const STATEMENTS: usize = 64;
 
 /// A connection to an SQLite file.
@@ -107,7 +107,7 @@ impl Sqlite {
         Ok(Self { connection: ready(connection, used)?, _file: file })
     }
 
-    /// The connection of the library.
+    /// The connection as the library has it.
     pub(crate) fn inner(&self) -> &Connection {
         &self.connection
     }

@@ -25,7 +25,7 @@ pub enum ExchangeError {
     /// A line of an export is not as it should be.
     #[error("line {line}: {what}")]
     Line {
-        /// The line, counted from 1.
+        /// The number of the line, counted from 1.
         line: u64,
         /// What is wrong with the line.
         what: Box<LineError>,
@@ -33,12 +33,12 @@ pub enum ExchangeError {
     /// The text is neither an export nor a result.
     #[error("document {number}: {what}")]
     Result {
-        /// The result, counted from 1.
+        /// The number of the result in the input, counted from 1.
         number: u64,
         /// What is wrong with the result.
         what: Box<LineError>,
     },
-    /// The input is empty.
+    /// The input has no bytes.
     #[error("it is empty")]
     Empty,
 }
@@ -46,16 +46,16 @@ pub enum ExchangeError {
 /// What can be wrong with one line of an export, or with one result.
 #[derive(Debug, Error)]
 pub enum LineError {
-    /// The line is too long.
+    /// The line is longer than any result.
     #[error("it is longer than {most_bytes} bytes, and no result is as long as that")]
     TooLong {
-        /// The longest line, in bytes.
+        /// The longest line that is read, in bytes.
         most_bytes: u64,
     },
-    /// The line is not UTF-8.
+    /// The line is not valid UTF-8.
     #[error("it is not valid UTF-8, so it was damaged on its way or is not text")]
     NotText,
-    /// The line is not JSON.
+    /// The line is not complete JSON.
     #[error(
         "it is not complete JSON ({0}): JSON lines of `history export` and results of `--json` can \
          be imported"
@@ -84,9 +84,9 @@ pub enum LineError {
          lose; use the iosonde that wrote it, or a newer one"
     )]
     WouldLose {
-        /// Id of the result.
+        /// Id of the result that would lose something.
         id: String,
-        /// The place in the document.
+        /// Where in the document it is.
         field: String,
     },
     /// The id is not one that iosonde gives.
@@ -94,15 +94,15 @@ pub enum LineError {
         of \
         them", id.escape_debug())]
     BadId {
-        /// Id of the result.
+        /// The text that should be an id.
         id: String,
     },
-    /// The parts contradict each other.
+    /// Parts of the line do not agree with each other.
     #[error("the result `{id}` contradicts itself: {what}")]
     Contradiction {
-        /// Id of the result.
+        /// Id of the result that contradicts itself.
         id: String,
-        /// How they contradict each other.
+        /// Which parts do not agree, in words.
         what: String,
     },
     /// The last line is not there.
@@ -131,9 +131,9 @@ pub enum LineError {
          here. Delete the one that is there (`iosonde history delete {id}`), or leave this one out"
     )]
     Conflict {
-        /// Id of the result.
+        /// Id that both results have.
         id: String,
-        /// What differs, in words.
+        /// What differs between the two, in words.
         what: String,
     },
     /// The history could not take it.

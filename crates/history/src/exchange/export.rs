@@ -48,7 +48,7 @@ impl Rows {
     }
 }
 
-/// The format of an export.
+/// In which format results are exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// One result on a line, with all that a history knows of it.
@@ -85,17 +85,17 @@ pub enum Chosen {
     These(Vec<String>),
 }
 
-/// What an export wrote.
+/// How much an export wrote.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Exported {
-    /// How many results were written.
+    /// How many results were written, as lines or as rows.
     pub results: u64,
     /// Rows of a table; absent for JSON lines.
     pub rows: Option<u64>,
 }
 
 impl History {
-    /// Writes results in a format.
+    /// Writes the chosen results to `out`, in this format.
     pub fn export(
         &self,
         chosen: &Chosen,

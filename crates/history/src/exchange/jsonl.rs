@@ -36,7 +36,7 @@ struct Tail {
 pub(crate) struct Remark {
     /// When it was written: UTC, RFC 3339.
     pub written: String,
-    /// The text of the note.
+    /// The note as the user typed it.
     pub text: String,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Cell {
     /// The number of the cell, from 0.
     #[serde(rename = "cell")]
     pub number: u32,
-    /// Id of the measurement.
+    /// Unique name of the measurement.
     pub id: String,
     /// The figures, where the document does not have them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -189,7 +189,7 @@ fn write_line(out: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {
 /// What an import takes from its input, one after the other.
 #[derive(Debug)]
 pub(crate) enum Item {
-    /// A line with a result.
+    /// A line of an export, which holds one result.
     Line(Box<Line>),
     /// A result as a command printed it.
     Result(Box<Document>),
@@ -198,13 +198,13 @@ pub(crate) enum Item {
 /// Where in its input a reader is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Before the first line.
+    /// Before the first line of the input.
     Begin,
     /// After the head of an export, or a line of it.
     Lines,
     /// Among results that follow each other.
     Results,
-    /// After the last line.
+    /// After the last line of an export, where nothing may follow.
     End,
 }
 
@@ -215,7 +215,7 @@ pub(crate) struct Reader<R> {
     state: State,
     /// Lines, or results, that were begun.
     number: u64,
-    /// How many results were read.
+    /// How many results were read so far.
     found: u64,
     /// Results that were not yet parsed.
     results: std::vec::IntoIter<Value>,

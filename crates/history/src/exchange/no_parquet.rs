@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use super::columns::Column;
 
-/// A table that never exists.
+/// Never exists, because this build lacks Parquet.
 pub(crate) struct Table<'a, R> {
     never: Infallible,
     rows: PhantomData<&'a R>,
