@@ -37,7 +37,7 @@ static XLSX: Format = Format {
 pub struct Format {
     /// Its name as people type it.
     pub name: &'static str,
-    /// Other names of the format.
+    /// Other names by which people may ask for it.
     pub aliases: &'static [&'static str],
     /// Its name as people read it.
     pub title: &'static str,
@@ -71,7 +71,7 @@ pub type Pictures<'a> = &'a dyn Fn(usize, &Chart) -> Option<String>;
 /// Everything that a file may contain.
 #[derive(Clone, Copy)]
 pub struct Content<'a> {
-    /// The report: sections, tables, charts.
+    /// Everything that people read, without any layout.
     pub report: &'a Report,
     /// The documents that it is of.
     pub documents: &'a [Document],

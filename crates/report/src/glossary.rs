@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use crate::language::{Language, say, speak, spoken};
 
-/// A word, and its meaning.
+/// An entry of the glossary.
 pub(crate) struct Term {
     /// The word, as it heads its entry.
     pub(crate) name: String,

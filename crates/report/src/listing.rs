@@ -19,17 +19,17 @@ const SHORT_ID: usize = 10;
 /// A result, as a list shows it.
 #[derive(Debug, Clone, Default)]
 pub struct ListedResult<'a> {
-    /// Unique name of the result.
+    /// Unique name; a list shows only its beginning.
     pub id: &'a str,
     /// When it started, in words.
     pub started: String,
-    /// The command that measured it.
+    /// The command that measured it, such as `run`.
     pub kind: &'a str,
     /// The machine; `None` for a simulated device.
     pub host: Option<&'a str>,
     /// The targets that received the I/O.
     pub targets: &'a str,
-    /// The title of the result.
+    /// What was measured, in a phrase.
     pub title: &'a str,
     /// How it ended, unless that was as planned, and its tags.
     pub state: String,
@@ -52,7 +52,7 @@ pub struct ListedResult<'a> {
 pub struct Page<'a> {
     /// How many results there are in all.
     pub total: u64,
-    /// Whether there are more results.
+    /// Whether there are more results than `total`, which nobody counted.
     pub more: bool,
     /// Width of the screen, in columns.
     pub width: usize,

@@ -20,7 +20,7 @@ const ROUNDING_PERCENT: f64 = 1e-9;
 /// Results as data, ready to be shown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// The title on the cover.
+    /// What the report is of, for its cover or its first line.
     pub title: String,
     /// What several results say next to each other; none of one.
     pub comparison: Option<Section>,
@@ -54,9 +54,9 @@ pub struct ResultPart {
 pub struct Section {
     /// Short stable name, unique in its result: `verdict`, `tested`, `saturation`, `environment`, …
     pub key: &'static str,
-    /// The heading of the section.
+    /// What the section is about, as its heading.
     pub heading: String,
-    /// The blocks under the heading.
+    /// What is under the heading, in order.
     pub blocks: Vec<Block>,
 }
 
@@ -74,17 +74,17 @@ pub enum Detail {
 pub enum Block {
     /// Blocks that only this detail has.
     Only(Detail, Vec<Block>),
-    /// One sentence, or several.
+    /// Sentences that belong together.
     Paragraph(String),
     /// Sentences of equal rank, as a list.
     List(Vec<String>),
-    /// Reasons to doubt a figure.
+    /// Reasons to doubt a figure, one each.
     Warnings(Vec<String>),
     /// Names with their values, in two columns.
     Facts(Vec<Fact>),
     /// Answers, each with a judgement and its evidence.
     Cards(Vec<Card>),
-    /// A chart in full width.
+    /// A chart over the full width.
     Chart(Chart),
     /// Pictures that are read side by side, each smaller.
     Charts(Vec<Chart>),
@@ -97,13 +97,13 @@ pub enum Block {
 /// Lines under a title, such as bytes of a page; a format may hide them until they are asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing {
-    /// The title above the lines.
+    /// What the lines are, above them.
     pub title: String,
     /// The lines, whose columns are aligned.
     pub lines: Vec<String>,
 }
 
-/// A name with its value.
+/// A name and its value, one row of two columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
     /// The name, in the left column.
@@ -140,7 +140,7 @@ pub struct Bullet {
     pub unit: String,
 }
 
-/// One bar of a [`Bullet`].
+/// One bar of a [`Bullet`]: a limit, and what fits within it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     /// Which limit, for example `within 10 ms`.
@@ -168,7 +168,7 @@ pub struct Chart {
     /// Short name, unique in its result; a file of this chart is called so:
     /// `saturation-random-read-8k`.
     pub key: String,
-    /// The title of the chart.
+    /// What the chart shows, above it.
     pub title: String,
     /// File size, block size, pattern, depth: without them the figures mean nothing.
     pub caption: String,
@@ -189,7 +189,7 @@ pub struct Chart {
 pub struct Axis {
     /// What it measures, without the unit.
     pub title: String,
-    /// The unit of its figures.
+    /// The unit of the figures along it.
     pub unit: Unit,
     /// How figures are spread over it.
     pub scale: Scale,
@@ -211,9 +211,9 @@ pub enum Scale {
 /// A series of points, drawn alike.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// The name in the legend.
+    /// The name by which the legend has it.
     pub name: String,
-    /// How the series is drawn.
+    /// The form in which its points are drawn.
     pub shape: Shape,
     /// Which vertical axis it is read from.
     pub side: Side,
@@ -221,16 +221,16 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
-/// How a series is drawn.
+/// The form in which the points of a series are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// A line with a dot at each point.
     Line,
     /// A dashed line without dots: what accompanies another line.
     Dashed,
-    /// Columns that begin at 0.
+    /// Columns that stand on 0.
     Columns,
-    /// Dots without a line.
+    /// Dots that no line connects.
     Dots,
     /// A row of a heat map: one cell per point, coloured by its figure.
     Cells,
@@ -239,9 +239,9 @@ pub enum Shape {
 /// The side of a vertical axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// The axis on the left.
+    /// The left axis, which every chart has.
     Left,
-    /// The axis on the right.
+    /// The right axis, for a second unit.
     Right,
 }
 
@@ -292,7 +292,7 @@ pub struct Mark {
 pub struct Table {
     /// Short name, unique in its result; a file or sheet of this table is called so.
     pub key: String,
-    /// The title of the table.
+    /// What the rows are, above the table.
     pub title: String,
     /// What all rows have in common; empty where the rows say all.
     pub caption: String,
@@ -309,7 +309,7 @@ pub struct Column {
     pub name: String,
     /// The name for programs, with the unit last: `latency_p99_ns`.
     pub key: &'static str,
-    /// The unit of its figures.
+    /// The unit of the figures in it.
     pub unit: Unit,
     /// The least detail that shows it.
     pub detail: Detail,
@@ -320,7 +320,7 @@ pub struct Column {
 pub enum Cell {
     /// Empty: the figure is not known.
     Empty,
-    /// A text, already cleaned.
+    /// A text, already free of control characters.
     Text(String),
     /// A figure in the unit of the column.
     Number(f64),
@@ -373,7 +373,7 @@ pub fn resolved(blocks: Vec<Block>, detail: Detail) -> Vec<Block> {
 }
 
 impl Block {
-    /// Whether it has no blocks.
+    /// Whether there is nothing in it to show.
     fn is_empty(&self) -> bool {
         match self {
             Self::List(texts) | Self::Warnings(texts) => texts.is_empty(),

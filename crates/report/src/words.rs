@@ -41,7 +41,7 @@ pub(crate) fn path_lossy(path: &Path) -> PathBuf {
     PathBuf::from(path.to_string_lossy().into_owned())
 }
 
-/// A size with its unit.
+/// A number of bytes with its unit.
 pub(crate) fn size(bytes: u64) -> String {
     Bytes(bytes).to_string()
 }

@@ -26,7 +26,7 @@ pub enum Stdout {
 /// Another listener for each window, such as a metrics port.
 pub type Ear = Box<dyn FnMut(&Observation)>;
 
-/// The terminal of a recording.
+/// What a recording prints and draws.
 pub struct Console {
     stdout: Stdout,
     manner: Manner,
@@ -36,7 +36,7 @@ pub struct Console {
     ear: Option<Ear>,
     screen: Option<RecordingScreen>,
     display: Display,
-    /// Whether stdout was closed.
+    /// Whether the reader of stdout has closed it.
     broken: bool,
 }
 

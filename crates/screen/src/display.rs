@@ -118,7 +118,7 @@ impl Display {
         self.screen().is_some()
     }
 
-    /// Leaves the live screen.
+    /// Closes the live screen, and prints what it had shown only there.
     fn leave(&mut self) {
         if let Some(mut screen) = self.screen.take() {
             screen.close();
@@ -126,7 +126,7 @@ impl Display {
         }
     }
 
-    /// Names the step that begins.
+    /// Shows which step begins.
     pub fn title(&mut self, title: &str) {
         if speaks_json() {
             return;
@@ -287,7 +287,7 @@ impl Display {
         }
     }
 
-    /// Prints a line that stays.
+    /// Prints a line that stays, unless output is quiet.
     pub fn message(&mut self, text: &str) {
         if !self.quiet {
             self.aside(text);

@@ -178,7 +178,7 @@ impl RecordingScreen {
         self.taken.is_some()
     }
 
-    /// Draws the current content.
+    /// Draws the content anew; leaves the screen if that fails.
     pub fn draw(&mut self) {
         let Some(taken) = &mut self.taken else { return };
         let model = &self.model;
@@ -197,7 +197,7 @@ impl RecordingScreen {
         }
     }
 
-    /// Handles typed keys.
+    /// Handles the keys that were typed since the last call.
     pub fn look(&mut self) {
         while self.taken.is_some() && event::poll(Duration::ZERO).unwrap_or(false) {
             match event::read() {

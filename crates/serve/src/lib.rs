@@ -64,7 +64,7 @@ pub enum ServeError {
     Listen {
         /// The address that was asked for.
         address: SocketAddr,
-        /// The error of the system.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The text is not a token.

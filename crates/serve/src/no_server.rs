@@ -12,11 +12,11 @@ use report::Language;
 
 use crate::ServeError;
 
-/// A listener that never exists.
+/// Never exists, because this build lacks the server.
 #[derive(Debug)]
 pub struct Listener(Infallible);
 
-/// A server that never exists.
+/// Never exists, because this build lacks the server.
 #[derive(Debug)]
 pub struct Server(Infallible);
 

@@ -10,7 +10,7 @@ use report::ReportError;
 /// Why a page cannot be shown.
 #[derive(Debug)]
 pub(crate) enum Problem {
-    /// No page has this address.
+    /// There is no page at this address.
     NoSuchPage,
     /// The result or run does not exist; the sentence says which.
     NotFound(String),
@@ -30,11 +30,11 @@ pub(crate) enum Problem {
     Busy,
     /// Too many viewers at a time.
     Viewers,
-    /// The program itself failed.
+    /// iosonde itself failed, as when a page cannot be rendered.
     Internal,
-    /// The history cannot be read.
+    /// The history cannot be opened or read.
     History(Box<HistoryError>),
-    /// The result cannot be rendered.
+    /// The result cannot be made into a page.
     Report(Box<ReportError>),
 }
 

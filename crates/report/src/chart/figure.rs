@@ -61,7 +61,7 @@ fn significant(value: f64) -> String {
     text.trim_end_matches('0').to_owned()
 }
 
-/// A size with its unit.
+/// A number of bytes with its unit, as labels have it.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -15,7 +15,7 @@ const COLUMN_MAX: f64 = 56.0;
 /// The colour of uncertain figures, on a light page.
 const UNSURE: &str = "#9aa0a8";
 
-/// The looks of a series.
+/// How a series is drawn, so that readers can tell it from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Look {
     /// Which of the colours and signs it has.

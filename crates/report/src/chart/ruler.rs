@@ -9,9 +9,9 @@ use crate::model::{Axis, Scale, Unit};
 pub(crate) struct Ruler {
     /// Whether each factor takes the same room.
     pub(crate) log: bool,
-    /// The figure at its beginning.
+    /// The figure at the beginning of the axis.
     pub(crate) from: f64,
-    /// The figure at its end.
+    /// The figure at the end of the axis.
     pub(crate) to: f64,
 }
 

@@ -10,9 +10,9 @@ use crate::model::Unit;
 /// A place on an axis with a word to it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
-    /// The figure that is marked.
+    /// The figure at that place.
     pub(crate) at: f64,
-    /// The label of the mark.
+    /// The figure as the axis shows it.
     pub(crate) label: String,
 }
 

@@ -57,7 +57,7 @@ fn pattern(kind: PatternKind) -> String {
 }
 
 impl Caption {
-    /// The caption of these measurements.
+    /// Joins what these measurements have in common, and where they differ.
     pub(crate) fn of<'a>(measurements: impl IntoIterator<Item = &'a Measurement>) -> Self {
         measurements.into_iter().fold(Self::default(), Self::measurement)
     }
@@ -118,7 +118,7 @@ impl Caption {
         add(&mut self.directions, direction(stream.write_percent));
     }
 
-    /// The caption as one line.
+    /// The caption as one line of text.
     pub(super) fn text(&self) -> String {
         let mut parts = vec![self.file(), self.loads()];
         let in_flight = range(&self.in_flight);

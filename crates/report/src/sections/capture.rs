@@ -20,7 +20,7 @@ const MIB: f64 = 1_048_576.0;
 /// Columns of the heat map; more points are joined.
 const HEAT_COLUMNS: usize = 24;
 
-/// All sections on a trace.
+/// All sections of a report on a trace.
 pub(super) fn sections(e: &Experiment<Capture>) -> Vec<Section> {
     let c = &e.conclusion;
     let mix = [kinds(c), writes(c)].into_iter().flatten().map(Block::Table);
@@ -297,7 +297,7 @@ fn heat(e: &Experiment<Capture>) -> Option<Chart> {
     )
 }
 
-/// An estimated number of bytes.
+/// A size that is only estimated, as text.
 fn estimated(bytes: f64) -> String {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     words::size(bytes.round() as u64)

@@ -158,7 +158,7 @@ fn counted(c: &Capture, database: &CapturedDatabase) -> Option<Table> {
     table("database", title, &say!("capture-database-caption", time = time), columns, rows)
 }
 
-/// Bytes written to the log.
+/// How many bytes were written to the log; `None` if no log is known.
 fn log_bytes(c: &Capture) -> Option<u64> {
     let log = c.writes.iter().find(|w| w.purpose == results::CapturedPurpose::Log)?;
     Some(log.kinds.iter().map(|kind| kind.bytes).sum())

@@ -151,9 +151,9 @@ fn runs(e: &Experiment<Cycle>) -> Option<Table> {
 /// How much of a run to show besides its total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CycleDetail {
-    /// Only the total.
+    /// Only the total of all workers.
     Total,
-    /// Also each worker.
+    /// The total, and each worker.
     Workers,
     /// Each worker, and each of its targets.
     Targets,

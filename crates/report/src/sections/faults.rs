@@ -133,7 +133,7 @@ impl From<&LogBlockFault> for Again {
     }
 }
 
-/// What further reads have shown.
+/// What further reads of the same place have shown, as the end of a sentence.
 fn again(Again(persistence, rereads, planned): Again) -> String {
     match persistence {
         Persistence::Transient => say!("fault-right-again", times = count(rereads)),

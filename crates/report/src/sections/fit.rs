@@ -12,7 +12,7 @@ use crate::language::say;
 use crate::model::{Block, Cell, Section, Table, Unit};
 use crate::words;
 
-/// Everything that a fit says.
+/// All sections of a report on a fit.
 pub(super) fn sections(e: &Experiment<Fit>) -> Vec<Section> {
     let c = &e.conclusion;
     let mut facts = part(&c.part);

@@ -65,7 +65,7 @@ fn known<T: DeserializeOwned>(word: &str) -> Option<T> {
     serde_json::from_value(Value::from(word)).ok()
 }
 
-/// What was judged, in words.
+/// What the verdict is about, in words.
 fn subject(verdict: &FleetVerdict) -> String {
     match verdict.subject.as_str() {
         "data" => say!("validation-question"),
@@ -212,12 +212,12 @@ fn hosts(e: &Experiment<FleetJob>) -> Option<Table> {
     table("hosts", say!("fleet-job-heading-each"), "", columns, rows)
 }
 
-/// The columns of its records.
+/// The columns of the table for programs.
 pub(super) fn record_columns() -> Vec<Column> {
     RECORDS.iter().map(|key| Column::new(key, *key, Unit::Text)).collect()
 }
 
-/// Its records.
+/// The rows of the table for programs.
 pub(super) fn records(e: &Experiment<FleetJob>) -> Vec<Vec<Cell>> {
     let job = &e.conclusion;
     let nothing = FleetVerdict {

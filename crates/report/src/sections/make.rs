@@ -14,7 +14,7 @@ use crate::words;
 
 /// Larger figures than this are not measurements.
 const PLAUSIBLE: f64 = 1e18;
-/// The longest key, in characters.
+/// Longer keys are cut to so many characters.
 const KEY: usize = 60;
 
 /// A figure that can be shown.

@@ -35,14 +35,13 @@ pub(super) fn sections(e: &Experiment<ReadWriteMatrix>) -> Vec<Section> {
     sections.into_iter().flatten().collect()
 }
 
-/// A grid, and its measurements.
 pub(super) struct Grid<'a> {
     pub(super) matrix: &'a ReadWriteMatrix,
     pub(super) measurements: &'a [Measurement],
 }
 
 impl Grid<'_> {
-    /// The blocks about the grid.
+    /// The table, the heat maps and all cells, each for its detail.
     pub(super) fn blocks(&self) -> Vec<Block> {
         let mut blocks: Vec<Block> = vec![brief(compact(self).map(Block::Table))];
         blocks.push(full(heat_maps(self).into_iter().map(Block::Chart)));

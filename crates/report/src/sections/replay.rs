@@ -14,7 +14,7 @@ use crate::language::say;
 use crate::model::{Block, Cell, Chart, Fact, Section, Shape, Side, Table, Unit};
 use crate::words;
 
-/// Everything that a replay says.
+/// All sections of a report on a replay.
 pub(super) fn sections(e: &Experiment<Replay>) -> Vec<Section> {
     let c = &e.conclusion;
     let mut facts = part(&c.part);
@@ -30,7 +30,7 @@ pub(super) fn sections(e: &Experiment<Replay>) -> Vec<Section> {
     sections.into_iter().flatten().collect()
 }
 
-/// Which part of which trace.
+/// Facts about the part of the trace that was used.
 pub(super) fn part(part: &TracePart) -> Vec<Fact> {
     let ios = words::count(part.ios);
     let (from, length) = (show_duration(part.from_seconds), show_duration(part.seconds));

@@ -53,7 +53,7 @@ pub(super) struct Curve<'a> {
     pub(super) title: &'a str,
     pub(super) caption: &'a str,
     pub(super) loads: Vec<Load>,
-    /// Whether throughput is in MiB/s.
+    /// Whether throughput is drawn in MiB/s instead of IOPS.
     pub(super) bandwidth: bool,
     pub(super) marks: Vec<Mark>,
     /// A throughput that the load cannot exceed, in the unit of the chart: of a link, for example.

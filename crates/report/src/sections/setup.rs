@@ -12,7 +12,7 @@ use crate::words;
 /// depth.
 const NEAR: f64 = 0.15;
 
-/// Findings that can limit throughput.
+/// Findings about the set-up that can limit throughput, by their codes.
 const THROUGHPUT: [&str; 26] = [
     "alignment-offset",
     "cache-volume",

@@ -12,7 +12,7 @@ use crate::words;
 /// Targets that are named one by one in a title.
 const NAMED: usize = 3;
 
-/// The targets as a phrase.
+/// The targets as a phrase; many are only counted.
 pub(super) fn place(document: &Document) -> String {
     let targets = document.targets();
     match targets.as_slice() {

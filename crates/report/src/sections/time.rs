@@ -14,7 +14,6 @@ const POINTS: usize = 400;
 /// With fewer intervals there is no chart.
 const LEAST: usize = 5;
 
-/// Several intervals, joined to one.
 #[derive(Debug, Clone, Copy, Default)]
 struct Joined {
     t: f64,

@@ -25,7 +25,7 @@ const SHOWN_IN_BRIEF: usize = 5;
 /// Faults that have a line each on a terminal, after those.
 const LINES: usize = 20;
 
-/// All sections on a validation.
+/// All sections of a report on a validation.
 pub(super) fn sections(e: &Experiment<Validation>) -> Vec<Section> {
     let v = &e.conclusion;
     let pages = pages(v).map(|table| full([Block::Table(table)]));

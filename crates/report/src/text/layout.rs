@@ -30,7 +30,7 @@ impl Table {
         Self { left, rows: vec![headings.iter().map(|h| (*h).to_owned()).collect()] }
     }
 
-    /// Adds a row of cells.
+    /// Adds a row under the others.
     pub fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }

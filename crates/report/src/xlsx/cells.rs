@@ -64,7 +64,7 @@ pub(crate) struct Formats {
 }
 
 impl Formats {
-    /// Formats that every workbook has.
+    /// Makes the formats that every workbook has.
     pub(crate) fn new() -> Self {
         let top = Format::new().set_align(FormatAlign::Top);
         let wrapped = top.clone().set_text_wrap();

@@ -107,7 +107,7 @@ fn finish(chart: &mut Chart, plot: &Plot<'_>) {
     }
 }
 
-/// Sets up the horizontal axis.
+/// Sets name, scale and number format of the horizontal axis.
 fn horizontal(axis: &mut ChartAxis, plot: &Plot<'_>) {
     axis.set_name(heading(&plot.x.title).as_str());
     axis.set_crossing(ChartAxisCrossing::Min);
@@ -123,7 +123,7 @@ fn horizontal(axis: &mut ChartAxis, plot: &Plot<'_>) {
     axis.set_num_format(format(bounds, plot.x.shown.is_percent(), plot.x.shown.is_moment()));
 }
 
-/// Sets up a vertical axis.
+/// Sets name, scale and number format of a vertical axis.
 fn ruled(axis: &mut ChartAxis, ruler: &Ruler) {
     axis.set_name(heading(&ruler.title).as_str());
     scale(axis, ruler);

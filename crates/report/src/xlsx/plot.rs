@@ -12,7 +12,7 @@ const POINTS: usize = 32_000;
 /// Most series that a chart of Excel can have, less some for the marks.
 const SERIES: usize = 240;
 
-/// The most rows of figures.
+/// At most so many rows of figures are written.
 const ROWS: usize = 500_000;
 
 /// Figures beyond this are not storage's, and no axis of Excel's either.
@@ -75,7 +75,7 @@ pub(crate) struct Line<'a> {
 pub(crate) struct Figure {
     pub(crate) y: f64,
     pub(crate) below_above: Option<(f64, f64)>,
-    /// Whether the figure is uncertain.
+    /// Whether the interval of the figure is so wide that it is hardly known.
     pub(crate) unsure: bool,
 }
 

@@ -92,7 +92,7 @@ impl Shown {
         self.unit == Unit::Moment
     }
 
-    /// Whether its figures are percentages.
+    /// Whether its figures are shares in percent.
     pub(crate) fn is_percent(&self) -> bool {
         self.unit == Unit::Percent
     }

@@ -115,7 +115,7 @@ impl Rows {
     }
 }
 
-/// Draws the whole screen.
+/// Draws all parts of the live screen that there is room for.
 pub(super) fn paint(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, now: Duration) {
     if area.width < COLUMNS_MIN || area.height < ROWS_MIN {
         let text = format!("the screen needs {COLUMNS_MIN} x {ROWS_MIN}; q leaves it");
@@ -276,7 +276,7 @@ fn paint_phase(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, now: 
     bar(Rect { width, ..room }, buffer, Some(ratio), look);
 }
 
-/// Draws IOPS and MiB/s.
+/// Draws the upper row: IOPS and MiB/s, next to their means so far.
 fn paint_top(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, (scale, gap): (u16, u16)) {
     let mean = |total: f64| {
         let mean = show_number(model.window.rate(total));
@@ -290,7 +290,7 @@ fn paint_top(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, (scale,
     side_by_side(area, buffer, &tiles, look, (scale, gap));
 }
 
-/// Draws latencies and processors.
+/// Draws the lower row: latencies, and how busy the processors are.
 fn paint_low(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, (scale, gap): (u16, u16)) {
     let so_far = |ns: Option<f64>| {
         ns.map_or_else(String::new, |ns| format!("so far {}", workload::show_ns(ns)))
@@ -356,7 +356,7 @@ fn sides(area: Rect, buffer: &mut Buffer, model: &Model, look: Look) {
     line(row(area, 2), buffer, &words("writes", &now.writes), Style::new());
 }
 
-/// Draws the latest messages.
+/// Draws the latest messages, as many as fit.
 pub(super) fn messages(area: Rect, buffer: &mut Buffer, model: &Model, look: Look) {
     let of = |weight| model.messages.iter().filter(|(w, _)| *w == weight).count();
     let counts =

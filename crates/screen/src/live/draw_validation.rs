@@ -68,7 +68,7 @@ fn phase(area: Rect, buffer: &mut Buffer, validated: &Validated, look: Look) {
     bar(Rect { width, ..room }, buffer, Some(ratio), look);
 }
 
-/// Draws reads and writes.
+/// Draws the upper row: reads and writes per second.
 fn upper(area: Rect, buffer: &mut Buffer, validated: &Validated, look: Look, gap: u16) {
     let mib = |of: fn(&integrity::Glance) -> f64| {
         let rate = validated.now.as_ref().map(of);
@@ -93,7 +93,7 @@ fn upper(area: Rect, buffer: &mut Buffer, validated: &Validated, look: Look, gap
     side_by_side(area, buffer, &tiles, look, (1, gap));
 }
 
-/// Draws latencies, checks and processors.
+/// Draws the lower row: latencies, checked pages, and how busy the processors are.
 fn lower(
     area: Rect,
     buffer: &mut Buffer,
@@ -117,7 +117,7 @@ fn lower(
     side_by_side(area, buffer, &tiles, look, (1, gap));
 }
 
-/// Draws the faults, by kind.
+/// Draws how many faults there are of each kind.
 fn paint_faults(area: Rect, buffer: &mut Buffer, validated: &Validated, look: Look) {
     rule(row(area, 0), buffer, "faults", "");
     let failures = validated.now.map_or(0, |now| now.failures);

@@ -82,7 +82,7 @@ impl Side {
 }
 
 impl Span {
-    /// The figures of an interval.
+    /// The sums of one interval, from its rates.
     pub(super) fn of(point: &Point) -> Self {
         let side = |iops: f64, mib_per_s: f64, mean_ns: Option<f64>, p99_ns| {
             let ios = iops * point.seconds;

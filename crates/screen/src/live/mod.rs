@@ -69,9 +69,9 @@ pub fn leave() {
 /// The measurement that the screen is about.
 #[derive(Debug, Clone)]
 pub(crate) struct About {
-    /// The command that measures.
+    /// The command that measures, such as `knee`.
     pub kind: &'static str,
-    /// The title of the measurement.
+    /// What is measured, in a phrase.
     pub title: String,
     /// What receives the I/O, in words.
     pub targets: String,
@@ -82,13 +82,13 @@ pub(crate) struct About {
 pub(crate) enum ScreenEvent {
     /// A step of an experiment began.
     Step { number: usize, of: usize, title: String },
-    /// An event of the engine.
+    /// The engine reports something, such as an interval.
     Engine(Event),
     /// A measurement has finished, with these figures.
     Measured { title: String, iops: f64, mib_per_s: f64 },
-    /// An event of a validation.
+    /// A validation reports something, such as a fault.
     Validation(integrity::Event),
-    /// A message for the user.
+    /// The user should read this message.
     Message(String),
 }
 

@@ -30,7 +30,7 @@ pub(super) enum Phase {
     Ending,
 }
 
-/// How important a message is.
+/// How a message is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
     Plain,

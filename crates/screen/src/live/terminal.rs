@@ -34,7 +34,7 @@ const DRAW: Duration = Duration::from_millis(200);
 /// The processors are asked this often.
 const PROCESSORS: Duration = Duration::from_secs(1);
 
-/// Why the screen ended.
+/// Why the live screen ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ScreenEnd {
     /// There is nothing more to show, or no terminal to show it on.
@@ -158,7 +158,7 @@ pub(super) fn show(about: About, heard: &Receiver<ScreenEvent>) -> ScreenEnd {
     })
 }
 
-/// The wish behind a key.
+/// What the user wants with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wish {
     Nothing,

@@ -26,7 +26,7 @@ impl Wrong {
 /// Everything that the screen shows about a validation.
 #[derive(Debug, Default)]
 pub(super) struct Validated {
-    /// The phase, and its cycle.
+    /// The phase of the run, and its cycle; `None` before the first.
     pub phase: Option<(Phase, u32)>,
     /// The figures of the latest second.
     pub now: Option<Glance>,
@@ -38,7 +38,7 @@ pub(super) struct Validated {
     pub checked: Figure,
     /// How often pages and blocks of the log were wrong in each way, as far as was heard.
     pub wrong: Vec<(Wrong, u64)>,
-    /// When the current phase began.
+    /// When that phase began, since the start of the screen.
     began: Duration,
 }
 
@@ -82,7 +82,7 @@ impl Validated {
         self.now = Some(*glance);
     }
 
-    /// The current phase in words.
+    /// What the run does now, in words.
     pub(super) fn words(&self) -> String {
         match self.phase {
             None => "getting ready".to_owned(),

@@ -13,7 +13,7 @@ use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, CTRL_C_EVENT, SetCon
 static FLAGS: Mutex<Vec<Arc<AtomicBool>>> = Mutex::new(Vec::new());
 /// Whether the run was asked to end.
 static ENDING: AtomicBool = AtomicBool::new(false);
-/// Whether the handler is installed.
+/// Whether the handler of Ctrl-C is installed.
 static HEARS: Mutex<bool> = Mutex::new(false);
 
 /// A flag that is set when the run is to end. The second Ctrl-C or Ctrl-Break ends the program at

@@ -77,7 +77,7 @@ struct SideView {
     results: Vec<ResultLink>,
 }
 
-/// The query of the page.
+/// What the address asks for: sides, filter and band.
 struct CompareQuery {
     a: String,
     others: Vec<String>,

@@ -138,7 +138,7 @@ impl Tag {
     }
 }
 
-/// Shows the list of results.
+/// Answers with the list of results.
 pub(super) async fn page(State(store): State<Store>, RawQuery(query): RawQuery) -> Answer {
     let parameters = Parameters::of(query.as_deref());
     store.read(move |history| show(history, &parameters)).await

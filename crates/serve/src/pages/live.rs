@@ -156,7 +156,7 @@ pub(super) async fn events(
     Sse::new(watching.stream()).keep_alive(alive).into_response()
 }
 
-/// A viewer of a run.
+/// One viewer of a run, and what was sent to it.
 struct Watching {
     live: Live,
     id: String,

@@ -25,7 +25,7 @@ type Answer = Result<Html<String>, Problem>;
 /// Longest id that is looked for.
 const ID_CHARACTERS: usize = 200;
 
-/// The pages, by their addresses.
+/// Connects each address to its page.
 pub(crate) fn router(store: Store, ended: watch::Receiver<bool>) -> Router {
     let live = live::Live::new(store.clone(), ended);
     let live = Router::new()

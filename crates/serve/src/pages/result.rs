@@ -45,7 +45,7 @@ struct Unfinished {
     table: String,
 }
 
-/// The facts around a result.
+/// What the page shows besides the report.
 struct About {
     tags: Vec<list::Tag>,
     notes: Vec<NoteView>,

@@ -29,7 +29,7 @@ const NAMED: usize = 3;
 pub struct OverlaySide<'a> {
     /// What tells it from the others, for example a date.
     pub name: String,
-    /// The documents of its results.
+    /// The documents of the results that count as this side.
     pub documents: Vec<&'a Document>,
 }
 
@@ -72,7 +72,7 @@ fn is_empty(block: &Block) -> bool {
     }
 }
 
-/// A side, with its letter.
+/// A side, and the letter that stands for it in charts.
 pub(super) struct Named<'a> {
     pub(super) letter: String,
     pub(super) side: &'a OverlaySide<'a>,
