@@ -66,7 +66,7 @@ pub enum Sign {
 /// Whether durable writes of one storage are credible.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Honesty {
-    /// What the latencies look like.
+    /// What the latencies say about the durability of writes.
     pub sign: Sign,
     /// Mean latency of small durable writes.
     pub durable_latency_ns: f64,

@@ -12,7 +12,7 @@ use crate::words::grouped;
 /// standard deviation) differ by as much in 4 of 1 000 pairs.
 pub const FACTOR: f64 = 1.5;
 
-/// One measurement of a load.
+/// One measurement of a load, at one level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Run {
     /// I/Os in flight, over all threads.

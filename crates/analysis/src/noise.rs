@@ -83,7 +83,7 @@ pub fn rounds(rounds: &[f64]) -> Stability {
 pub struct Traffic {
     /// Reads and writes, flushes left out.
     pub ios: f64,
-    /// How many bytes they moved.
+    /// Bytes that these reads and writes moved.
     pub bytes: f64,
 }
 

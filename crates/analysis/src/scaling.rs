@@ -53,7 +53,7 @@ pub struct Step {
     pub targets: Vec<usize>,
     /// Sum of what they give alone.
     pub expected_per_s: f64,
-    /// Throughput of these targets together.
+    /// What they give together, in the same unit.
     pub measured_per_s: f64,
     /// The measured throughput in percent of the expected one.
     pub efficiency_percent: f64,
@@ -81,7 +81,7 @@ pub struct Scaling {
     pub ceiling_per_s: Option<f64>,
     /// The rule that was applied, with its numbers.
     pub rule: String,
-    /// What follows, sentence by sentence.
+    /// What follows from the steps, sentence by sentence.
     pub findings: Vec<String>,
 }
 

@@ -27,7 +27,7 @@ const SCATTER_MIN: f64 = 0.005;
 const STEPS_MAX: usize = 200;
 const GAIN_MIN: f64 = 1e-10;
 
-/// One measurement of a sweep.
+/// One measured point of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SurfacePoint {
     /// I/Os in flight, over all threads.

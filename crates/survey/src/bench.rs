@@ -45,7 +45,7 @@ pub trait Stand {
     /// The targets themselves, where they are on this host.
     fn targets(&self) -> &[PreparedTarget];
 
-    /// The host and the storage.
+    /// The host, and the storage under the targets.
     fn environment(&self) -> &Environment;
 
     /// A target's whole path, as far as it is known.
@@ -71,7 +71,7 @@ pub trait Stand {
     ) -> Result<Measurement, EngineError>;
 }
 
-/// This host.
+/// This host issues the I/O.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Here;
 
@@ -95,7 +95,7 @@ impl Bench for Here {
     }
 }
 
-/// Targets of this host.
+/// Targets of this host that are ready.
 pub(crate) struct Standing {
     pub(crate) site: Site,
     pub(crate) prepared: Prepared,

@@ -17,7 +17,7 @@ pub enum ClaimsError {
     /// An expectation of a claim is wrong.
     #[error("{claim}: {what}")]
     Expectation {
-        /// The name of the claim.
+        /// The claim, by its name or its number.
         claim: String,
         /// What is wrong with it, and what to write instead.
         what: String,
@@ -25,7 +25,7 @@ pub enum ClaimsError {
     /// A claim is about a load that is not measured.
     #[error("{claim}: it speaks of no load of this assessment; there are {loads}")]
     NoLoad {
-        /// The name of the claim.
+        /// The claim, by its name or its number.
         claim: String,
         /// The names of all loads that are measured.
         loads: String,

@@ -30,9 +30,9 @@ struct Doubt<'a> {
     kind: String,
     text: &'a str,
     titles: Vec<&'a str>,
-    /// In how many measurements.
+    /// How many measurements have this warning.
     count: usize,
-    /// In which one last.
+    /// The last measurement that has it, so that hosts of one count once.
     last: usize,
 }
 

@@ -43,7 +43,7 @@ pub struct Setup {
     pub mode: Mode,
     /// The seed of every random choice.
     pub seed: u64,
-    /// How long each measurement takes.
+    /// How long windows, warm-ups and pauses last.
     pub timing: Timing,
 }
 
@@ -72,7 +72,7 @@ impl Default for Timing {
     }
 }
 
-/// An event of an experiment.
+/// What an experiment reports while it runs.
 #[derive(Debug)]
 pub enum Progress<'a> {
     /// The experiment begins; comes once, before it measures.
@@ -277,7 +277,7 @@ impl<'a> Lab<'a> {
         self.step = self.steps.min(self.step + steps);
     }
 
-    /// Names the step that begins.
+    /// Begins a step, and reports its title.
     pub fn begin(&mut self, title: &str) {
         self.step += 1;
         self.steps = self.steps.max(self.step);
@@ -453,7 +453,7 @@ impl<'a> Lab<'a> {
         (self.begun.id.clone(), self.begun.started.to_string())
     }
 
-    /// What ends it early.
+    /// The flag that the user sets to end the experiment early.
     pub(crate) fn stop(&self) -> &'a AtomicBool {
         self.stop
     }

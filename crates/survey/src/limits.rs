@@ -17,7 +17,7 @@ pub enum LimitsError {
     /// Limits of a role that the database does not have.
     #[error("{database} has no role {role}; there are {roles}")]
     Role {
-        /// The name of the database.
+        /// The database that the limits are for.
         database: &'static str,
         /// The role that it does not have.
         role: &'static str,

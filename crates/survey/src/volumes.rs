@@ -25,7 +25,7 @@ struct Table {
     volume: Vec<Volume>,
 }
 
-/// A row of the table.
+/// What a provider documents of one kind of volume.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Volume {

@@ -229,7 +229,7 @@ impl Workload {
     }
 }
 
-/// I/O engine.
+/// The I/O engine that issues the I/Os.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EngineChoice {

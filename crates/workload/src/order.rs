@@ -113,7 +113,7 @@ pub enum PoolShare {
     /// The stream's depth in all; each I/O draws its target. Weights are in the order of the
     /// stream's targets; empty means equal.
     Drawn {
-        /// Relative frequencies, in order.
+        /// How often each target is drawn, relative to the others.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         weights: Vec<u32>,
     },

@@ -20,7 +20,7 @@ pub enum ParseError {
          `8K:70,64K:30`"
     )]
     Weight {
-        /// The entry of the list.
+        /// The entry of the list that has the weight.
         text: String,
         /// The part of the entry after the colon.
         weight: String,

@@ -8,7 +8,7 @@ use crate::stream::{Pattern, Stream};
 /// The order of offsets in one word, whichever tool's order it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatternKind {
-    /// At random places.
+    /// At random places, however they are distributed.
     Random,
     /// One after the other, each thread from its own position.
     Sequential,
@@ -16,7 +16,7 @@ pub enum PatternKind {
     SequentialShared,
     /// One after the other, with a fixed distance.
     Stride,
-    /// SQLIO's matrix of blocks.
+    /// Down the columns of a matrix of blocks, as SQLIO does.
     Matrix,
     /// Several of these: in one stream, or because streams differ.
     Mixed,

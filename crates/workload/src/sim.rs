@@ -40,7 +40,7 @@ pub struct SimDevice {
     /// Bytes one server moves each second, in time that is added to that of the read or write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_s: Option<Bytes>,
-    /// The distribution of service times.
+    /// How service times are spread around their mean.
     pub service: SimService,
     /// I/Os that servers need longer for because of where they begin or end.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,7 +127,7 @@ pub enum SimAssignment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SimService {
-    /// Every I/O takes the mean.
+    /// Every I/O takes exactly the mean.
     #[default]
     Constant,
     /// Times are exponentially distributed, with the given mean.
@@ -165,7 +165,7 @@ pub struct SimBucket {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimCache {
-    /// Which blocks it holds.
+    /// Whether it always holds the same blocks, or those used last.
     #[serde(default)]
     pub kind: SimCacheKind,
     /// How many bytes it holds.
@@ -174,7 +174,7 @@ pub struct SimCache {
     pub hit_ns: Nanoseconds,
 }
 
-/// Which blocks a cache holds.
+/// How a cache decides which blocks it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SimCacheKind {
@@ -232,7 +232,7 @@ pub struct SimDrift {
     pub percent: f64,
     /// Of one period with the next: 0 to below 1.
     pub correlation: f64,
-    /// How long a period is.
+    /// The length of a period, over which the speed stays the same.
     pub period_ns: Nanoseconds,
 }
 
@@ -243,7 +243,7 @@ pub struct SimDrift {
 pub struct SimStall {
     /// From one stall to the next.
     pub period_ns: Nanoseconds,
-    /// How long a stall is.
+    /// How long the device begins nothing.
     pub length_ns: Nanoseconds,
 }
 

@@ -23,7 +23,7 @@ const SUGGESTIONS: usize = 3;
 pub struct Spec {
     /// The name that `--spec` takes.
     pub name: &'static str,
-    /// Where its numbers come from.
+    /// Where its numbers were published.
     pub source: &'static str,
     /// Its kinds of I/O, whose percents sum to 100.
     pub parts: &'static [MixPart],
@@ -74,7 +74,7 @@ impl Spec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OwnSpec {
-    /// Its name in the file.
+    /// Its name, as the user's file has it.
     pub name: String,
     /// Its kinds of I/O, whose percents sum to 100.
     pub parts: Vec<MixPart>,

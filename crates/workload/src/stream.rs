@@ -29,7 +29,7 @@ pub struct Stream {
     pub depth: u32,
     /// Block sizes and how often each is chosen.
     pub blocks: Vec<Block>,
-    /// The order of offsets.
+    /// The order in which places are accessed.
     pub pattern: Pattern,
     /// Share of I/Os that ignore a sequential or strided order and go to a random place instead, in
     /// percent.
@@ -90,7 +90,7 @@ pub struct Stream {
     /// How the memory of one I/O is laid out.
     #[serde(skip_serializing_if = "Buffers::is_single")]
     pub buffers: Buffers,
-    /// The content of written blocks.
+    /// What the written blocks hold.
     pub content: Content,
     /// The file whose bytes fill the buffer of the content `source`, repeated where it is shorter.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -242,14 +242,14 @@ pub(crate) fn is_false(value: &bool) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Block {
-    /// Size of such an I/O.
+    /// Bytes of one I/O of this size.
     pub bytes: Bytes,
     /// Relative frequency; only the ratio to the other weights counts.
     #[serde(default = "one")]
     pub weight: u32,
 }
 
-/// The order of offsets.
+/// The order in which places are accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Pattern {
@@ -311,12 +311,12 @@ pub enum Distribution {
 pub struct SyncPolicy {
     /// Each thread flushes after this many of its own writes.
     pub every_writes: u32,
-    /// The system call that flushes.
+    /// Which system call makes the writes durable.
     #[serde(default)]
     pub call: SyncCall,
 }
 
-/// The system call that flushes.
+/// The system call that makes earlier writes durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SyncCall {
@@ -327,7 +327,7 @@ pub enum SyncCall {
     Fdatasync,
 }
 
-/// The content of written blocks.
+/// What written blocks hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Content {
@@ -350,7 +350,7 @@ pub enum Content {
     /// Parts of one buffer of this size, from random places in it. Its bytes are random, or those
     /// of the stream's `content_file`.
     Source {
-        /// Size of the random buffer.
+        /// Size of the buffer, in bytes.
         bytes: Bytes,
     },
 }
@@ -363,12 +363,12 @@ pub enum Priority {
     Idle,
     /// The ordinary class with a level from 0 (first) to 7 (last).
     BestEffort {
-        /// 0 (first) to 7 (last).
+        /// The level within the class: 0 (first) to 7 (last).
         level: u8,
     },
     /// Before everybody else, level 0 (first) to 7 (last). Needs privileges.
     Realtime {
-        /// 0 (first) to 7 (last).
+        /// The level within the class: 0 (first) to 7 (last).
         level: u8,
     },
 }

@@ -21,7 +21,7 @@ pub enum UnitError {
         text: String,
         /// What it should be: "size" or "time".
         what: &'static str,
-        /// A correct example.
+        /// A text that would have been accepted.
         example: &'static str,
     },
     /// The unit is not known.
@@ -40,7 +40,7 @@ pub enum UnitError {
     OutOfRange {
         /// The text as it was written.
         text: String,
-        /// The rule that it breaks.
+        /// What the value must be, as the end of a sentence.
         rule: &'static str,
     },
 }
@@ -144,7 +144,7 @@ impl fmt::Display for Bytes {
 pub struct Nanoseconds(pub u64);
 
 impl Nanoseconds {
-    /// The time in seconds.
+    /// The same time in seconds.
     #[must_use]
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e9

@@ -41,7 +41,7 @@ const THREADS_OF_SHORT: u64 = 16;
 pub struct Violation {
     /// The field that breaks a rule, for example `streams[0].depth`.
     pub field: String,
-    /// The value of that field.
+    /// The value that breaks the rule, as text.
     pub value: String,
     /// What the value must be, and what to do about it.
     pub rule: String,

@@ -46,7 +46,7 @@ pub struct Observed {
 /// Two observations of the same window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
-    /// The figures of the tool.
+    /// What the tool measured at its own interface.
     pub tool: Observed,
     /// What the kernel counted at the device.
     pub kernel: Observed,
@@ -87,7 +87,7 @@ pub enum Figure {
 /// One figure as both observers saw it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AgreementRow {
-    /// Which figure both observers have.
+    /// The figure that both observers have.
     pub figure: Figure,
     /// What the tool measured, in the unit of the figure.
     pub tool: f64,

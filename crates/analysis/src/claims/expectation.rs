@@ -31,7 +31,7 @@ pub enum Figure {
     /// 99.9th percentile of latency, in nanoseconds.
     #[serde(rename = "latency_p99_9")]
     LatencyP999,
-    /// The longest latency, in nanoseconds.
+    /// The longest latency of any I/O, in nanoseconds.
     LatencyMax,
 }
 

@@ -44,7 +44,7 @@ pub struct Claim {
     pub of: Selector,
     /// What one of these measurements must give, all at once.
     pub expect: Vec<Expectation>,
-    /// Where a provider documents it.
+    /// The documentation of a provider, if the claim comes from one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub documented: Option<Documented>,
 }
@@ -114,7 +114,7 @@ impl Setting {
     }
 }
 
-/// Whether a claim is met.
+/// Whether a claim is met by what was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -158,7 +158,7 @@ pub struct JudgedClaim {
     pub name: Option<String>,
     /// What was expected, as it was written.
     pub expect: Vec<String>,
-    /// Whether it is met.
+    /// Whether the measurements meet the claim.
     pub outcome: Outcome,
     /// How many settings were compared with it.
     pub settings: usize,

@@ -14,7 +14,7 @@ pub struct Deciding<'a> {
     /// Whether it may say `same`. Figures in the tail vary too much between runs for that; they may
     /// only say that something became better or worse.
     pub says_same: bool,
-    /// The verdict on the figure.
+    /// How the figure changed from one side to the other.
     pub verdict: Change,
     /// Chance of its runs if the second side were not worse by more than the band.
     pub worse_p: Option<f64>,
@@ -59,7 +59,7 @@ pub fn overall(figures: &[Deciding<'_>]) -> Overall {
     Overall { verdict, findings: families.iter().map(Family::sentence).collect() }
 }
 
-/// All figures of one name.
+/// All figures of one name, which are judged together.
 struct Family<'a> {
     name: &'a str,
     says_same: bool,

@@ -100,7 +100,7 @@ pub enum Method {
 /// The effective size of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheSize {
-    /// The best estimate, in bytes.
+    /// The best estimate of the size, in bytes.
     pub bytes: u64,
     /// Lower end of the 95 % interval.
     pub low_bytes: u64,

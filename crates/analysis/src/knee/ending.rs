@@ -47,7 +47,7 @@ pub(super) struct Ending<'a> {
     pub(super) operating_point: CurvePoint,
     /// Standard deviation of a point, in natural log units.
     pub(super) scatter: f64,
-    /// Whether throughput [falls](has_fallen).
+    /// Whether throughput declines past its peak: see [`has_fallen`].
     pub(super) has_fallen: bool,
 }
 

@@ -30,7 +30,7 @@ const EVEN_PERCENT: f64 = 1.0;
 pub struct Plateau {
     /// When it began, in seconds from the start of the series.
     pub from_s: f64,
-    /// How many seconds it lasted.
+    /// How long throughput stayed at this level, in seconds.
     pub seconds: f64,
     /// Mean over it, in the unit of the series.
     pub mean: f64,

@@ -137,13 +137,13 @@ fn share_fits(late: u64, of: u64) -> Fit {
 /// Whether a load fits within a limit, from the surest yes to not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fit {
-    /// The load fits.
+    /// The load fits, and chance does not explain it.
     Yes,
     /// It does, though chance could have it.
     RatherYes,
     /// It does not, though chance could have it.
     RatherNo,
-    /// The load does not fit.
+    /// The load does not fit, and chance does not explain it.
     No,
     /// Too few I/Os were measured to say.
     NotKnown,

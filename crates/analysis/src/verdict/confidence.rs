@@ -10,7 +10,7 @@ pub enum Sureness {
     High,
     /// It may change with a longer or quieter measurement.
     Medium,
-    /// It is only an indication.
+    /// Low: the verdict is only an indication.
     Low,
 }
 

@@ -83,7 +83,7 @@ pub struct Verdict {
     pub class: Option<String>,
     /// The verdict in one sentence, with the figure that decided it.
     pub headline: String,
-    /// One sentence per load.
+    /// What was measured, one sentence per load.
     pub evidence: Vec<String>,
     /// What keeps this verdict from being final.
     pub caveats: Vec<String>,
@@ -161,7 +161,7 @@ pub fn judge(limits: &Limits, need: Option<Need>, basis: Basis) -> Verdict {
     }
 }
 
-/// Sentences, one after the other.
+/// Joins sentences into one text.
 fn joined(mut first: Vec<String>, then: impl IntoIterator<Item = String>) -> String {
     first.extend(then);
     first.join(" ")

@@ -25,7 +25,7 @@ pub struct NamedNeed {
     pub oltp: f64,
     /// MiB of scans and of compaction.
     pub scan: f64,
-    /// Where these amounts come from.
+    /// The publication or rule that these amounts come from.
     pub source: &'static str,
 }
 

@@ -6,9 +6,9 @@ use super::plan::{Load, PLAIN_WRITE, Timing};
 use super::{AssessOptions, beside};
 use crate::lab;
 
-/// What the I/O went to.
+/// The targets of an assessment, in words.
 pub(super) struct Place {
-    /// The whole paths.
+    /// The whole paths of the targets, in words.
     pub(super) targets: String,
     /// What is known of their content, in a phrase.
     pub(super) content: String,

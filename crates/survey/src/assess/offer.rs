@@ -55,7 +55,7 @@ impl Offering {
     }
 }
 
-/// A search in progress.
+/// A search for the largest load that stays within the limits.
 pub(super) struct Offer<'l, 'a> {
     pub(super) lab: &'l mut Lab<'a>,
     pub(super) offering: Offering,
@@ -206,11 +206,11 @@ pub(super) fn beside(
 /// Times in which nothing was done, though something was in flight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Frozen {
-    /// How often the load froze.
+    /// How often the load froze: frozen I/Os divided by the I/Os in flight.
     pub(super) events: f64,
     /// The share of the window in which it was frozen.
     pub(super) share: f64,
-    /// The longest freeze, in nanoseconds.
+    /// The longest latency of any I/O, in nanoseconds.
     pub(super) longest_ns: u64,
 }
 

@@ -63,7 +63,7 @@ fn burst(offered: &OfferedLoad) -> Option<String> {
     ))
 }
 
-/// An assessment in progress.
+/// An assessment while it measures.
 pub(super) struct Session<'a, 'l> {
     pub(super) lab: &'l mut Lab<'a>,
     pub(super) timing: Timing,

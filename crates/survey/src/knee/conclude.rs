@@ -73,7 +73,7 @@ pub(super) fn saturation(
     }
 }
 
-/// The title of the load.
+/// The load in words: sizes, direction and order.
 fn title(options: &KneeOptions) -> String {
     let stream = &options.stream;
     let blocks: Vec<String> = stream.blocks.iter().map(|block| block.bytes.to_string()).collect();
@@ -252,7 +252,7 @@ fn queues(lab: &Lab<'_>) -> Vec<QueueLimit> {
     both.into_iter().flatten().collect()
 }
 
-/// The method, sentence by sentence.
+/// How the curve was measured, sentence by sentence.
 pub(super) fn method(options: &KneeOptions, contents: &[String]) -> Vec<String> {
     let (from, to) = options.in_flight;
     let mut method = vec![

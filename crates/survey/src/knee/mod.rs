@@ -46,7 +46,7 @@ pub struct KneeOptions {
 }
 
 impl KneeOptions {
-    /// Threads on all targets together.
+    /// How many threads there are on all targets together.
     fn workers(&self) -> u32 {
         let targets = u32::try_from(self.setup.targets.len()).unwrap_or(u32::MAX);
         self.stream.threads.saturating_mul(targets).max(1)

@@ -292,7 +292,7 @@ impl<'a> Family<'a> {
         self.sizes.get(self.ends.0..=self.ends.1).unwrap_or_default()
     }
 
-    /// The sizes between the ends.
+    /// The sizes that the surface describes, without the two at its ends.
     fn inner(&self) -> &[Size<'a>] {
         let here = self.described();
         here.get(1..here.len().saturating_sub(1)).unwrap_or_default()

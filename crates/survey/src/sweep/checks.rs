@@ -77,7 +77,7 @@ struct Check {
 
 /// One kind of I/O: its measurements, and what to measure next.
 pub(super) struct Standing<'a> {
-    /// The cells of this kind.
+    /// The cells of this kind, measured or not.
     pub(super) cells: Vec<&'a Cell>,
     pub(super) next: Option<Step<'a>>,
     pub(super) design: Design<'a>,

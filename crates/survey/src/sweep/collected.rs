@@ -21,7 +21,7 @@ pub enum CollectError {
     Load {
         /// Its number in the list, from 1.
         number: usize,
-        /// The title of its load.
+        /// The title of the measurement's load.
         title: String,
         /// Why a cell cannot have it.
         why: &'static str,

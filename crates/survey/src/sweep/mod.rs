@@ -30,7 +30,7 @@ pub use forecast::{Forecast, forecast};
 /// The plan of a sweep, and its stored part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepOptions {
-    /// The plan with the cells.
+    /// The plan, from which all cells follow.
     pub plan: Plan,
     /// What may be done to the targets.
     pub permissions: Permissions,

@@ -25,9 +25,9 @@ const WINDOW_OF_SPECIFICATION_S: f64 = 60.0;
 pub(super) struct Preparation {
     /// Every target was discarded as a whole; absent if an earlier session did it, or did not.
     pub(super) purged: Option<bool>,
-    /// Sentences for the method.
+    /// What was done to the targets, in sentences for the document.
     pub(super) method: Vec<String>,
-    /// How many bytes were written.
+    /// How many bytes were written before the first round.
     pub(super) written_bytes: u64,
 }
 

@@ -28,7 +28,7 @@ use crate::bench::Bench;
 use crate::doubts;
 use crate::lab::{self, Lab, Progress, Setup, Timing};
 
-/// A sweep in progress.
+/// A sweep while it measures.
 pub(super) struct Session {
     options: SweepOptions,
     cells: Vec<Cell>,
@@ -59,7 +59,7 @@ struct Step {
     afresh: bool,
 }
 
-/// The results of a session.
+/// What a sweep concludes from its measurements.
 struct Found {
     cells: Vec<SweptCell>,
     curves: Vec<SweptCurve>,
@@ -201,7 +201,7 @@ impl Session {
         Ok(())
     }
 
-    /// Notes how the lab ended.
+    /// Takes over the method, the status and the error of the lab.
     fn end(&mut self, lab: &Lab<'_>) {
         self.method.extend(lab.method());
         (self.status, self.error) = (lab.status(), lab.error().map(str::to_owned));
@@ -270,7 +270,7 @@ impl Session {
         cell.targets == group && !self.left_out.contains_key(&cell.number)
     }
 
-    /// The measurements of these cells.
+    /// The measurements of these cells, in the form that surfaces are fitted to.
     fn records(&self, cells: &[&Cell]) -> Vec<Record> {
         let count = self.count();
         let start_s = self.options.plan.precision.map_or(f64::INFINITY, |p| p.at_least_seconds);

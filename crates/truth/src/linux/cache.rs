@@ -48,7 +48,7 @@ pub struct Lost {
 /// How much a flush makes stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flush {
-    /// All writes before it.
+    /// Everything that was written before it, as it should.
     Whole,
     /// Nothing, and the fault of this number says otherwise.
     Lies(usize),
@@ -65,7 +65,7 @@ pub(super) struct Broken {
     pub(super) number: usize,
 }
 
-/// The result of a crash.
+/// What a crash has destroyed.
 pub(super) struct Crashed {
     /// Every sector that does not hold the last write, and the fault by which it had been
     /// acknowledged.

@@ -21,11 +21,11 @@ pub(super) struct Served {
 pub struct Delivered {
     /// Length of the span in seconds.
     pub seconds: f64,
-    /// Reads that were answered.
+    /// Reads that the device answered.
     pub read: Direction,
-    /// Writes that were answered.
+    /// Writes that the device answered.
     pub write: Direction,
-    /// Flushes that were answered.
+    /// Flushes that the device answered.
     pub sync: Direction,
     /// I/Os that the device made fail.
     pub failed: u64,
@@ -37,7 +37,7 @@ pub struct Delivered {
 /// One kind of I/O that the device answered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Direction {
-    /// How many I/Os were answered.
+    /// How many I/Os the device answered.
     pub ios: u64,
     /// Bytes that these I/Os moved.
     pub bytes: u64,
@@ -89,7 +89,7 @@ impl Delivered {
         delivered
     }
 
-    /// Reads and writes per second.
+    /// Reads and writes per second, over the span; flushes are not counted.
     #[must_use]
     pub fn iops(&self) -> f64 {
         if self.seconds > 0.0 {

@@ -18,13 +18,13 @@ const REMOVE: &str = r#"for _ in 1 2 3 4 5 6 7 8 9 10; do rmdir "$1" && break; s
 /// The limits of a device; `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Reads per second.
+    /// The most reads per second.
     pub read_iops: Option<u64>,
-    /// Writes per second.
+    /// The most writes per second.
     pub write_iops: Option<u64>,
-    /// Bytes read per second.
+    /// The most bytes read per second.
     pub read_bytes_per_s: Option<u64>,
-    /// Bytes written per second.
+    /// The most bytes written per second.
     pub write_bytes_per_s: Option<u64>,
 }
 

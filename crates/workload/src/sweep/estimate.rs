@@ -6,16 +6,16 @@ use super::{Cell, Plan};
 /// most this long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Times {
-    /// Seconds of measured windows.
+    /// All measured windows together, in seconds.
     pub measured_s: f64,
-    /// Seconds of warm-ups before them.
+    /// All warm-ups together, in seconds.
     pub warmup_s: f64,
-    /// Seconds of pauses.
+    /// All pauses together, in seconds.
     pub settle_s: f64,
 }
 
 impl Times {
-    /// Windows, warm-ups and pauses together.
+    /// How long the plan takes at most, in seconds.
     #[must_use]
     pub fn total_s(&self) -> f64 {
         self.measured_s + self.warmup_s + self.settle_s

@@ -90,7 +90,7 @@ pub struct Matrix {
     pub writes: Vec<u8>,
     /// Orders of offsets; each is a dimension of the matrix.
     pub patterns: Vec<Pattern>,
-    /// Sizes of one I/O.
+    /// Sizes of an I/O; each is a dimension of the matrix.
     pub blocks: Vec<Bytes>,
     /// Access specifications by their names, instead of `writes`, `patterns` and `blocks`; `iosonde
     /// specs` lists them.
@@ -99,7 +99,7 @@ pub struct Matrix {
     /// Access specifications of one's own, such as those of an `.icf` file, after `specs`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub own_specs: Vec<OwnSpec>,
-    /// Threads on each target.
+    /// Numbers of threads on each target.
     pub threads: Vec<u32>,
     /// Queue depth: outstanding I/Os per thread.
     pub depths: Vec<u32>,
@@ -152,14 +152,14 @@ pub struct Cell {
     pub parts: Vec<MixPart>,
     /// Share of I/Os that write, in percent.
     pub write_percent: u8,
-    /// Its order of offsets.
+    /// The order in which it accesses places.
     pub pattern: Pattern,
     /// Share of I/Os that leave a sequential order, in percent.
     #[serde(default, skip_serializing_if = "is_none")]
     pub random_percent: u8,
-    /// Its size of one I/O.
+    /// The size of each of its I/Os.
     pub block_bytes: Bytes,
-    /// Its threads on each target.
+    /// How many threads it has on each target.
     pub threads: u32,
     /// Queue depth: outstanding I/Os per thread.
     pub depth: u32,

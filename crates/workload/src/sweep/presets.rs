@@ -40,7 +40,7 @@ pub const PRESETS: [Preset; 18] = presets![
 ];
 
 impl Preset {
-    /// The plan, without its targets.
+    /// The plan; the caller adds the targets.
     #[must_use]
     pub fn plan(&self) -> Plan {
         // A test reads them all; a damaged one would be an empty plan, which is refused.

@@ -28,9 +28,9 @@ pub enum Fault {
     /// A reader is given what each 4 KiB held before its last write; those not written since the
     /// faults began are right.
     StaleRead,
-    /// The reader gets zeros.
+    /// A reader gets zeros, whatever is stored.
     ZeroRead,
-    /// The write stores zeros.
+    /// A write stores zeros instead of its data.
     ZeroWrite,
     /// A reader is given fewer bytes than asked for, and told so; the first sector at least.
     ShortRead,
@@ -59,9 +59,9 @@ pub enum Fault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Torn {
-    /// The first so many sectors.
+    /// So many sectors from its beginning.
     Prefix(u64),
-    /// The last so many sectors.
+    /// So many sectors up to its end.
     Suffix(u64),
     /// Each with a chance of one in two, one at least, and not all.
     Random,
@@ -71,9 +71,9 @@ pub enum Torn {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum When {
-    /// Each request with this probability.
+    /// Each of them with this probability, 0 to 1.
     Probability(f64),
-    /// Every n-th request.
+    /// Every n-th of them.
     Every(u64),
     /// Only the n-th request, counted from 1.
     Nth(u64),
@@ -82,22 +82,22 @@ pub enum When {
 /// One kind of fault. The requests are counted from the moment it is injected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FaultPlan {
-    /// The fault to make.
+    /// What goes wrong.
     pub fault: Fault,
-    /// How often to make it.
+    /// How often it goes wrong.
     pub when: When,
     /// Only in the file of this name.
     pub file: Option<String>,
     /// Only requests that are wholly in this range; a misdirected one stays in it, too.
     pub range: Range<u64>,
-    /// The most faults to make.
+    /// After so many faults, nothing goes wrong any more.
     pub most: u64,
     /// What all random choices start from.
     pub seed: u64,
 }
 
 impl FaultPlan {
-    /// A fault in any file.
+    /// A fault that may happen in any file, any number of times.
     #[must_use]
     pub fn new(fault: Fault, when: When) -> Self {
         Self { fault, when, file: None, range: 0..u64::MAX, most: u64::MAX, seed: 42 }

@@ -11,7 +11,7 @@ use super::plan::Fault;
 pub struct Span {
     /// The offset at which it begins.
     pub offset: u64,
-    /// Its length in bytes.
+    /// How many bytes it has.
     pub bytes: u64,
 }
 
@@ -30,11 +30,11 @@ pub struct Injected {
     pub number: usize,
     /// When it happened, on the device's clock.
     pub at_ns: u64,
-    /// The kind of the fault.
+    /// What went wrong.
     pub fault: Fault,
     /// The name of the request's file.
     pub file: String,
-    /// The offset of the request.
+    /// Where the request begins in the file, in bytes.
     pub offset: u64,
     /// The length of the request in bytes.
     pub bytes: u64,

@@ -30,7 +30,7 @@ struct Wrong {
     right: Vec<u8>,
     /// The fault that it comes from.
     number: usize,
-    /// Whether a reader got it.
+    /// Whether a reader was given it.
     seen: bool,
 }
 
