@@ -93,7 +93,6 @@ fn measured(stream: Stream) -> Result<Measurement, Error> {
     lab.measure(vec![stream]).ok_or_else(|| "a load was not measured".into())
 }
 
-/// One measurement of each load.
 fn loads() -> Result<Vec<Measurement>, Error> {
     let mut loads = Vec::new();
     for pattern in [Pattern::Random, Pattern::Sequential] {
@@ -260,7 +259,7 @@ fn copies(copy: i64, experiments: i64, measurements: i64, e: i64, m: i64) -> Str
     sql
 }
 
-/// A query, with its name.
+/// The name of a query, and the query, which returns how many rows it found.
 type Question = (&'static str, Box<dyn Fn(&History) -> Result<u64, Error>>);
 
 fn list(name: &'static str, filter: Filter, order: Order, page: Page) -> Question {

@@ -31,7 +31,7 @@ const SIZE: u64 = REGIONS << 20;
 struct Known {
     servers: u32,
     service_ms: u64,
-    /// Durable writes instead of reads.
+    /// Whether the load consists of durable writes instead of reads.
     writes: bool,
     /// I/Os per second of the load.
     per_second: u64,
@@ -86,7 +86,7 @@ impl Known {
         Ok(())
     }
 
-    /// The bracket of a fit.
+    /// Replays the load on the device, and returns the bracket.
     fn fit(&self) -> Result<FitResult, Error> {
         let truth = Truth::mount(self.model(), &[SIZE])?;
         let Some(iops) = self.throttle_iops else { return self.fit_on(&truth.path(0)) };
@@ -160,7 +160,7 @@ const READS: Known = Known {
     throttle_iops: None,
 };
 
-/// How busy this host is.
+/// The load of this host, as text for the page.
 fn busy() -> String {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().filter(|text| !text.is_empty());

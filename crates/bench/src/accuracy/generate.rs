@@ -5,7 +5,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 /// Length of an interval in seconds.
 pub(super) const BUCKET_S: f64 = 0.25;
-/// Intervals in a second.
+/// Intervals of the series per second.
 pub(super) const BUCKETS_PER_S: usize = 4;
 /// Length of every series: 25 rounds of a minute.
 pub(super) const LONGEST_S: u16 = 25 * 60;

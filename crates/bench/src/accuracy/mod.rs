@@ -21,11 +21,10 @@ use clap::builder::PossibleValuesParser;
 
 use crate::linux::{Error, machine};
 
-/// A section of the page.
+/// A section of the page about accuracy.
 struct Section {
     /// As it is named on the command line.
     name: &'static str,
-    /// The heading of the section.
     title: &'static str,
     /// Does the work and returns the text under the heading. If this host lacks something that a
     /// section needs, its text says so; an error leaves the page as it was.
@@ -74,7 +73,6 @@ pub(crate) fn run(names: &[String], output: Option<&Path>) -> Result<(), Error> 
     machine::write(&page, output.unwrap_or(Path::new("docs/accuracy.md")))
 }
 
-/// Writes a table in Markdown.
 fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let rule = format!("|{}\n", "---|".repeat(head.len()));
     let lines = rows.iter().map(|cells| format!("| {} |\n", cells.join(" | ")));

@@ -20,7 +20,7 @@ use workload::{
 use super::table;
 use crate::linux::Error;
 
-/// The answer of an expert.
+/// What an expert would answer about one device.
 struct Expected {
     /// IOPS of 8 KiB, 70/30, with the 99th percentile of reads within 20 ms; 0 where no load has
     /// it, or `None` if it cannot be judged.

@@ -97,7 +97,7 @@ fn snia(series: &[f64], guard_s: f64) -> Answer {
 struct Record {
     /// Median length of the runs in seconds.
     seconds: f64,
-    /// Mean error of the estimate.
+    /// Mean error of the estimate, in percent of the truth.
     bias: f64,
     /// Root of the mean squared error.
     rmse: f64,

@@ -69,7 +69,7 @@ impl FromStr for Case {
     }
 }
 
-/// The results for one kind.
+/// What the inputs of one kind needed.
 #[derive(Debug, Default)]
 struct KindRecord {
     runs: u64,
@@ -85,7 +85,7 @@ struct Finding {
     what: String,
 }
 
-/// The results for all kinds.
+/// What the inputs of all kinds needed, and what they broke.
 #[derive(Debug, Default)]
 struct Tally {
     kinds: BTreeMap<String, KindRecord>,

@@ -69,7 +69,7 @@ const WORDS: [&str; 26] = [
     "..",
 ];
 
-/// Numbers that a seed decides.
+/// Draws numbers that depend only on a seed.
 pub(super) struct Draw(Xoshiro256PlusPlus);
 
 impl Draw {

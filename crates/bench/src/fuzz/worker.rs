@@ -61,7 +61,7 @@ pub(super) fn run(first: u64, directory: &Path, iosonde: &Path) -> Result<(), Er
     Ok(())
 }
 
-/// The bytes of one input.
+/// Makes the bytes of one input from its seed.
 pub(super) fn bytes_of(case: &Case, directory: &Path) -> Result<Vec<u8>, Error> {
     let kinds = kinds::all(directory)?;
     let kind = kinds.iter().find(|kind| kind.name == case.kind).ok_or_else(|| {

@@ -20,25 +20,24 @@ use truth::LoopDevice;
 use super::peers::median;
 use super::{Error, PeersArgs, tools};
 
-/// Bytes of the device.
+/// The size of the device that is read, in bytes.
 const BYTES: usize = 256 << 20;
-/// Reads in flight.
 const DEPTH: u32 = 32;
 /// What the program in the kernel may take, by the kernel's own count.
 const PROGRAM_NS_MAX: f64 = 150.0;
 /// Polls in a window of the kernel's count.
 const POLLS: u32 = 5;
-/// Switches the kernel's count on.
+/// Switches on the kernel's count of a program's runs and time.
 const STATISTICS: &str = "/proc/sys/kernel/bpf_stats_enabled";
 
-/// What reads, and from where.
+/// The program that reads, and the device that it reads.
 #[derive(Debug, Clone, Copy)]
 struct Load<'a> {
     iosonde: &'a Path,
     device: &'a Path,
 }
 
-/// What a load came to.
+/// What one run of the load reached, and what it cost.
 #[derive(Debug, Clone, Copy)]
 struct Segment {
     iops: f64,
@@ -90,7 +89,7 @@ pub(super) fn run(iosonde: &Path, args: &PeersArgs) -> Result<(String, bool), Er
     Ok((table, holds))
 }
 
-/// The quartiles of figures.
+/// The lower quartile, the median and the upper quartile.
 fn quartiles(figures: impl Iterator<Item = f64>) -> [f64; 3] {
     let mut all: Vec<f64> = figures.collect();
     all.sort_by(f64::total_cmp);
@@ -144,12 +143,12 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Random reads for this time.
+/// Reads the device at random for so many seconds.
 fn load(load: Load<'_>, seconds: f64) -> Result<tools::Run, Error> {
     tools::iosonde(load.iosonde, &tools::iosonde_arguments(load.device, "auto", DEPTH, seconds))
 }
 
-/// Says when recording has begun.
+/// Sends a message when recording has begun.
 struct Begun(Sender<()>);
 
 impl Sink for Begun {

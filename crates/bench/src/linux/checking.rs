@@ -51,7 +51,6 @@ impl Figures {
     }
 }
 
-/// The headings of the table.
 const HEAD: [&str; 8] = [
     "writes",
     "verified IOPS",

@@ -96,7 +96,7 @@ pub(super) fn run(iosonde: &Path, time: Duration) -> Result<(String, bool), Erro
     Ok((table(&head.map(str::to_owned), &rows), holds))
 }
 
-/// The text of the part.
+/// The text of this part of the page.
 pub(super) fn page(table: &str, time: Duration) -> String {
     machine::here(&format!(
         "File systems of 2 GiB on loop devices with direct I/O, {:.0} s for each (Linux \
@@ -178,7 +178,6 @@ fn start(iosonde: &Path, arguments: &[&str]) -> Result<Child, Error> {
 
 /// A file system on a loop device, mounted as long as this lives.
 pub(super) struct Mounted {
-    /// Where it is mounted.
     pub(super) path: PathBuf,
     _device: LoopDevice,
 }

@@ -12,7 +12,7 @@ pub(super) struct Setting {
     pub disk: String,
     /// The version of fio on this machine.
     pub fio: String,
-    /// How many turns there were.
+    /// How often each comparison was repeated.
     pub rounds: u32,
     /// Length of a run in seconds.
     pub seconds: f64,
@@ -21,7 +21,7 @@ pub(super) struct Setting {
 /// The text around the table; words in capitals are filled in.
 const PAGE: &str = include_str!("performance.md");
 
-/// Writes the whole page.
+/// Fills in the whole page.
 pub(super) fn page(iosonde: &Path, setting: &Setting, table: &str) -> String {
     let version = |program: &OsStr| tools::version(program).unwrap_or_else(|| "none".to_owned());
     here(PAGE)

@@ -133,7 +133,7 @@ fn show(outcome: Result<(String, bool), Error>, otherwise: &str) -> Result<Vec<R
     if is_well { Ok(Vec::new()) } else { Err(otherwise.into()) }
 }
 
-/// The program.
+/// Runs the program, and returns its exit code.
 pub(crate) fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let peers = &arguments.peers;

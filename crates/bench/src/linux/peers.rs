@@ -50,7 +50,7 @@ struct Rounds {
     user_us: Vec<f64>,
 }
 
-/// The CPU time per I/O.
+/// CPU time per I/O, without what starting the program takes.
 pub(super) struct Cost {
     /// User and kernel time, in microseconds.
     pub total_us: f64,

@@ -61,7 +61,7 @@ pub(super) struct SoakArgs {
     outsider: Option<PathBuf>,
 }
 
-/// The sums of all rounds.
+/// What happened in all rounds together.
 #[derive(Debug, Default)]
 struct Sum {
     processes: u64,

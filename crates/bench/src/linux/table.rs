@@ -1,11 +1,9 @@
 //! Figures with their limits, as text and as Markdown.
 
-/// One row of the table.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
-    /// The name of the figure.
     pub what: String,
-    /// The figure that iosonde reached.
+    /// What iosonde reached, as text.
     pub ours: String,
     /// The peer's figure, where there is one.
     pub peer: String,
@@ -99,7 +97,6 @@ pub(super) fn text(rows: &[Row]) -> String {
     text
 }
 
-/// The table as Markdown.
 pub(super) fn markdown(rows: &[Row]) -> String {
     let mut lines = lines(rows).into_iter().map(|cells| format!("| {} |\n", cells.join(" | ")));
     let head = lines.next().unwrap_or_default();

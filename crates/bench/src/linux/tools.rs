@@ -13,7 +13,7 @@ use super::Error;
 /// The result of one run of a program.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Run {
-    /// I/Os that the program counted.
+    /// I/Os that completed, by the program's own count.
     pub ios: f64,
     /// I/Os a second, as it says.
     pub iops: f64,

@@ -14,7 +14,6 @@ use super::Error;
 const DISKS: usize = 200;
 const PARTITIONS: usize = 2;
 const CORES: usize = 64;
-/// How many windows are watched.
 const WINDOWS: u64 = 60;
 /// What a second of watching may cost, in percent of a core.
 const PERCENT_MAX: f64 = 1.0;

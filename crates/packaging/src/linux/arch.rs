@@ -6,9 +6,9 @@ use clap::builder::PossibleValue;
 /// A processor that packages are made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Arch {
-    /// The processor x86-64.
+    /// x86-64, also called amd64.
     X86,
-    /// The processor 64-bit ARM.
+    /// 64-bit ARM, also called aarch64.
     Arm,
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum System {
 pub(crate) struct Platform {
     /// The system that runs the program.
     pub system: System,
-    /// The processor of that system.
+    /// The processor that runs the program.
     pub arch: Arch,
 }
 
@@ -58,7 +58,6 @@ impl Arch {
 }
 
 impl Platform {
-    /// The platform of these two.
     pub(crate) const fn new(system: System, arch: Arch) -> Self {
         Self { system, arch }
     }

@@ -17,7 +17,7 @@ use crate::linux::failure::{Failure, at, because, read, text, watch, write};
 /// The directories and tools of a build.
 #[derive(Debug)]
 pub(crate) struct Compiler {
-    /// The root of the workspace.
+    /// The root directory of the workspace.
     pub root: PathBuf,
     /// The directory in which cargo builds.
     pub target: PathBuf,
@@ -34,7 +34,7 @@ pub(crate) struct Compiler {
 /// A program as the compiler made it.
 #[derive(Debug)]
 pub(crate) struct Compiled {
-    /// The program without debug information.
+    /// The executable, without debug information.
     pub program: Vec<u8>,
     /// The debug information, where the profile makes any
     pub debug: Option<Vec<u8>>,

@@ -13,7 +13,7 @@ pub(crate) const LINKS: [&str; 4] = ["diskspd", "iometer", "sqlio", "sqliosim"];
 /// What every package says about itself.
 #[derive(Debug, Clone)]
 pub(crate) struct About {
-    /// The version in `Cargo.toml`.
+    /// The version of iosonde, from `Cargo.toml`.
     pub version: String,
     /// Of every file, in seconds since 1970
     pub date: u64,
@@ -21,7 +21,7 @@ pub(crate) struct About {
     pub maintainer: String,
 }
 
-/// A file's name and content.
+/// The name of a file, and its content.
 pub(crate) type Named = (String, Vec<u8>);
 
 /// What goes with the program, the same for every processor.
@@ -46,7 +46,7 @@ pub(crate) struct Papers {
 /// Which system's habits decide where files are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Script {
-    /// Debian and systems like it.
+    /// Debian, Ubuntu and systems like them.
     Debian,
     /// Fedora, RHEL, SUSE and systems like them.
     Rpm,

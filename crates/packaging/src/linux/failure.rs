@@ -12,25 +12,25 @@ pub(crate) enum Failure {
     File {
         /// The attempted action, a verb.
         what: &'static str,
-        /// The path of the file.
+        /// The file or directory that could not be used.
         path: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A program that could not be started
     #[error("cannot start {program}: {source}. Install it, or call ./x package, which does")]
     Start {
-        /// The name of the program.
+        /// The program that could not be started.
         program: String,
-        /// The error of the system.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A program ran and failed.
     #[error("{program} failed:\n{said}")]
     Failed {
-        /// Its name and its arguments.
+        /// The program, with its arguments.
         program: String,
-        /// The text that it wrote.
+        /// What the program wrote before it failed.
         said: String,
     },
     /// A package that cannot be put together

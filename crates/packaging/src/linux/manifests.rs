@@ -10,7 +10,7 @@ use crate::linux::failure::{Failure, at, because};
 /// A template that was filled in, or why not.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Filled {
-    /// The text as it is.
+    /// The template with all its values.
     Text(String),
     /// It needs the digest of a file that is not made
     Without(String),

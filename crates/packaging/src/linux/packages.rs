@@ -14,9 +14,9 @@ use crate::linux::failure::{Failure, because, output, text};
 /// A crate that is linked into the program.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Package {
-    /// The name of the crate.
+    /// The name of the crate on crates.io.
     pub name: String,
-    /// The version of the crate.
+    /// The version that is linked.
     pub version: String,
     /// The SPDX expression that it states
     pub licence: Option<String>,
@@ -87,7 +87,7 @@ fn tree(compiler: &Compiler, platform: Platform) -> Result<BTreeSet<(String, Str
     Ok(text(&mut cargo)?.lines().filter_map(tree_line).collect())
 }
 
-/// Reads `serde v1.0.229 (*)`.
+/// Reads the name and the version of a line such as `serde v1.0.229 (*)`.
 fn tree_line(line: &str) -> Option<(String, String)> {
     if line.contains("(proc-macro)") {
         return None;
@@ -98,7 +98,7 @@ fn tree_line(line: &str) -> Option<(String, String)> {
     Some((name.to_owned(), version.to_owned()))
 }
 
-/// Reads the checksums in `Cargo.lock`.
+/// The checksum of each crate in `Cargo.lock`, by name and version.
 fn checksums(root: &Path) -> Result<BTreeMap<(String, String), String>, Failure> {
     let file = root.join("Cargo.lock");
     let text = std::fs::read_to_string(&file).map_err(crate::linux::failure::at("read", &file))?;

@@ -12,21 +12,21 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use crate::linux::failure::{Failure, because, packing};
 
-/// The thing at a path.
+/// What is at a path: a directory, a file or a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Node {
     /// A directory, with its mode and who owns it
     Directory {
-        /// The permission bits.
+        /// The permission bits of the directory.
         mode: u16,
-        /// User and group, as numbers.
+        /// The user and the group, by their numbers.
         owner: u64,
     },
     /// A file with its content.
     File {
-        /// The content of the file.
+        /// The bytes of the file.
         bytes: Vec<u8>,
-        /// The permission bits.
+        /// The permission bits of the file.
         mode: u16,
     },
     /// A symbolic link, and where it leads
@@ -64,7 +64,7 @@ impl Tree {
         self.add(path, Node::Link(to.to_owned()));
     }
 
-    /// Adds a directory without content.
+    /// Adds a directory, without anything in it.
     pub(crate) fn directory(&mut self, path: &str, mode: u16, owner: u64) {
         self.add(path, Node::Directory { mode, owner });
     }

@@ -47,7 +47,6 @@ impl Servers {
     }
 }
 
-/// One row of these tables.
 struct Row {
     servers: Servers,
     what: String,

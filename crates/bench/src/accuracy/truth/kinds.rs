@@ -98,7 +98,7 @@ fn others() -> Vec<Kind> {
     ]
 }
 
-/// Measures every kind of device.
+/// Measures every kind of device, and returns the tables.
 pub(super) fn kinds() -> Result<String, Error> {
     let (mut rows, mut off_device, mut off_model) = (Vec::new(), Vec::new(), Vec::new());
     for kind in [limits(), caches(), others()].into_iter().flatten() {

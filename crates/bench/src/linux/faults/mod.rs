@@ -235,7 +235,6 @@ fn confusion(words: &str, score: &Score) -> Vec<String> {
     cells
 }
 
-/// Writes a table in Markdown.
 pub(super) fn table(head: &[String], rows: &[Vec<String>]) -> String {
     let rule = format!("|{}\n", "---|".repeat(head.len()));
     let lines = rows.iter().map(|cells| format!("| {} |\n", cells.join(" | ")));

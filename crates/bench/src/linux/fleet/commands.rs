@@ -25,9 +25,9 @@ pub(super) struct Fleet<'a> {
     pub(super) iosonde: &'a Path,
     pub(super) place: &'a Place,
     pub(super) network: &'a Network,
-    /// The shared directory.
+    /// The directory that all hosts share.
     pub(super) shared: String,
-    /// Over NATS.
+    /// The server and its agents; `None` if hosts are reached by ssh.
     pub(super) site: Option<Site>,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn run(iosonde: &Path, way: Way) -> Result<(String, bool), Error> {
 /// Does a command and looks at what comes of it.
 type Try = fn(&Fleet<'_>) -> Found;
 
-/// Hosts are thrown out last.
+/// The commands to try; `revoke` is last, because it throws hosts out.
 const COMMANDS: &[(&str, Try)] = &[
     ("hosts", hosts),
     ("run", |fleet| fleet.measured(&["run", "--target", &fleet.own_file()], &LOAD)),

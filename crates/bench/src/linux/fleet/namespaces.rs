@@ -18,7 +18,7 @@ use super::places::{Place, Running, quantile, wait};
 
 /// What the last host's network takes one way.
 const DELAY: Duration = Duration::from_millis(15);
-/// p99 of the start skew.
+/// The largest 99th percentile of the start skew, in milliseconds.
 const SKEW_MS: f64 = 10.0;
 /// How often each cable is pulled: that of a host, and that of the coordinator.
 const CABLES: usize = 3;

@@ -26,7 +26,7 @@ pub(super) fn peak_mib() -> Result<f64, Error> {
 
 /// Hosts that are processes of this machine, reached by a script as by `ssh`, or through a server.
 pub(super) struct Place {
-    /// Ends before its directory goes.
+    /// Declared first, so that its processes end before their directory is removed.
     site: Option<SiteProcesses>,
     directory: tempfile::TempDir,
     iosonde: PathBuf,
@@ -104,7 +104,7 @@ impl Place {
         Ok(place)
     }
 
-    /// A server that answers.
+    /// Starts a server and waits until it accepts connections.
     pub(super) fn server(&self, port: u16) -> Result<Child, Error> {
         let mut up = self.command();
         up.args(["fleet", "up"]).arg(self.path().join("site")).stderr(Stdio::null());
@@ -175,7 +175,7 @@ impl Place {
         command
     }
 
-    /// The history of a host.
+    /// The file with the history of one host.
     pub(super) fn history_of(&self, host: &str) -> PathBuf {
         self.path().join(format!("{host}.db"))
     }

@@ -10,9 +10,9 @@ use super::Error;
 use super::places::{Place, Running, quantile, signal, wait};
 use super::rules;
 
-/// How often each is measured.
+/// How often each promise is measured.
 const TURNS: usize = 5;
-/// Nothing takes longer.
+/// The longest that any step may take.
 const MOST: Duration = Duration::from_secs(60);
 const NULL: [&str; 10] = [
     "--engine",
@@ -27,7 +27,7 @@ const NULL: [&str; 10] = [
     "0",
 ];
 
-/// Seconds, on this program.
+/// Measures one promise with this program, in seconds.
 type Measure = fn(&Path) -> Result<f64, Error>;
 
 /// The tables, and whether everything is within what is promised.

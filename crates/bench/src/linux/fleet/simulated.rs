@@ -20,9 +20,9 @@ use workload::{Stream, Target, Workload};
 use super::Error;
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// How long the agents work.
+/// How long the simulated load lasts, in seconds.
 const LOAD_S: u64 = 60;
-/// One way through the network.
+/// The delay of the network, one way, in nanoseconds.
 const DELAY_NS: u64 = 500_000;
 const AGENTS: [usize; 4] = [1, 10, 100, 1_000];
 /// What 1,000 agents may cost: percent of a core, and MiB.

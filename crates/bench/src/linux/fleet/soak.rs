@@ -16,12 +16,12 @@ use serde_json::Value;
 use super::places::{Place, Running, signal, wait};
 use super::{Error, FleetArgs, Way};
 
-/// Fleets at the same time.
+/// How many fleets run at the same time.
 const LANES: usize = 3;
 const HOSTS: [&str; 3] = ["a", "b", "c"];
 /// The longest time in which a run has to end, whatever happens to it.
 const MOST: Duration = Duration::from_secs(120);
-/// The dead-man switch.
+/// How long an agent may work without its coordinator, in seconds.
 const ALONE_S: f64 = 5.0;
 /// How often it is looked whether a history has a result already.
 const KEEPING: u32 = 20;
@@ -101,7 +101,7 @@ pub(super) fn run(iosonde: &Path, args: &FleetArgs) -> Result<(String, bool), Er
     Ok((text, is_right))
 }
 
-/// One fleet and one fault.
+/// Runs one fleet, and does one fault to it.
 fn one(
     (iosonde, over): (&Path, Way),
     random: &mut Xoshiro256PlusPlus,
@@ -220,7 +220,7 @@ fn coordinator_lost(place: &Place, running: Running, name: &str) -> Result<Found
     Ok(found)
 }
 
-/// All agents have ended.
+/// Waits until the agents of all hosts have ended.
 fn gone(place: &Place) -> Result<(), Error> {
     if place.agents_stay() {
         return Ok(());

@@ -52,9 +52,9 @@ const FAULTS: [Fault; 7] = [
 #[derive(Debug, Default)]
 struct Ledger {
     faults: BTreeMap<Fault, u32>,
-    /// Measurements of hosts.
+    /// Measurements that hosts contributed.
     results: usize,
-    /// Documents of the coordinator's history.
+    /// Documents in the history of the coordinator.
     documents: usize,
     seen_s: f64,
     alone_s: f64,
@@ -127,7 +127,7 @@ fn told(ledger: &Ledger, seed: u64, slack: f64) -> (String, bool) {
     (text, ledger.wrong.is_empty() && in_time)
 }
 
-/// One run and one fault.
+/// One run to which one fault is done.
 struct Trial<'t, 'f> {
     fleet: &'t mut Fleet<'f>,
     ledger: &'t mut Ledger,

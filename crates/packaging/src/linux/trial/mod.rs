@@ -53,7 +53,7 @@ enum Outcome {
 /// The directories and packages that trials use.
 struct Bench {
     dist: PathBuf,
-    /// The version of these packages.
+    /// The version that the packages have.
     version: String,
     /// The processor of this machine.
     host: Arch,
@@ -127,7 +127,7 @@ impl Bench {
         format!("iosonde-{}-{}", self.version, platform.name())
     }
 
-    /// Makes a new empty directory.
+    /// Makes an empty directory of this name for a trial.
     fn directory(&self, name: &str) -> Result<PathBuf, Failure> {
         let path = self.place.path().join(name);
         std::fs::create_dir_all(&path).map_err(at("create", &path))?;
