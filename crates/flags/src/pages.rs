@@ -16,7 +16,7 @@ pub enum PageError {
         of: String,
         /// The name that was asked for.
         name: String,
-        /// The names that exist.
+        /// The commands that it does have.
         known: Vec<String>,
     },
     /// The page cannot be written.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How serious a finding is.
+/// How much a finding matters.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -20,7 +20,7 @@ pub enum Severity {
 /// One observation about the set-up of the storage, for a DBA.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// How serious the finding is.
+    /// How much the finding matters.
     pub severity: Severity,
     /// A stable name to search for, in kebab case, such as `partition-misaligned`.
     pub code: String,

@@ -14,7 +14,7 @@ pub struct Host {
     pub os: String,
     /// The kernel's release, such as `6.1.0-18-amd64`.
     pub kernel: String,
-    /// The model of the processor.
+    /// The model of the processor, as the system reports it.
     pub cpu_model: String,
     /// How many logical processors are online.
     pub cpus: u32,

@@ -25,7 +25,7 @@ pub struct Inspection {
     pub host: Host,
     /// Whether the machine's clock is kept by others'; absent if that is not known.
     pub clock_synchronised: Option<bool>,
-    /// Each target with its storage.
+    /// What was found out about each target.
     pub targets: Vec<Inspected>,
     /// Findings about several targets together, the most serious first.
     pub findings: Vec<Finding>,
@@ -105,7 +105,7 @@ pub struct Extents {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Health {
-    /// How iosonde asked for it.
+    /// Where the figures come from, such as `NVMe health log`.
     pub source: String,
     /// Critical warnings in words; empty without warnings.
     pub critical: Vec<String>,

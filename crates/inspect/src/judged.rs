@@ -36,7 +36,7 @@ pub(crate) fn sort(findings: &mut [Finding]) {
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
 }
 
-/// A size with its unit.
+/// A size in the largest unit that fits it, as text.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
     for (unit, bits) in UNITS {
@@ -168,7 +168,7 @@ pub(crate) fn device_read_only(device: &Device) -> Option<Finding> {
     })
 }
 
-/// Long I/Os are split.
+/// A finding if the kernel splits long I/Os to the device.
 pub(crate) fn split(device: &Device) -> Option<Finding> {
     let most = device.max_io_bytes.filter(|bytes| *bytes < IO_BYTES_LEAST)?;
     let message = format!(

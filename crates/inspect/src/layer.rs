@@ -52,7 +52,7 @@ pub struct Layer {
     pub name: String,
     /// How far it is below the volume, which is 0.
     pub level: u32,
-    /// The kind of the layer.
+    /// The kind of the layer: encryption, RAID and so on.
     pub kind: LayerKind,
     /// Size of the device in bytes.
     pub size_bytes: u64,
@@ -135,7 +135,7 @@ pub struct Raid {
     pub members: Vec<RaidMember>,
 }
 
-/// One device of a RAID.
+/// One device of a RAID, with its state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RaidMember {

@@ -117,7 +117,7 @@ pub enum InspectError {
     /// The recording of answers could not be written.
     #[error("cannot write the recording of answers: {source}")]
     Unwritable {
-        /// Why not.
+        /// The error of the operating system.
         source: io::Error,
     },
 }

@@ -2,7 +2,7 @@
 
 use crate::Health;
 
-/// The length of the log.
+/// The length of the health log, in bytes.
 pub(crate) const LOG_BYTES: usize = 512;
 /// Data is counted in thousands of 512 bytes.
 const DATA_UNIT_BYTES: u128 = 512_000;

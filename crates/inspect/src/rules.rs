@@ -7,7 +7,7 @@
 /// A rule by which a set-up is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
-    /// The code of its findings.
+    /// The code that its findings have.
     pub code: &'static str,
     /// Why it matters for a database.
     pub why: &'static str,

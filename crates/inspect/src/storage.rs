@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Finding, Layer, Link, lossy_path};
 
-/// The kind of a target.
+/// What a target is: a directory, a file or a device.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
@@ -35,7 +35,7 @@ pub struct Storage {
     #[serde(with = "lossy_path")]
     #[schemars(with = "String")]
     pub path: PathBuf,
-    /// The kind of the target.
+    /// Whether it is a directory, a file or a device.
     pub kind: TargetKind,
     /// The file system that the target is in; absent for a device.
     pub file_system: Option<FileSystem>,
@@ -126,9 +126,9 @@ pub struct Device {
     pub model: Option<String>,
     /// The maker's name.
     pub vendor: Option<String>,
-    /// The serial number.
+    /// The serial number, as the device reports it.
     pub serial: Option<String>,
-    /// The revision of the firmware.
+    /// The version of its firmware.
     pub firmware: Option<String>,
     /// How it is attached: `nvme`, `nvme-tcp`, `virtio`, `sata`, `sas`, `scsi`, `usb`, `iscsi`,
     /// `fc`, `mmc`, `xen`, `hyper-v`, `pmem`, `loop`, `zram`, `nbd`, `rbd`, …

@@ -60,7 +60,7 @@ pub const READY: [(&str, &str, &str); 5] = [
 /// Why a text is not a condition.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AlertError {
-    /// The condition has another form.
+    /// The text does not have the form of a condition.
     #[error(
         "`{text}` is not a condition: write FIGURE > LIMIT, with a device and a time if you like, \
          as in `vda.write_latency > 20ms for 60s`, or one of: {ready}",
@@ -76,7 +76,7 @@ pub enum AlertError {
         /// The name that is not a figure.
         name: String,
     },
-    /// The limit cannot be read.
+    /// The limit is not a number with a unit of the figure.
     #[error("`{text}` is not a limit of `{figure}`: write {example}")]
     Limit {
         /// The limit as it was written.
@@ -86,7 +86,7 @@ pub enum AlertError {
         /// An example of a limit for it.
         example: &'static str,
     },
-    /// The time cannot be read.
+    /// The time after `for` is not a time of up to a day.
     #[error("`for {text}`: write a time of up to a day, such as 60s or 5min")]
     For {
         /// The time as it was written.

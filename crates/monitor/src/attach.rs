@@ -13,7 +13,7 @@ const COLUMNS_MAX: usize = 64;
 /// Why a file cannot be attached.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AttachError {
-    /// The file has no rows.
+    /// The file has no rows under its heading.
     #[error("it has no rows: the first line names the columns, the others hold figures")]
     Empty,
     /// No column of the file holds times.

@@ -14,7 +14,7 @@ pub enum Watched {
     Real,
     /// Every block device of the system, partitions and memory too.
     All,
-    /// Only devices with these names.
+    /// Only the devices with these names.
     Named(Vec<String>),
 }
 

@@ -28,9 +28,9 @@ pub struct Run {
 /// The part of a recording that is set next to a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Place {
-    /// The first of its points.
+    /// The index of its first point.
     pub first: usize,
-    /// The point after its last.
+    /// The index of the point after its last.
     pub end: usize,
     /// Its beginning in seconds from the start of the recording.
     pub from_s: f64,

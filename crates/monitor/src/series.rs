@@ -81,7 +81,7 @@ impl Series {
         &self.points
     }
 
-    /// The points by themselves.
+    /// Gives up the series for its points.
     #[must_use]
     pub fn into_points(self) -> Vec<RecordedPoint> {
         self.points

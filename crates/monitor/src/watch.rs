@@ -14,7 +14,7 @@ use thiserror::Error;
 use crate::alert::{Alert, Turn, Watcher};
 use crate::{Chain, Clock, Watched, moment, nanoseconds};
 
-/// A source of samples.
+/// Where samples come from: the system, or a simulation.
 pub trait Source {
     /// Reads all counters at this moment.
     fn sample(&mut self) -> Result<SystemSample, CountersError>;
@@ -23,7 +23,7 @@ pub trait Source {
     fn devices(&mut self) -> Vec<BlockDevice>;
 }
 
-/// Samples of the running system.
+/// Reads the counters of the running system.
 impl Source for SystemSampler {
     fn sample(&mut self) -> Result<SystemSample, CountersError> {
         Self::sample(self)
@@ -47,13 +47,13 @@ pub trait Extra {
 /// When watching ends without a signal.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct End {
-    /// After this much time.
+    /// End after this much time.
     pub after: Option<Duration>,
-    /// After this many windows.
+    /// End after this many windows.
     pub windows: Option<u64>,
 }
 
-/// Why watching has ended.
+/// Why watching ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     /// It came to its planned end.
@@ -62,13 +62,13 @@ pub enum Why {
     Stopped,
 }
 
-/// Why nothing can be watched.
+/// Why watching cannot begin.
 #[derive(Debug, Error)]
 pub enum MonitorError {
     /// The counters of the system cannot be read.
     #[error(transparent)]
     Counters(#[from] CountersError),
-    /// No device has this name.
+    /// No block device has this name.
     #[error("there is no block device `{name}`; there are: {known}")]
     UnknownDevice {
         /// The name that is not a device.
@@ -88,14 +88,14 @@ pub enum MonitorError {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// Watching began.
+    /// Watching has begun.
     #[serde(rename = "watching")]
     Began(WatchStart),
     /// A window ended; these are its figures.
     Window(Box<Observation>),
     /// A condition came true, or is over.
     Alert(AlertEvent),
-    /// A message for the user.
+    /// Something that the user should know.
     #[serde(rename = "note")]
     Notice {
         /// The message, as a sentence.
@@ -109,7 +109,7 @@ pub struct WatchStart {
     /// Time of the day, since 1970, UTC.
     #[serde(rename = "at", with = "moment")]
     pub unix: Duration,
-    /// Time between two samples.
+    /// The time from one sample to the next.
     #[serde(rename = "interval_ns", with = "nanoseconds")]
     pub interval: Duration,
     /// The devices that are watched, in the order in which they are shown.
@@ -151,7 +151,7 @@ pub struct AlertEvent {
     pub t: f64,
 }
 
-/// Watches devices window by window.
+/// Watches devices, window by window, and their alerts.
 pub struct Monitor<'a> {
     source: Box<dyn Source + 'a>,
     clock: &'a dyn Clock,
@@ -223,14 +223,14 @@ impl<'a> Monitor<'a> {
         self
     }
 
-    /// Adds limits that it watches.
+    /// Adds conditions that are checked in every window.
     #[must_use]
     pub fn with_alerts(mut self, alerts: Vec<Alert>) -> Self {
         self.alerts = alerts.into_iter().map(Watcher::new).collect();
         self
     }
 
-    /// Adds other sources of counts.
+    /// Adds sources besides the system, such as databases.
     #[must_use]
     pub fn with_extras(mut self, extras: Vec<Box<dyn Extra + 'a>>) -> Self {
         self.extras = extras;
@@ -439,7 +439,7 @@ impl Observation {
         }
     }
 
-    /// The amounts of the host.
+    /// What the host as a whole did in the window.
     #[must_use]
     pub fn system(&self) -> &SystemTally {
         &self.window.system

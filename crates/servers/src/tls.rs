@@ -12,7 +12,7 @@ use rustls::{
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// Whose certificates are trusted.
+/// Which certificates of servers are trusted.
 #[derive(Debug, Clone, Copy)]
 pub enum Trust<'a> {
     /// Those that this system trusts, by [`roots`].

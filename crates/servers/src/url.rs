@@ -28,7 +28,7 @@ struct Parts {
 /// What `sslmode` in the URL asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tls {
-    /// No encryption: `disable`.
+    /// `disable`: the connection is never encrypted.
     Never,
     /// Encryption if the server has it: `prefer`, also without `sslmode`. The server's certificate
     /// is not checked, because an attacker in between could have refused the encryption as well.
@@ -64,7 +64,7 @@ impl ServerUrl {
         Ok(url)
     }
 
-    /// The configuration of the client.
+    /// The settings of the PostgreSQL client for this URL.
     #[cfg(feature = "client")]
     pub fn config(&self) -> Result<postgres::Config, UrlError> {
         let config = postgres::Config::from_str(&self.0.whole);

@@ -25,13 +25,13 @@ const HOST_FILE: &str = "/etc/iosonde.toml";
 pub struct Setting {
     /// Its key in a settings file.
     pub key: &'static str,
-    /// Its environment variable.
+    /// The environment variable that also sets it.
     pub variable: &'static str,
     /// What holds where it is not set.
     pub usual: &'static str,
 }
 
-/// Every setting that there is.
+/// All settings, in alphabetical order.
 pub const SETTINGS: [Setting; 4] = [
     Setting {
         key: "history",
@@ -43,7 +43,7 @@ pub const SETTINGS: [Setting; 4] = [
     Setting { key: "size", variable: "IOSONDE_SIZE", usual: "1 GiB; assess: by a rule" },
 ];
 
-/// Where a value was set.
+/// Which place a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// An environment variable of this name.
@@ -64,7 +64,7 @@ impl std::fmt::Display for Source {
 /// A value and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Set<T> {
-    /// The value that is used.
+    /// The value that holds.
     pub value: T,
     /// The place where it was set.
     pub source: Source,

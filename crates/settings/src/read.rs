@@ -22,17 +22,17 @@ pub enum SettingsError {
     /// A settings file cannot be read.
     #[error("cannot read the settings `{path}`: {source}")]
     Unreadable {
-        /// The path of the file.
+        /// The settings file that was found.
         path: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// A settings file has an error.
     #[error("`{path}`, line {line}: {what}")]
     File {
-        /// The path of the file.
+        /// The settings file with the error.
         path: PathBuf,
-        /// The line, counted from 1.
+        /// The number of the line, counted from 1.
         line: usize,
         /// What is wrong, and what the user can do.
         what: String,

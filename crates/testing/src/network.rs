@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many hosts there are.
+/// How many hosts the network has.
 pub const HOSTS: usize = 8;
 /// Between the clocks of two hosts, in seconds.
 pub const APART_S: u64 = 3_600;
@@ -100,7 +100,7 @@ impl Network {
         names.join(",")
     }
 
-    /// What `--ssh-command` takes.
+    /// The value for `--ssh-command`.
     #[must_use]
     pub fn ssh(&self) -> String {
         format!("ssh -F {}", self.config().display())
@@ -130,7 +130,7 @@ impl Network {
         command
     }
 
-    /// Where hosts reach this machine.
+    /// The address by which hosts reach this machine.
     #[must_use]
     pub fn own_address(&self) -> String {
         format!("{}.254", self.net)

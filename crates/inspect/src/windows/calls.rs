@@ -82,7 +82,7 @@ pub(super) fn memory() -> io::Result<[u64; 2]> {
     Ok([status.ullTotalPhys, status.ullAvailPhys])
 }
 
-/// The records of all processors.
+/// The answer about all logical processors, as Windows gives it.
 pub(super) fn processors() -> io::Result<Vec<u8>> {
     let mut bytes = 1 << 20;
     // Of 64 bits each, since the records are aligned to that.
@@ -179,7 +179,7 @@ pub(super) fn ask(path: &str) -> io::Result<File> {
     OpenOptions::new().access_mode(0).open(path)
 }
 
-/// What a device answers.
+/// Sends a control code to a device, and returns its answer.
 pub(super) fn control(device: &File, code: u32, input: &[u8]) -> io::Result<Vec<u8>> {
     let mut answer = vec![0_u8; ANSWER_BYTES];
     let lengths =

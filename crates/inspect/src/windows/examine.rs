@@ -30,7 +30,7 @@ const FILE_ATTRIBUTE_COMPRESSED: u32 = 0x800;
 const FILE_ATTRIBUTE_ENCRYPTED: u32 = 0x4000;
 const ERROR_WRITE_PROTECT: u32 = 19;
 
-/// The machine, without its name.
+/// Describes the machine, without its name.
 pub(crate) fn host(system: &dyn System) -> Host {
     let registry = |key: &str, value| system.text(key, &Question::Registry(value));
     let version = structures::ints(&system.bytes("", &Question::Version));

@@ -7,7 +7,7 @@ use crate::{Device, Disk, FileSystem, Finding, Host, PlannedLoad, Storage};
 /// The plans of Windows under which processors slow down.
 const SLOW_PLANS: [&str; 2] = ["balanced", "power saver"];
 
-/// All findings about the machine.
+/// Judges the settings of the machine.
 pub(crate) fn of_host(host: &Host) -> Vec<Finding> {
     power_plan(host).into_iter().collect()
 }

@@ -69,7 +69,7 @@ pub(crate) struct Space {
     pub(crate) is_thin: Option<bool>,
 }
 
-/// A disk with several paths.
+/// A disk that is reached by several paths.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Multipath {
     pub(crate) disk: u64,
@@ -77,7 +77,7 @@ pub(crate) struct Multipath {
     pub(crate) paths: Vec<StoragePath>,
 }
 
-/// All that the service knows.
+/// What the management service of Windows knows about the storage.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Management {
     pub(crate) spaces: Vec<Space>,

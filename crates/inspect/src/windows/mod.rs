@@ -17,7 +17,7 @@ use crate::{Host, InspectError, Inspection, Processors, Request, Storage};
 /// `FSCTL_GET_INTEGRITY_INFORMATION`
 const GET_INTEGRITY_INFORMATION: u32 = 0x0009_027C;
 
-/// The running system.
+/// Asks the running system.
 struct Live;
 
 impl System for Live {

@@ -13,7 +13,7 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    /// The machine of a recording.
+    /// Reads the answers of a recording.
     pub(crate) fn parse(recording: &str) -> Result<Self, String> {
         let mut lines = recording.lines();
         if lines.next() != Some(ANSWERS) {

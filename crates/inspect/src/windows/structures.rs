@@ -156,19 +156,19 @@ pub(crate) fn partitions(answer: &[u8]) -> Vec<Partition> {
 /// gave none.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
-    /// Property 0.
+    /// Property 0: the device.
     pub(crate) device: Vec<u8>,
-    /// Property 1.
+    /// Property 1: the adapter.
     pub(crate) adapter: Vec<u8>,
-    /// Property 4.
+    /// Property 4: the write cache.
     pub(crate) write_cache: Vec<u8>,
-    /// Property 6.
+    /// Property 6: the sizes of sectors and their alignment.
     pub(crate) alignment: Vec<u8>,
-    /// Property 7.
+    /// Property 7: whether seeks cost time.
     pub(crate) seek_penalty: Vec<u8>,
-    /// Property 48.
+    /// Property 48: the largest queue of the device.
     pub(crate) io_capability: Vec<u8>,
-    /// `DISK_GEOMETRY_EX`.
+    /// The answer about its geometry, a `DISK_GEOMETRY_EX`.
     pub(crate) geometry: Vec<u8>,
     /// Whether it cannot be written to.
     pub(crate) read_only: Option<bool>,

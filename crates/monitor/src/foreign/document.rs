@@ -40,7 +40,7 @@ pub(super) struct Found {
     pub(super) warnings: Vec<String>,
 }
 
-/// An interval of the recording.
+/// What the recording has about one interval.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Window {
     /// Its end, in seconds from the start of the recording.

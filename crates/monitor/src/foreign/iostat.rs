@@ -12,7 +12,6 @@ use super::document::{Found, Window, linux_kind, usual};
 use super::moments::{clock, day, in_zone, iso};
 use super::{ForeignError, ForeignRecordings, Reading};
 
-/// Seconds of a day.
 const DAY: f64 = 86_400.0;
 /// Columns of which a table of devices has one.
 const COLUMNS: [&str; 4] = ["r/s", "tps", "r_await", "rkB/s"];
@@ -28,7 +27,6 @@ pub(super) fn is_in(text: &str) -> bool {
     text.lines().any(is_heading)
 }
 
-/// One report of iostat.
 #[derive(Debug, Default)]
 struct Report {
     /// When, in seconds since 1970, where it says so.

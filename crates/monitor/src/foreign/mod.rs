@@ -45,12 +45,12 @@ pub enum ForeignError {
     /// A line is not as the tool writes it.
     #[error("line {line}: {what}")]
     Line {
-        /// The line, counted from 1.
+        /// The number of the line, counted from 1.
         line: usize,
         /// What is wrong with the line.
         what: String,
     },
-    /// The reports have no times.
+    /// The reports do not say when they were made.
     #[error(
         "its reports have no times. Give the interval that iostat had, as in `--interval 5`, or \
          record with `iostat -xt 5`"

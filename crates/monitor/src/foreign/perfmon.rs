@@ -33,7 +33,7 @@ pub(super) fn is_in(text: &str) -> bool {
     heading(text).is_some()
 }
 
-/// A column of the file.
+/// A column of the file: one counter of one host.
 #[derive(Debug)]
 struct Column {
     /// The counter's name, without the host.
@@ -44,7 +44,7 @@ struct Column {
 }
 
 impl Column {
-    /// Reads `\\HOST\PhysicalDisk(0 C:)\Disk Reads/sec`.
+    /// Parses a heading such as `\\HOST\PhysicalDisk(0 C:)\Disk Reads/sec`.
     fn of(path: &str) -> Self {
         let (host, rest) = match path.strip_prefix(r"\\").and_then(|rest| rest.split_once('\\')) {
             Some((host, rest)) => (host, rest),

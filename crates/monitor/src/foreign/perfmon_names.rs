@@ -6,7 +6,7 @@
 /// A counter of a disk, by its column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Disk {
-    /// The instance: the disk's name.
+    /// The instance of the counter, which is the name of the disk.
     pub(super) instance: String,
     /// The English name in small letters; that of the file where it is not known.
     pub(super) counter: String,

@@ -14,10 +14,9 @@ use super::iostat::host_line;
 use super::moments::{clock, in_zone};
 use super::{ForeignError, ForeignRecordings, Reading};
 
-/// Seconds of a day.
 const DAY: f64 = 86_400.0;
 
-/// The subject of a table.
+/// What the rows of a table are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     Devices,
