@@ -87,7 +87,7 @@ impl Events {
         }
     }
 
-    /// What an event says; none of one that is not about an I/O.
+    /// Reads an event; `None` if it is not about an I/O.
     fn block_event(&mut self, time_ns: u64, data: &[u8]) -> Option<BlockEvent> {
         let id = u16::from_ne_bytes(data.get(..2)?.try_into().ok()?);
         let (what, format) = match id {

@@ -138,7 +138,7 @@ impl Records {
         self.undated
     }
 
-    /// What a request with these flags is; none of one that carries no data.
+    /// The kind of a request with these flags; `None` for one that a trace does not hold.
     pub(crate) fn kind_of(&self, flags: u32, bytes: u64) -> Option<Kind> {
         let is = self.flags;
         match flags & OPERATION {

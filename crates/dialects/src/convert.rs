@@ -105,7 +105,7 @@ impl Parts {
         Self::new(Vec::new(), len, Box::new(make))
     }
 
-    /// The same, of a file of which this is lost.
+    /// The same, with what the file asks for and iosonde cannot express.
     pub(crate) fn without(self, lost: Vec<String>) -> Self {
         Self { lost, ..self }
     }

@@ -116,7 +116,7 @@ pub struct PreparedTarget {
     /// The open target; `None` if the engine has no real one.
     pub(crate) file: Option<File>,
     pub(crate) warnings: Vec<String>,
-    /// What a test file says of itself by now.
+    /// The present mark of a test file.
     pub(crate) mark: Option<Mark>,
     /// The file is removed when the target is dropped, if its name still means this file.
     pub(crate) remove: bool,

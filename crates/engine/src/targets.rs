@@ -40,7 +40,7 @@ pub(crate) enum Access {
     Read,
     /// To read it and to write to it.
     Write,
-    /// The same, of a file that does not exist yet.
+    /// To create it, then to read and write it.
     Create,
     /// To read it, and then to remove it.
     Remove,

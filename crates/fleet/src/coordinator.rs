@@ -55,12 +55,12 @@ enum Phase {
 
 struct Host {
     report: HostRun,
-    /// Why nothing is heard of it any more.
+    /// Why its agent can no longer be reached; `None` while it can.
     gone: Option<String>,
     takes_part: bool,
-    /// Its agent has not said that the run before has ended.
+    /// Whether its agent may still be busy with the run before.
     busy: bool,
-    /// The user knows that its agent waits for another coordinator.
+    /// Whether the user was told that its agent waits for another coordinator.
     waits: bool,
     phase: Phase,
     pings: Vec<Ping>,
@@ -68,7 +68,7 @@ struct Host {
     heard_ns: u64,
     events: u64,
     refused: Option<String>,
-    /// To the question of this number.
+    /// The number of a question, and the answer to it.
     answer: Option<(u32, Box<Value>)>,
 }
 
@@ -84,12 +84,12 @@ impl Host {
     }
 }
 
-/// Looking for hosts that are silent.
+/// Decides when to look for hosts that are silent.
 #[derive(Debug, Default)]
 struct Look {
     /// When the hosts were last looked at.
     last_ns: u64,
-    /// Since when it is done without a break.
+    /// Since when hosts are looked at without a break.
     since_ns: u64,
 }
 
@@ -383,7 +383,7 @@ impl Conductor<'_> {
         self.all(|host| host.phase >= phase, until_ns, what)
     }
 
-    /// Waits until this is so of every host, before the start.
+    /// Waits until a condition holds for every host that takes part, before the start.
     fn all(
         &mut self,
         is_so: impl Fn(&Host) -> bool,

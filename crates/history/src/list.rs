@@ -191,7 +191,7 @@ pub struct Listing {
     pub entries: Vec<Entry>,
     /// How many there are in all.
     pub total: u64,
-    /// There are more than `total`; nobody counted them.
+    /// Whether there are more than `total`, which were not counted.
     pub more: bool,
 }
 

@@ -89,7 +89,7 @@ fn sealed(state: State, value: u64) -> u64 {
     value | mixed(value ^ place) << VALUE_BITS
 }
 
-/// The number in a word; none if it was not written so.
+/// The number in a word; `None` if the word was not written by [`sealed`].
 fn unsealed(state: State, word: u64) -> Option<u64> {
     let value = word & VALUE_MAX;
     (word == sealed(state, value)).then_some(value)

@@ -21,7 +21,7 @@ use crate::subject::Subject;
 pub struct Session<'a> {
     /// What may be done to the targets.
     pub permissions: Permissions,
-    /// Where results are kept; none keeps nothing.
+    /// Where results are kept; `None` keeps none.
     pub recording: Option<&'a Recording>,
     /// Hears everything and is given the documents.
     pub sink: &'a mut dyn Sink,

@@ -25,11 +25,11 @@ type Kind = &'static WorkloadFile;
 pub struct Conversion {
     /// The file, of any known kind.
     pub input: PathBuf,
-    /// Where it goes; none prints it.
+    /// The file that it goes to; `None` prints it.
     pub output: Option<PathBuf>,
     /// Kind of the file, if its content does not tell.
     pub from: Option<Kind>,
-    /// What it becomes; none is what the extension of the output says, else TOML.
+    /// The kind that it becomes; `None` goes by the extension of the output, or else takes TOML.
     pub to: Option<Kind>,
     /// Which of several runs, or `all`.
     pub step: Option<String>,
@@ -51,7 +51,7 @@ pub struct Converted {
 /// A workload in its new form, and where it goes.
 #[derive(Debug)]
 pub struct ConvertedText {
-    /// Where it goes; none prints it.
+    /// The file that it goes to; `None` prints it.
     pub output: Option<PathBuf>,
     /// The content of the new file.
     pub text: String,

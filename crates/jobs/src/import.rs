@@ -34,7 +34,7 @@ pub enum ImportError {
     /// The file looks like an export of iosonde, and cannot be read as one.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
-    /// Of another tool, and not as that tool writes it.
+    /// The file is of another tool, but not as that tool writes it.
     #[error(transparent)]
     Foreign(#[from] ReadError),
     /// A recording of another tool, and not as that tool writes it.
@@ -55,16 +55,16 @@ pub enum ImportError {
     /// Reading the file fails.
     #[error("{0}")]
     Read(#[from] io::Error),
-    /// The history that is written to.
+    /// The file is the history into which it would be imported.
     #[error("it is the history itself")]
     Itself,
     /// The runs of another tool are to be one sweep, and cannot.
     #[error("{0}")]
     Sweep(#[from] CollectError),
-    /// iosonde's own, which is what it is.
+    /// The file is an export of iosonde, whose results cannot become a sweep.
     #[error("it is an export of iosonde, whose results stay what they are; leave out `--as-sweep`")]
     NotForeign,
-    /// Of another tool, without a result that can be kept.
+    /// The file is of another tool, and has no result that can be kept.
     #[error("it has no result that can be kept{}", first_of(.0))]
     Nothing(Vec<String>),
     /// The file is not an export of iosonde, and is too large for other tools.

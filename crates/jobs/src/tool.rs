@@ -42,7 +42,7 @@ pub struct ToolSession<'a> {
     pub terminal: &'a mut dyn Terminal,
     /// Opens the terminal of one run.
     pub open: &'a dyn Fn(&Subject) -> Box<dyn Terminal>,
-    /// Where results are kept; none keeps nothing.
+    /// Where results are kept; `None` keeps none.
     pub recording: Option<&'a Recording>,
     /// Set, it ends the command early.
     pub stop: &'a AtomicBool,

@@ -73,7 +73,7 @@ pub enum MonitorError {
     UnknownDevice {
         /// The name that is not a device.
         name: String,
-        /// Those that there are, separated by blanks.
+        /// The names of all devices, separated by blanks.
         known: String,
     },
     /// The interval is out of range.

@@ -16,7 +16,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::NatsError;
 use crate::bundle::Bundle;
 
-/// Between two looks whether the server is there, and whether it answers.
+/// Time between two attempts to connect, and the time that the server has to answer.
 const AGAIN: Duration = Duration::from_millis(100);
 const ANSWER: Duration = Duration::from_secs(3);
 
@@ -29,7 +29,7 @@ pub(crate) const PING: Duration = Duration::from_secs(2);
 pub(crate) enum Input<C> {
     /// A message, and the subject that it came on.
     Frame(String, Vec<u8>),
-    /// The connection is there, or is lost.
+    /// The connection was made (true) or lost (false).
     Connected(bool),
     /// The server does not let this client in any more.
     Refused,

@@ -170,10 +170,10 @@ struct Peer {
     link: Link,
     /// The number that the agent's process drew; a new one means that it was restarted.
     sender: Option<u64>,
-    /// The beginning of a message whose end has not come.
+    /// The beginning of a message whose end has not arrived yet.
     line: Vec<u8>,
     is_gone: bool,
-    /// It is not yet told that nobody hears it.
+    /// Whether its agent must still learn that the coordinator no longer listens.
     ends: bool,
 }
 

@@ -77,7 +77,7 @@ impl Frame {
         bytes
     }
 
-    /// Reads what was sent; none of other bytes.
+    /// Reads a frame; `None` if the bytes are something else.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let rest = bytes.strip_prefix(&MAGIC)?;
         let (kind, rest) = rest.split_first()?;
@@ -116,7 +116,7 @@ pub(crate) struct Link {
     sent: u64,
     /// The body that is to come next.
     expected: u64,
-    /// Something arrived that is not yet acknowledged.
+    /// Whether something arrived that is not yet acknowledged.
     owes: bool,
     /// When what is on its way is sent again, and how long after it was sent.
     again_ns: u64,
@@ -182,7 +182,7 @@ impl Link {
         Frame { sender: self.sender, session: self.session, kind, ack: self.expected, body }
     }
 
-    /// Takes what arrived in this session; the bytes of it where they are next.
+    /// Takes a frame of this session, and returns its body if that is the next one.
     pub(crate) fn take(&mut self, now_ns: u64, frame: Frame) -> Option<Vec<u8>> {
         let on_the_way = self.first + self.waiting.len() as u64;
         if frame.ack > self.first && frame.ack <= on_the_way {

@@ -10,7 +10,7 @@ pub(crate) const COORDINATOR: &str = "coordinator";
 /// The client that listens to the server's messages about disconnected clients.
 pub(crate) const OBSERVER: &str = "observer";
 
-/// The port where nobody names one.
+/// The port if the user names none.
 const PORT: u16 = 4222;
 
 /// The longest name that a certificate takes.

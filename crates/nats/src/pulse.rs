@@ -35,7 +35,7 @@ pub(crate) struct Pulse {
 }
 
 impl Pulse {
-    /// The connection is there, or is lost.
+    /// Notes that the connection was made or lost.
     pub(crate) fn connected(&self, now_ns: u64, is_there: bool) {
         self.is_connected.store(is_there, Relaxed);
         self.looked_ns.store(now_ns, Relaxed);

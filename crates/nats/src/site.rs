@@ -79,7 +79,7 @@ impl Member {
     }
 }
 
-/// A number that nobody else has.
+/// A random number of 64 bits, so that no two are alike.
 fn number() -> Result<String, NatsError> {
     let random = getrandom::u64().map_err(|e| NatsError::Certificates(e.to_string()))?;
     Ok(format!("{random:016x}"))
@@ -151,7 +151,7 @@ impl Site {
         Ok((site, renewed))
     }
 
-    /// What to do after the certificates of these hosts were made anew.
+    /// What the user has to do after these hosts got new certificates.
     #[must_use]
     pub fn after_renewal(&self, renewed: &[String]) -> String {
         let mut text = String::new();

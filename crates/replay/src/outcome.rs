@@ -13,7 +13,7 @@ pub const LOG_WRITES: usize = CLASSES.len();
 /// How many sets of I/Os are counted: the classes, and the writes of the log.
 pub const SETS: usize = CLASSES.len() + 1;
 
-/// The class of a kind; none for what is not replayed.
+/// The class of a kind; `None` for discards, which are not replayed.
 pub(crate) fn class_of(kind: Kind) -> Option<usize> {
     CLASSES.iter().position(|class| *class == kind)
 }

@@ -22,7 +22,7 @@ const ROUNDING_PERCENT: f64 = 1e-9;
 pub struct Report {
     /// What the report is of, for its cover or its first line.
     pub title: String,
-    /// What several results say next to each other; none of one.
+    /// The comparison of several results; `None` for a single one.
     pub comparison: Option<Section>,
     /// The results, in the order in which they were named.
     pub results: Vec<ResultPart>,

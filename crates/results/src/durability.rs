@@ -215,11 +215,11 @@ pub struct WrittenFile {
 /// What became of operations that were written and not promised; none of it is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct InDoubt {
-    /// Operations of which nothing is there.
+    /// Operations of which nothing is on the storage.
     pub old: u64,
     /// Operations that are on the storage as a whole.
     pub new: u64,
-    /// Operations that are there in part.
+    /// Operations of which only a part is on the storage.
     pub torn: u64,
 }
 
@@ -236,15 +236,15 @@ impl InDoubt {
 pub struct CheckedArea {
     /// Pages, or records, that were read.
     pub checked: u64,
-    /// Those of which something was promised.
+    /// Pages, or records, of which something was promised.
     pub promised: u64,
-    /// Those that are as promised, with nothing in doubt.
+    /// Pages, or records, that are as promised, with nothing in doubt.
     pub right: u64,
-    /// Those that were never written, nor promised.
+    /// Pages, or records, that were never written, nor promised.
     pub unused: u64,
     /// Those that may have been written at the moment of the crash, and keep what was promised.
     pub in_doubt: InDoubt,
-    /// Those that do not keep what was promised.
+    /// Pages, or records, that do not hold what was promised.
     pub lost: u64,
 }
 
@@ -260,9 +260,9 @@ pub enum Loss {
     Torn,
     /// Zeros are where it should be.
     Zeroed,
-    /// What belongs to another place is there.
+    /// Data that belongs to another place is there.
     Misplaced,
-    /// Something that this run did not write is there.
+    /// Data that this run did not write is there.
     Foreign,
     /// The operating system fails to read it.
     Unreadable,

@@ -45,9 +45,9 @@ pub struct TracePart {
     pub cut_ios: u64,
     /// Mean number of I/Os in flight; absent where the trace has no latencies.
     pub in_flight: Option<f64>,
-    /// How many times as fast the users worked.
+    /// How many times as fast the users worked as in the trace.
     pub speed: f64,
-    /// How many times as many users there were.
+    /// How many times as many users there were as in the trace.
     pub users: f64,
     /// Whether the part began again when it was over.
     pub looped: bool,
@@ -87,7 +87,7 @@ pub enum ReplayMap {
     Identity,
     /// The parts that the trace uses, side by side.
     Compact,
-    /// The same with equal gaps, so that they take the whole target.
+    /// The parts that the trace uses, with equal gaps, so that they take the whole target.
     Stretched,
     /// Side by side, and from the start again where the target ends.
     Folded,
@@ -136,13 +136,13 @@ pub struct ReplayResult {
     pub depth: u32,
     /// The most I/Os that were in flight at once.
     pub most_in_flight: u32,
-    /// I/Os that were due and waited because so many were in flight.
+    /// I/Os that were due and had to wait because `depth` I/Os were in flight.
     pub waited_ios: u64,
     /// I/Os that completed without an error, flushes included.
     pub ios: u64,
     /// I/Os per second, over the time of the replay.
     pub iops: f64,
-    /// The same in the trace, with its users and speed.
+    /// I/Os per second of the trace, at this number of users and this speed.
     pub recorded_iops: f64,
     /// From the start of the replay to the last completion, in seconds.
     pub seconds: f64,

@@ -99,7 +99,7 @@ pub struct ModelledClass {
     /// How far they are apart: the root mean square of the differences of their quantiles, divided
     /// by the mean of the trace.
     pub demerit: Option<f64>,
-    /// The same of two replays of the trace that differ in chance only.
+    /// The demerit of two replays of the trace that differ in chance only: the least to expect.
     pub floor: Option<f64>,
     /// The most that the demerit may be.
     pub at_most: f64,

@@ -225,7 +225,7 @@ pub enum PageDamage {
     MisdirectedRead,
     /// Zeros are where data should be.
     Zeroed,
-    /// Something that this run did not write is there.
+    /// Data that this run did not write is there.
     ForeignData,
     /// Only the checksum of the page is wrong.
     ChecksumOnly,

@@ -7,9 +7,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 
 use crate::{ServeError, Token};
 
-/// The port when nobody names one.
+/// The port if the user names none.
 pub const PORT: u16 = 7468;
-/// So many ports from [`PORT`] on are tried when nobody names one.
+/// How many ports from [`PORT`] on are tried if the user names none.
 const PORTS: u16 = 20;
 
 /// A socket that accepts connections, and the rule for using it.

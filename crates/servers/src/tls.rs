@@ -15,11 +15,11 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// Which certificates of servers are trusted.
 #[derive(Debug, Clone, Copy)]
 pub enum Trust<'a> {
-    /// Those that this system trusts, by [`roots`].
+    /// The authorities that this system trusts, by [`roots`].
     System,
-    /// Those of this PEM file, and whoever they have signed.
+    /// The certificates of this PEM file, and those that they have signed.
     File(&'a Path),
-    /// All of them. The server must still own the key of its certificate.
+    /// Every certificate. The server must still own its key.
     Anyone,
 }
 

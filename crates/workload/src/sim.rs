@@ -230,7 +230,7 @@ pub struct SimNoise {
 pub struct SimDrift {
     /// The standard deviation over many periods, in percent.
     pub percent: f64,
-    /// Of one period with the next: 0 to below 1.
+    /// The correlation of one period with the next: 0 to below 1.
     pub correlation: f64,
     /// The length of a period, over which the speed stays the same.
     pub period_ns: Nanoseconds,

@@ -10,7 +10,7 @@ use crate::stream::{Block, Content, Distribution, Pattern, Stream, SyncCall};
 use crate::sweep::Matrix;
 use crate::units::{plural, show_number};
 
-/// The title of a load that nobody knows.
+/// The title of a load that is unknown.
 const UNKNOWN_LOAD: &str = "unknown load";
 
 impl Workload {

@@ -156,7 +156,7 @@ impl Fit {
         self <= Self::RatherYes
     }
 
-    /// What a side condition says of a load: it holds unless it is broken.
+    /// Reads it as a side condition, which holds unless it is surely broken.
     fn unless_unsure(self) -> Self {
         if self.is_yes() { Self::Yes } else { self }
     }

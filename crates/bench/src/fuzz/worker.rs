@@ -41,7 +41,7 @@ pub(super) fn input(kind: &Kind, seed: u64) -> Vec<u8> {
     mutate::input(&mut draw, &kind.fixtures)
 }
 
-/// Reads inputs from a seed on until nobody listens any more.
+/// Reads one input after the other from a seed on, until its output is closed.
 pub(super) fn run(first: u64, directory: &Path, iosonde: &Path) -> Result<(), Error> {
     let (kinds, around) = (kinds::all(directory)?, Around::new(directory, iosonde)?);
     remember_panics();
@@ -85,7 +85,7 @@ pub(super) fn again(case: &Case, directory: &Path, iosonde: &Path) -> Result<u64
 
 /// The result of reading an input.
 struct Outcome {
-    /// Of CPU time: other work on the machine does not count.
+    /// CPU time, in which other work on the machine does not count.
     nanoseconds: u64,
     peak_bytes: u64,
     panic: Option<String>,

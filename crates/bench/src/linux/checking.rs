@@ -13,9 +13,9 @@ use super::{Error, PeersArgs, files, machine};
 
 /// The heading of the part on the page.
 pub(super) const HEADING: &str = "## What checking costs";
-/// Of the IOPS that nobody looks at, verified I/O has so much.
+/// Verified I/O reaches at least this share of the unverified IOPS.
 const IOPS_LEAST: f64 = 0.9;
-/// Of fio's user CPU for each verified I/O, ours is at most so much.
+/// Our user CPU per verified I/O is at most this share of fio's.
 const CPU_MOST: f64 = 0.5;
 /// The short run that is subtracted, so that neither the start nor the first writing of all pages
 /// counts.

@@ -58,7 +58,7 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// Of a long run, without what a short one took as well.
+    /// The cost of a long run, without what a short one took as well.
     pub(super) fn between(short: Run, long: Run) -> Self {
         let us_each = 1e6 / (long.ios - short.ios);
         let user_us = (long.user_s - short.user_s) * us_each;

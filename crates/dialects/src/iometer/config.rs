@@ -311,9 +311,9 @@ pub struct Worker {
     /// The content of writes: 0 one byte over and over, 1 one random buffer, 2 parts of a large
     /// random buffer. `None` if the file is of a version without this field.
     pub pattern: Option<u32>,
-    /// Of a network worker: the address that it uses.
+    /// The address that a network worker uses; absent for other workers.
     pub network_interface: Option<String>,
-    /// Of a VI worker: outstanding I/Os.
+    /// The outstanding I/Os of a VI worker; absent for other workers.
     pub vi_outstanding: Option<u32>,
     /// Names of access specifications, in the order in which they run.
     pub specs: Vec<String>,
@@ -349,7 +349,7 @@ pub struct Target {
     pub name: String,
     /// Whether it is a disk or a peer.
     pub kind: Kind,
-    /// Of a peer: the number and the name of its manager.
+    /// The number and the name of a peer's manager; absent for a disk.
     pub manager: Option<(u32, String)>,
 }
 

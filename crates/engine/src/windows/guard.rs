@@ -38,7 +38,7 @@ pub(crate) fn is_swap_file(path: &Path) -> bool {
     path.file_name().is_some_and(|name| is_of_system(&name.to_string_lossy()))
 }
 
-/// Of an open file that cannot be told; [`held`] tells it before.
+/// Always false: Windows cannot tell for an open file, so [`held`] checks before.
 pub(crate) fn is_open_elsewhere(_: &File) -> bool {
     false
 }

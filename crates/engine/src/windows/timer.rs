@@ -16,7 +16,7 @@ use crate::windows_outcome::{Margin, is_set_for};
 /// A timer of high resolution. It interrupts the alertable waits of the thread that sets it.
 pub(super) struct Timer {
     handle: OwnedHandle,
-    /// When it interrupts, if it is set and nobody has seen it do so.
+    /// When it interrupts; `None` if it is not set, or its interruption was seen.
     due_ns: Option<u64>,
     /// When it was last asked for.
     asked_ns: u64,

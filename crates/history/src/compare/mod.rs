@@ -79,7 +79,7 @@ pub fn compare(a: Input<'_>, b: Input<'_>, rules: &Rules<'_>) -> Comparison {
     }
 }
 
-/// Whether nobody knows the load of a measurement: it is like no other.
+/// Whether the load of a measurement is unknown, so that it is like no other.
 fn has_unknown_load(document: &Document) -> bool {
     document.measurements().iter().any(|m| m.workload.is_unknown())
 }

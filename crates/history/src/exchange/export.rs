@@ -81,7 +81,7 @@ fn begins_with(file: File, head: &str) -> io::Result<bool> {
 pub enum Chosen {
     /// All that fit, the oldest first. Of a table, only the measurements that fit.
     Fitting(Box<Filter>),
-    /// Those of these ids, in this order.
+    /// The results with these ids, in this order.
     These(Vec<String>),
 }
 

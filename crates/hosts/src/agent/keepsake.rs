@@ -30,18 +30,18 @@ pub(crate) struct Keepsake {
     directory: PathBuf,
     run: String,
     file: Option<PathBuf>,
-    /// When the run began, late and window.
+    /// How late the run began, and when its window did; `None` before.
     pub(crate) started: Option<(u64, u64)>,
 }
 
 impl Keepsake {
-    /// Those next to this file of commands.
+    /// The results in the directory next to the log of commands.
     pub(crate) fn beside(audit: &Path) -> Self {
         let directory = audit.with_file_name("fleet-results");
         Self { directory, run: String::new(), file: None, started: None }
     }
 
-    /// A run begins, on a host of this name.
+    /// Notes that a run begins, on a host of this name.
     pub(crate) fn name(&mut self, run: &str, host: &str) {
         self.file = Some(self.path(run, host));
         (self.run, self.started) = (run.to_owned(), None);

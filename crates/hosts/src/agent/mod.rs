@@ -46,12 +46,12 @@ const AT_ONCE: usize = 1024;
 pub struct AgentOptions {
     /// Which paths plans may name, and what they may do there.
     pub allowed: Allowed,
-    /// Where each command is noted; none notes it in `agent.log` in the user's data directory.
+    /// The file that each command is noted in; `None` stands for `agent.log` in the user's data
+    /// directory.
     pub audit: Option<PathBuf>,
-    /// Who sends commands, as the lines about them say; none takes what sshd says.
+    /// The sender of commands, for the log of commands; `None` takes the one that sshd names.
     pub from: Option<String>,
-    /// Where results are kept on this host, whatever becomes of the coordinator; none keeps them
-    /// nowhere.
+    /// Where results are kept on this host, whatever becomes of the coordinator; `None` keeps none.
     pub recording: Option<Recording>,
 }
 
@@ -157,7 +157,7 @@ struct Server {
     sender: Sender<Input>,
     /// Targets that stay ready for the next run.
     held: Held,
-    /// No other coordinator uses this host meanwhile.
+    /// Held as long as no other coordinator may use this host.
     turn: Turn,
     /// Keeps results on disk for a coordinator that went away.
     keepsake: Keepsake,

@@ -31,7 +31,7 @@ pub struct RecordRequest<'a> {
     pub targets: &'a [PathBuf],
     /// Whether to use eBPF, tracefs, or the first that works.
     pub method: Method,
-    /// Only the I/O of the processes with these numbers; none for all.
+    /// Only the I/O of the processes with these numbers; empty for all.
     pub pids: &'a [u32],
     /// Only the I/O of this cgroup and those in it.
     pub cgroup: Option<&'a Path>,
@@ -209,7 +209,7 @@ struct Summary {
     ios: u64,
     unfinished: u64,
     counts: Counts,
-    /// I/Os that the kernel counted and nobody saw.
+    /// I/Os that the kernel counted and the recorder did not see.
     missing: u64,
     /// How it agrees with the kernel's counters.
     comparison: Vec<String>,

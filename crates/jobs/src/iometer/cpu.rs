@@ -12,7 +12,7 @@ pub(super) struct Processors {
 }
 
 impl Processors {
-    /// Of a simulated device, there is nothing to see.
+    /// Watches nothing if no real storage does the I/O.
     pub(super) fn new(is_artificial: bool) -> Self {
         let sampler = if is_artificial { None } else { Sampler::new(Vec::new()).ok() };
         Self { sampler, began: None, ended: None }

@@ -28,7 +28,7 @@ use crate::subject::Subject;
 /// Replays that a fit takes, about: for the time it says beforehand.
 const REPLAYS: usize = 15;
 
-/// Which load, what has to hold, and where.
+/// Which load is fitted, within which limits, and on which storage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FitPlan {
@@ -36,12 +36,12 @@ pub struct FitPlan {
     pub part: PartPlan,
     /// The longest part that is replayed.
     pub seconds: f64,
-    /// What has to hold; the limits of the roles where nothing is said.
+    /// The limits that have to hold; if empty, those of the roles.
     pub limits: Vec<LatencyLimit>,
     /// How fast the load grows; without, no months are reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
-    /// Where: first what is measured, then models.
+    /// The storage: first what is measured, then models.
     pub targets: Vec<FitTarget>,
 }
 
@@ -51,7 +51,7 @@ pub struct FitPlan {
 pub struct FitTarget {
     /// The storage that is measured, or the simulated device.
     pub on: ReplayTarget,
-    /// Where the model comes from; none of what is measured.
+    /// Where the model comes from; `None` for storage that is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The device of the upper edge, where a model is only known to be between two.

@@ -47,7 +47,8 @@ pub struct ReplayTarget {
 }
 
 impl ReplayTarget {
-    /// What a workload says of any of its targets; which one, [`at`](Self::at) says.
+    /// The settings of a workload, which all its targets share; [`at`](Self::at) chooses the
+    /// target.
     #[must_use]
     pub fn of(workload: &Workload, depth: Option<u32>) -> Self {
         Self {

@@ -15,7 +15,7 @@ pub(crate) const LINKS: [&str; 4] = ["diskspd", "iometer", "sqlio", "sqliosim"];
 pub(crate) struct About {
     /// The version of iosonde, from `Cargo.toml`.
     pub version: String,
-    /// Of every file, in seconds since 1970
+    /// The time of every file in a package, in seconds since 1970.
     pub date: u64,
     /// Name and address of the person who made the package.
     pub maintainer: String,

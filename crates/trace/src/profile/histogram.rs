@@ -90,8 +90,8 @@ impl<const BITS: u32> Histogram<BITS> {
         self.max
     }
 
-    /// The figure that this share (0 to 1) does not exceed, as the middle of its class; none of
-    /// nothing.
+    /// The figure that this share (0 to 1) does not exceed, as the middle of its class; `None` if
+    /// nothing was counted.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank")]
     pub fn quantile(&self, share: f64) -> Option<u64> {
@@ -123,7 +123,7 @@ impl<const BITS: u32> Histogram<BITS> {
         found
     }
 
-    /// What is said of latencies; none of nothing.
+    /// The counted figures as latencies; `None` if nothing was counted.
     #[must_use]
     pub fn latency(&self) -> Option<Latency> {
         Some(Latency {

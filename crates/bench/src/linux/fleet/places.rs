@@ -261,7 +261,7 @@ impl Running {
     }
 }
 
-/// Waits until this is so, for at most this long; how long that took.
+/// Waits until a condition holds, and returns how long that took. Fails after `most`.
 pub(super) fn wait(
     what: &str,
     most: Duration,

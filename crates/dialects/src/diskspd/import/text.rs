@@ -66,7 +66,7 @@ enum Direction {
 struct Reader<'a> {
     file: &'a str,
     read: &'a str,
-    /// Of the line at hand, from 1.
+    /// The number of the current line, counted from 1.
     number: usize,
     part: Part,
     input: Input,
@@ -219,7 +219,7 @@ impl Reader<'_> {
         self.hash = 0;
     }
 
-    /// Says that nobody knows what these figures were asked for.
+    /// Notes that the load of these figures is unknown.
     fn is_of_unknown_load(&mut self, open: &mut Open, why: &str) {
         let what = unknown_load(why);
         let (line, number) = (open.line, open.span.number);
@@ -227,7 +227,7 @@ impl Reader<'_> {
         open.span.warnings.push(what);
     }
 
-    /// What figures without parameters were asked for; otherwise why nobody knows.
+    /// The load of figures without parameters; otherwise why it is unknown.
     fn asked(&self, open: &Open) -> Result<TimeSpan, String> {
         let number = open.span.number;
         let asked = match &self.head.command_line {

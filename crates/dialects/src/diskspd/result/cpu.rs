@@ -25,7 +25,7 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Of no time at all, all was idle.
+    /// The shares of these ticks; without any ticks, all of the time was idle.
     fn of(ticks: CpuTicks) -> Self {
         let all = ticks.kernel.saturating_add(ticks.user);
         if all == 0 {

@@ -291,7 +291,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A measurement whose load nobody knows.
+/// Removes the load from a measurement, because it is unknown.
 fn forget_load(m: &mut results::Measurement) {
     m.workload.streams.clear();
     m.workload.targets.clear();

@@ -19,7 +19,7 @@ pub(super) struct Pieces {
 pub(super) enum Does {
     /// A step of the script to run.
     Step(Action),
-    /// Nothing, and nobody would miss it.
+    /// Nothing, because the command has no effect on the test.
     Nothing,
     /// Nothing: iosonde leaves it out, for this reason.
     Skipped(String),

@@ -38,7 +38,7 @@ pub struct Step {
     pub column: usize,
     /// What this step does.
     pub action: Action,
-    /// Where what it prints goes; none is stdout.
+    /// Where its output goes; `None` stands for stdout.
     pub output: Option<Output>,
 }
 

@@ -108,7 +108,7 @@ impl StrayPlaces {
 }
 
 impl DrawnFault {
-    /// What the system says of the request, if the fault is that it fails.
+    /// The error number of the request, if the fault makes it fail.
     pub(in crate::linux) fn errno(&self) -> Option<i32> {
         match self.fault {
             Fault::ReadError(errno) | Fault::WriteError(errno) | Fault::SyncError(errno) => {

@@ -86,7 +86,7 @@ pub struct FaultPlan {
     pub fault: Fault,
     /// How often it goes wrong.
     pub when: When,
-    /// Only in the file of this name.
+    /// Only in the file of this name; `None` for any file.
     pub file: Option<String>,
     /// Only requests that are wholly in this range; a misdirected one stays in it, too.
     pub range: Range<u64>,
@@ -109,19 +109,19 @@ impl FaultPlan {
         Self { file: Some(name.to_owned()), ..self }
     }
 
-    /// The same in a range of bytes.
+    /// The same fault in a range of bytes only.
     #[must_use]
     pub fn in_range(self, range: Range<u64>) -> Self {
         Self { range, ..self }
     }
 
-    /// The same, no more often than so.
+    /// The same fault, at most so many times.
     #[must_use]
     pub fn at_most(self, most: u64) -> Self {
         Self { most, ..self }
     }
 
-    /// The same with other random choices.
+    /// The same fault with another seed.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
