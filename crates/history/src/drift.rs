@@ -40,7 +40,7 @@ pub struct CounterFigures {
 /// Where and when the counters were read.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
-    /// The machine: processors, memory, kernel and settings.
+    /// The name of the machine.
     pub host: &'a str,
     /// The target, as it was named.
     pub target: &'a str,

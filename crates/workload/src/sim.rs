@@ -252,7 +252,7 @@ pub struct SimStall {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimStuck {
-    /// The I/O that fails, counted from 1.
+    /// The I/O that takes so long, counted from 1.
     pub at_io: u64,
     /// How long it takes, from its arrival on.
     pub length_ns: Nanoseconds,
