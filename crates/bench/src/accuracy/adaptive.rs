@@ -304,14 +304,15 @@ fn rows(devices: &[(&str, SimDevice)]) -> Result<String, Error> {
 pub(super) fn run() -> Result<String, Error> {
     let known: Vec<_> = inside().into_iter().chain(outside()).collect();
     Ok(format!(
-        "`iosonde sweep --adaptive` on simulated devices, {SEEDS} sweeps of each: 2 kinds (random \
-         read, random write) of 60 cells (2 KiB to 256 KiB, 1 to 128 in flight) with windows of \
-         120 s. The truth of a cell is what windows of 120 s give on average. *Inside*: the truth \
-         is in the interval that the sweep states; the aim is 90 %. *Cells measured*: of 120, with \
-         the number of measurements, checks and repetitions included. *Time of the matrix*: of all \
-         cells at their whole length. *Refined*: in how many of the {} kinds the checks demanded \
-         whole windows, every size at rising loads, or every cell.\n\n{}\n### Devices that were \
-         left out while the rule was made\n\n{}",
+        "`iosonde sweep --adaptive` made {SEEDS} sweeps of each simulated device. A sweep has 2 \
+         kinds of load (random read, random write) of 60 cells each (2 KiB to 256 KiB, 1 to 128 in \
+         flight), with windows of 120 s. The truth of a cell is what such windows give on average. \
+         *Inside* means that the truth is in the interval that the sweep states; the aim is 90 %. \
+         *Cells measured* is out of 120; the measurements in brackets include checks and \
+         repetitions. *Time of the matrix* is the share of the time that all cells take at full \
+         length. *Refined* says in how many of the {} kinds the checks demanded whole windows, \
+         every size at rising loads, or every cell.\n\n{}\n### Devices that were left out while \
+         the rule was made\n\n{}",
         2 * SEEDS,
         rows(&known)?,
         rows(&left_out())?

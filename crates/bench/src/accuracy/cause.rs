@@ -163,11 +163,11 @@ pub(super) fn run() -> Result<String, Error> {
     let mut heads = vec!["bottleneck"];
     heads.extend(CAUSES.iter().map(|cause| cause.title()));
     Ok(format!(
-        "The cause that `iosonde knee` names first, by the true bottleneck of the device. There \
-         are {SEEDS} simulated devices of each kind ({NULL_RUNS} runs without a device). Their \
-         service times of 2 ms differ by {NOISE_PERCENT} % from one measurement to the next. The \
-         right one is in bold. What a simulated device cannot show is left out: CPU, queues of the \
-         kernel, two paths. No load can distinguish a link from a bucket of bytes whose burst is \
+        "Each row has a true bottleneck, and counts the causes that `iosonde knee` named first; \
+         the right cause is in bold. There are {SEEDS} simulated devices of each kind ({NULL_RUNS} \
+         runs without a device). Their service times of 2 ms vary by {NOISE_PERCENT} % from one \
+         measurement to the next. The table leaves out what a simulated device cannot show: CPU, \
+         kernel queues, two paths. No load can tell a link from a bucket of bytes whose burst is \
          over before the window begins.\n\n{}",
         table(&heads, &rows)
     ))

@@ -244,13 +244,13 @@ pub(super) fn run() -> Result<String, Error> {
         "measurements: median, most",
     ];
     Ok(format!(
-        "{SEEDS} simulated devices of each kind, of a size that the seed decides, through the \
-         experiment of `iosonde knee` from 1 to {MOST} in flight. Service times of {} ms differ by \
+        "`iosonde knee` searched {SEEDS} simulated devices of each kind from 1 to {MOST} I/Os in \
+         flight. The seed decides the size of a device. Service times of {} ms vary by \
          {NOISE_PERCENT} % from one measurement to the next (standard deviation), and by 10 % from \
-         I/O to I/O (not on a link). A measurement alone cannot detect the former. N95 is that of \
-         the loads up to {MOST}. *Interval holds*: share of the devices whose 95 % interval holds \
-         the truth; it is less where the fitted curve is not quite the device's (random channels, \
-         a peak). Measurements are those of the search.\n\n{}",
+         I/O to I/O (not on a link). A single measurement cannot detect the former. N95 is that of \
+         the loads up to {MOST}. *Interval holds* is the share of devices whose 95 % interval \
+         contains the truth. It is smaller where the fitted curve does not quite match the device \
+         (random channels, a peak). *Measurements* counts those of the search.\n\n{}",
         SERVICE_NS / 1_000_000,
         table(&heads, &rows)
     ))

@@ -420,19 +420,19 @@ pub(super) fn run() -> Result<String, Error> {
     let right = |all: &[Said]| all.iter().filter(|s| s.wrong.is_empty()).count();
     let sure = |all: &[Said]| all.iter().filter(|s| s.confidently_wrong).count();
     Ok(format!(
-        "`iosonde assess` at the pace `normal` on {count} simulated devices. *Fits*: I/Os per \
-         second of 8 KiB, 70/30, whose reads have their 99th percentile within 20 ms. A simulation \
-         of the queue that is not part of iosonde gives it; a dash where it cannot be known. \
-         *Found*: the verdict on OLTP data and its interval. *Limit*: the likeliest cause of the \
-         saturation of 8 KiB random reads. A verdict is right if all of this holds: its interval \
-         holds the truth, or the figure is within 15 % of it; its confidence is one that an expert \
-         would have; the limit is a right one; and it says what it must (of the liar, that it is \
-         not believed). It is wrong for sure when capacity is wrong at high confidence, or a wrong \
-         limit is called certain.\n\n### Quiet\n\n{} of {count} right, {} wrong for \
-         sure.\n\n{}\n\n### With noise of {NOISE_PERCENT} % from run to run\n\nThe expected \
-         verdict is that of the quiet device. The low confidence that noise deserves is therefore \
-         not right here; what counts is that nothing is wrong for sure. {} of {count} right, {} \
-         wrong for sure.\n\n{}",
+        "`iosonde assess` judged {count} simulated devices at the pace `normal`. *Fits* is how \
+         many 8 KiB I/Os per second, 70/30, the device serves with the 99th percentile of its \
+         reads within 20 ms. It comes from a queue simulation that is not part of iosonde; a dash \
+         means that it cannot be known. *Found* is the verdict on OLTP data and its interval. \
+         *Limit* is the likeliest bottleneck of 8 KiB random reads. A verdict is right if all four \
+         of these hold. Its interval contains the truth, or the figure is within 15 % of it. Its \
+         confidence is one that an expert would have. Its limit is a right one. It says what it \
+         must: for the disk that lies, that it is not believed. A verdict is wrong for sure if \
+         capacity is wrong at high confidence, or if it calls a wrong limit certain.\n\n### \
+         Quiet\n\n{} of {count} right, {} wrong for sure.\n\n{}\n\n### With noise of \
+         {NOISE_PERCENT} % from run to run\n\nThe expected verdict is that of the quiet device. So \
+         low confidence, which such noise deserves, does not count as right here. What matters is \
+         that nothing is wrong for sure. {} of {count} right, {} wrong for sure.\n\n{}",
         right(&quiet),
         sure(&quiet),
         rows(&quiet),

@@ -51,9 +51,9 @@ fn fall(make: Make, fall_percent: f64, seed: u64) -> Option<WriteCache> {
 /// Writes the section of the page.
 pub(super) fn run() -> Result<String, Error> {
     let mut text = format!(
-        "`analysis::phases` on {SEEDS} seeds of each series; one value per {BUCKET_S} s. A false \
-         alarm is a step that the series does not have; the last column counts those that were \
-         taken for the end of a cache.\n\n"
+        "`analysis::phases` ran on {SEEDS} seeds of each series, with one value per {BUCKET_S} s. \
+         A false alarm is a step that the series does not have. The last column counts the false \
+         alarms that it took for the end of a cache.\n\n"
     );
     let rows: Vec<Vec<String>> = LEVEL
         .iter()
@@ -69,9 +69,9 @@ pub(super) fn run() -> Result<String, Error> {
     writeln!(text, "{}", table(&head, &rows))?;
     writeln!(
         text,
-        "The same noise with a fall to 100 after {FALL_S} s of {RUN_S} s. *Holds*: the interval \
-         of the sustained level holds the truth. *Late*: median of the moment found less the true \
-         one.\n"
+        "The next table has the same noise, with a fall to 100 after {FALL_S} s of {RUN_S} s. \
+         *Holds* means that the interval of the sustained level contains the truth. *Late* is the \
+         median of the moment found minus the true moment.\n"
     )?;
     let mut rows = Vec::new();
     for (name, make) in [LEVEL[0], LEVEL[1], LEVEL[4], LEVEL[5]] {

@@ -150,12 +150,12 @@ const HEAD: [&str; 7] = [
 ];
 
 const INTRODUCTION: &str = "\
-The rule of `analysis::steady` and two others on series whose true mean is 100; one value per 0.25 s, noise of 3 %
-unless noted otherwise. *Seconds*: median length of the run. *Within precision*: share of the runs whose mean is as
-near to the truth as was asked. *Interval holds*: share of the runs whose 95 % interval holds the truth. That is less
-than 95 % where a run ends because its noise happens to look small: with strong autocorrelation and with rare events.
-A slight and slow warm-up is hidden in the noise at first. Only the volume that was written foretells the cliff of a
-write cache.
+These tables compare the rule of `analysis::steady` with two others, on series whose true mean is 100. A series has one
+value per 0.25 s, with noise of 3 % unless noted otherwise. *Seconds* is the median length of the runs. *Within
+precision* is the share of runs whose mean is as close to the truth as was asked. *Interval holds* is the share of runs
+whose 95 % interval contains the truth. It is below 95 % where a run ends because its noise happens to look small: with
+strong autocorrelation, and with rare events. A slight, slow warm-up hides in the noise at first. Only the volume
+written so far predicts the cliff of a write cache.
 ";
 
 /// The rule that is asked for here: as long as the precision takes.

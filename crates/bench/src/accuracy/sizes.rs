@@ -204,14 +204,15 @@ pub(super) fn run() -> Result<String, Error> {
         quiet.push(format!("{:.0} %", quiet_percent(kind, SEEDS)?));
     }
     Ok(format!(
-        "`iosonde sizes` on simulated devices: eight servers, misses of 4 ms, sizes from 256 MiB \
-         to 8 GiB in doublings, about {} I/Os beyond the cache at each, caches from {} to {} MiB. \
-         *By eye* is the last size before the mean latency has risen by 20 %.\n\n{}\nThere were \
-         also {SEEDS} devices of each kind without a cache. No cache was found on {} of those with \
-         constant and on {} of those with exponential service times.\n",
-        SECONDS * 1000.0,
+        "`iosonde sizes` measured simulated devices with eight servers, misses of 4 ms and caches \
+         of {} to {} MiB. File sizes double from 256 MiB to 8 GiB, with about {} I/Os beyond the \
+         cache at each. *By eye* is the last size before the mean latency has risen by 20 \
+         %.\n\n{}\nThere were also {SEEDS} devices of each kind without a cache. iosonde found no \
+         cache on {} of those with constant service times, and on {} of those with exponential \
+         ones.\n",
         CACHE_MIB.0,
         CACHE_MIB.1,
+        SECONDS * 1000.0,
         table(&head, &rows),
         quiet[0],
         quiet[1]

@@ -180,11 +180,10 @@ pub(super) fn run() -> Result<String, Error> {
         "inferred cells: 95 % within",
     ];
     Ok(format!(
-        "`iosonde sweep --preset grove-rasmussen --adaptive` on simulated devices whose speed \
-         differs by 5 % from one measurement to the next, {SEEDS} sweeps of each, compared with \
-         the full matrix of 576 cells of the same device without noise. There are 24 loads: random \
-         and \
-         sequential, read and write, six block sizes.\n\n{}",
+        "`iosonde sweep --preset grove-rasmussen --adaptive` made {SEEDS} sweeps of each simulated \
+         device. The speed of a device varies by 5 % from one measurement to the next. Each sweep \
+         is compared with the full matrix of 576 cells of the same device without noise. There are \
+         24 loads: random and sequential, read and write, six block sizes.\n\n{}",
         table(&head, &rows)
     ))
 }

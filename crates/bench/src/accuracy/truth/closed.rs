@@ -107,7 +107,7 @@ fn text(rows: &[Row]) -> String {
     let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
     let share = |r: &Row| 100.0 * r.path_ns() / r.outcome.latency_ns().1;
     format!(
-        "{}\nLargest deviations in the {} of {} runs on a quiet host: IOPS {:.2} % from what the \
+        "{}\n{} of {} runs had a quiet host. Their largest deviations: IOPS {:.2} % from what the \
          device delivered, {:.2} % from the model; latency {:.2} % from the device's own, {:.2} % \
          from the model.\n",
         table(&HEAD, &cells),

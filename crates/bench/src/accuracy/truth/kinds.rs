@@ -123,9 +123,9 @@ pub(super) fn kinds() -> Result<String, Error> {
     let head =
         ["device", "in flight", "IOPS", "off the device %", "true IOPS", "off the truth %", "host"];
     Ok(format!(
-        "Eight servers of 10 ms and reads of 4 KiB, unless noted otherwise.\n\n{}\nLargest \
-         deviations in the {} of {} runs on a quiet host: {:.2} % from what the device delivered, \
-         {:.2} % from the truth (the hits of a cache are a matter of chance).\n",
+        "Eight servers of 10 ms and reads of 4 KiB, unless noted otherwise.\n\n{}\n{} of {} \
+         runs had a quiet host. Their largest deviations: {:.2} % from what the device delivered, \
+         {:.2} % from the truth (cache hits are a matter of chance).\n",
         table(&head, &rows),
         off_device.len(),
         rows.len(),

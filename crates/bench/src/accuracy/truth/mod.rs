@@ -19,10 +19,10 @@ use super::table;
 use crate::linux::Error;
 
 const PREFACE: &str = "\
-On the real path through the kernel: a FUSE file system answers as its model says and keeps its own record. *Off the
-device* compares iosonde with that record of the same window, *off the model* with arithmetic. *Over the device* is
-the part of the latency outside of the device, on the way through the kernel. *Host* is how late ordinary threads woke
-on average; it is *late* if they or the device were too late, three times.
+These I/Os take the real path through the kernel. A FUSE file system answers as its model says, and keeps its own
+record. *Off the device* compares iosonde with that record of the same window, *off the model* with arithmetic. *Over
+the device* is the latency outside the device, on the way through the kernel. *Host* is how late ordinary threads woke
+on average. It says *late* if they or the device were too late in all three attempts.
 ";
 
 /// Writes the section of the page.

@@ -103,9 +103,9 @@ pub(super) fn stalls() -> Result<String, Error> {
     let head = ["slots", "IOPS", "latency", "reported, ms", "true, ms", "off %", "host"];
     let table = table(&head, &rows);
     Ok(format!(
-        "{RATE} reads a second at random (Poisson) moments for 60 s; the truth is the model's \
-         answer to {PERIODS} periods of such arrivals.\n\n{table}\nLargest deviation of p95 and \
-         p99: {:.1} %.\n",
+        "{RATE} reads per second arrive at random (Poisson) moments for 60 s. The truth is what \
+         the model gives for {PERIODS} periods of such arrivals.\n\n{table}\nLargest deviation of \
+         p95 and p99: {:.1} %.\n",
         worst(deviations.into_iter())
     ))
 }

@@ -60,9 +60,9 @@ pub(super) fn limits() -> Result<String, Error> {
         "agreement with the kernel %",
     ];
     Ok(format!(
-        "{}\nThe kernel lets I/Os through in slices of 100 ms; one of them may be on either side \
-         of an end of the window. Largest deviations: {:.2} % from the limit, {:.2} % from what \
-         the device below delivered.\n",
+        "{}\nThe kernel lets I/Os through in slices of 100 ms. At each end of the window, one \
+         slice may fall inside or outside. Largest deviations: {:.2} % from the limit, {:.2} % \
+         from what the device below delivered.\n",
         table(&head, &rows),
         worst(off_limit.into_iter()),
         worst(off_device.into_iter())
