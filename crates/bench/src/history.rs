@@ -67,9 +67,9 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<String, Error> {
 /// Puts the table in the place of the one that is on a page, or at its end.
 pub(crate) fn write(table: &str, output: &Path) -> Result<(), Error> {
     let text = format!(
-        "Written by `./x bench history --output docs/performance.md`. Each question is asked \
-         {TIMES} times after opening,\nwith the store in the system's memory; from a disk that \
-         was not read before, the first question over all rows took\nup to 1.0 s.\n\n{}",
+        "Written by `./x bench history --output docs/performance.md`. Each query runs {TIMES} \
+         times after opening, with the store in\nthe system's memory. From a disk that had not \
+         been read before, the first query over all rows took up to 1.0 s.\n\n{}",
         table.trim_end()
     );
     machine::put_apart(output, "## The history", &text)

@@ -109,18 +109,17 @@ pub(super) fn run(iosonde: &Path, arguments: &PeersArgs) -> Result<(String, bool
     }
     let text = format!(
         "Random I/O of 8 KiB with {DEPTH} in flight, direct, on {SIZE} of {disk}, on {{CPUS}} CPUs \
-         ({{CPU}}), {{DATE}}. *Verified* is `iosonde validate --workload random`, which makes \
+         ({{CPU}}), {{DATE}}. *Verified* is `iosonde validate --workload random`, which generates \
          every page that it writes and checks every page that it reads. *Unverified* is the same \
-         with `iosonde run`. {} does the same with its verification (`--verify=crc32c`: every \
-         block has a header and a checksum when it is written, and is checked when it is read). In \
-         a job that reads and writes (`--rw=randrw`), fio checks no read: it reads a file of zeros \
-         without a complaint. So half and half is `--rw=randwrite --verify_backlog=32`, which \
-         checks what it reads back, and for other shares there is no figure. The programs take \
-         turns, {} times for {seconds} s. IOPS are medians, and their ratios are medians of the \
-         ratios of each turn. User CPU, which the kernel samples, is that of all turns together. A \
-         shorter run of {SHORT_SECONDS} s is subtracted from each run, so that neither the start \
-         nor the first writing counts. Wanted: at least {IOPS_LEAST} of the IOPS and at most \
-         {CPU_MOST} of fio's user CPU in each row.\n\n{}",
+         load with `iosonde run`. {} runs it with `--verify=crc32c`: every block gets a header and \
+         a checksum when it is written, and is checked when it is read. In a job that reads and \
+         writes (`--rw=randrw`), fio checks no reads: it reads a file of zeros without complaint. \
+         So the row for 50 % uses `--rw=randwrite --verify_backlog=32`, which checks what it reads \
+         back. Other mixes have no figure for fio. The programs take turns, {} times for {seconds} \
+         s. IOPS are medians; each ratio is the median of the ratios of the turns. User CPU, which \
+         the kernel samples, is the total of all turns. A run of {SHORT_SECONDS} s is subtracted \
+         from each run, so neither the start nor the first writing counts. The goal in each row is \
+         at least {IOPS_LEAST} of the IOPS and at most {CPU_MOST} of fio's user CPU.\n\n{}",
         fio.as_deref().unwrap_or("fio (not installed)"),
         arguments.rounds,
         table(&HEAD.map(str::to_owned), &rows)

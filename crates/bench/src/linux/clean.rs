@@ -99,13 +99,13 @@ pub(super) fn run(iosonde: &Path, time: Duration) -> Result<(String, bool), Erro
 /// The text of this part of the page.
 pub(super) fn page(table: &str, time: Duration) -> String {
     machine::here(&format!(
-        "File systems of 2 GiB on loop devices with direct I/O, {:.0} s for each (Linux \
-         {{KERNEL}}, {{DATE}}). Four threads with up to 64 I/Os each work on 160 MiB with a \
-         checkpoint every 0.5 s (`{RUN}`). Each run is killed (SIGKILL) up to {KILLS_MAX} times \
-         after random times of at most {} s, in whatever phase it is then, and resumed \
-         (`--resume`) until it comes to its end. Everything that had been written is read first \
-         every time. Pages and blocks are those that the parts which came to an end have reported; \
-         those of parts that were killed were checked, too, but are not counted.\n\n{table}",
+        "The file systems are 2 GiB, on loop devices with direct I/O; each was tested for {:.0} s \
+         (Linux {{KERNEL}}, {{DATE}}). Four threads with up to 64 I/Os each work on 160 MiB with a \
+         checkpoint every 0.5 s (`{RUN}`). Each run is killed (SIGKILL) up to {KILLS_MAX} times, \
+         after random times of at most {} s, in whatever phase it is. It is resumed (`--resume`) \
+         until it finishes. Every time, it first reads everything that had been written. The table \
+         counts the pages and blocks that the finished parts reported. Killed parts checked pages \
+         and blocks, too, but these are not counted.\n\n{table}",
         time.as_secs_f64(),
         ALONE_MS / 1000
     ))

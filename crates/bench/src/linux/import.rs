@@ -85,9 +85,9 @@ pub(super) fn run(iosonde: &Path, args: &ImportArgs) -> Result<(String, bool), E
 pub(super) fn write(table: &str, times: u32, output: &Path) -> Result<(), Error> {
     let text = format!(
         "Written by `./x bench import --output docs/performance.md`. A log of ten thousand runs as \
-         SQLIO prints them, each with latencies and\nhistogram, is imported into a new history \
-         {times} times. The time is from the start of the program to its end, when all of it is on \
-         the disk.\n\n{}",
+         SQLIO prints them, each with\nlatencies and histogram, is imported into a new history \
+         {times} times. The time runs from the start of the program to its\nend, when everything \
+         is on disk.\n\n{}",
         table.trim_end()
     );
     machine::put_apart(output, HEADING, &text)

@@ -192,8 +192,9 @@ pub(super) fn write(table: &str, output: &Path) -> Result<(), Error> {
     let optimised = if cfg!(debug_assertions) { " (a build without optimisation)" } else { "" };
     let section = format!(
         "{HEADING}\n\n{table}\nWritten by `./x bench monitor --output \
-         docs/performance.md`{optimised}. CPU time of the thread that watches, on made-up trees \
-         of `/proc` and `/sys` that differ from sample to sample; opening the files is in it.\n"
+         docs/performance.md`{optimised}. The figures are the CPU time of the watching thread, \
+         on\nmade-up trees of `/proc` and `/sys` that change from sample to sample. They include \
+         opening the files.\n"
     );
     let (before, rest) = match page.split_once(HEADING) {
         Some((before, rest)) => (before.trim_end().to_owned(), rest),
