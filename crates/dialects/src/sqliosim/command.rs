@@ -8,13 +8,13 @@ Usage: sqliosim [options]
 
   -cfg FILE     configuration, or the name of one: default, hwcache, nothrottle, seqwrites, sparse
                 [default: sqliosim.cfg.ini where there is one, otherwise `default`]
-  -save FILE    write the configuration as it is with this command line
+  -save FILE    write the configuration as this command line changes it
   -log FILE     write a log
   -dir DIR      make a data file (.mdx) and a log file (.ldx) there; may be given several times
   -d SECONDS    length of the test, without its preparation and the last reading of all pages
   -size MB      size of each data file; the log has half of it, at most 50 MB
 
-The command line counts more than the configuration.
+The command line takes precedence over the configuration.
 ";
 
 /// The largest number that an option takes.

@@ -12,7 +12,7 @@ fn log_mb(data_mb: i64) -> i64 {
 }
 
 impl Configuration {
-    /// Sets what the command line says: it counts more than the configuration.
+    /// Sets what the command line says: it takes precedence over the configuration.
     pub fn set(&mut self, command: &Command) {
         if let Some(seconds) = command.seconds {
             self.general.test_cycle_duration_s = seconds.into();
