@@ -240,7 +240,7 @@ setup-findings = { $findings ->
 setup-of-knee = In the set-up, next to this saturation point:
 setup-of-writes = In the set-up, next to the figures of writes:
 setup-queue-depth = the queue depth
-setup-queue-ends = Saturation at { $in_flight } in flight is where { $queue } of { $device } ends ({ $limit }): more I/Os wait in the kernel.
+setup-queue-ends = The saturation point of { $in_flight } in flight is close to { $queue } of { $device } ({ $limit }): more I/Os wait in the kernel.
 
 ## Reads alongside writes
 

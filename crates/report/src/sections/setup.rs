@@ -155,7 +155,7 @@ mod tests {
             };
         let at = list(32, 31.0);
         assert_eq!(at.len(), 2, "{at:?}");
-        assert!(at[0].contains("31 in flight is where nr_requests of sda ends (32)"), "{at:?}");
+        assert!(at[0].contains("31 in flight is close to nr_requests of sda (32)"), "{at:?}");
         assert_eq!(list(32, 8.0), ["About io-split. (io-split)"]);
         assert!(of_knee(&Environment { host: None, storage: Vec::new() }, 32.0).is_empty());
     }
