@@ -53,8 +53,8 @@ const NVME: &str = "NVM Express Base Specification, SMART / Health Information l
 static RULES: &[Rule] = &[
     of(
         "alignment-offset",
-        "Pages then lie across two blocks or stripes of what is below, and each costs two I/Os \
-         there.",
+        "Pages can then span two blocks or stripes of the layer below, and each such page costs \
+         two I/Os there.",
         ALIGNMENT,
     ),
     of(
@@ -330,8 +330,8 @@ static RULES: &[Rule] = &[
     ),
     of(
         "raid-write-hole",
-        "A crash between data and parity leaves parity that does not match; a disk that fails \
-         later takes with it data that was never written to.",
+        "A crash between the writes of data and parity leaves parity that does not match. If a \
+         disk fails later, even data that nobody was writing is lost.",
         PPL,
     ),
     of("read-only", "No database can write here.", "mount(8)"),
@@ -360,7 +360,7 @@ static RULES: &[Rule] = &[
     ),
     of(
         "strict-access-times",
-        "Each read of a file becomes a write of its time of access, too.",
+        "Each read of a file also writes the file's time of access.",
         "mount(8); Performance best practices for SQL Server on Linux (noatime)",
     ),
     of(
@@ -389,8 +389,8 @@ static RULES: &[Rule] = &[
     ),
     of(
         "transparent-huge-pages",
-        "Making and breaking up large pages takes time at moments nobody chose. PostgreSQL \
-         discourages it and Oracle forbids it; SQL Server wants it left on.",
+        "The kernel makes and splits large pages at unpredictable moments, which takes time. \
+         PostgreSQL discourages this setting and Oracle forbids it; SQL Server wants it left on.",
         "PostgreSQL documentation, huge_pages; Performance best practices for SQL Server on Linux",
     ),
     of(
