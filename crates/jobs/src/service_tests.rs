@@ -29,12 +29,12 @@ fn task(command: &[&str]) -> Result<ScheduledTask, JobError> {
 
 #[test]
 fn a_baseline_is_measured_every_week() {
-    let task = task(&["baseline", r"D:\my data\", "--pace", "quick", "--history", "E:\\a&b.db"]);
+    let task = task(&["baseline", r"D:\my data\", "--history", "E:\\a&b"]);
     let expected = r#"<?xml version="1.0"?>
 <Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
   <RegistrationInfo>
     <Author>iosonde</Author>
-    <Description>iosonde baseline &quot;D:\my data\\&quot; --pace quick --history E:\a&amp;b.db</Description>
+    <Description>iosonde baseline &quot;D:\my data\\&quot; --history E:\a&amp;b</Description>
   </RegistrationInfo>
   <Triggers>
     <CalendarTrigger>
@@ -64,7 +64,7 @@ fn a_baseline_is_measured_every_week() {
   <Actions Context="Author">
     <Exec>
       <Command>C:\Program Files\iosonde\iosonde.exe</Command>
-      <Arguments>baseline &quot;D:\my data\\&quot; --pace quick --history E:\a&amp;b.db</Arguments>
+      <Arguments>baseline &quot;D:\my data\\&quot; --history E:\a&amp;b</Arguments>
       <WorkingDirectory>C:\Users\anna</WorkingDirectory>
     </Exec>
   </Actions>

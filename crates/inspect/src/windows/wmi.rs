@@ -32,7 +32,8 @@ use crate::windows_answers::Answer;
 const DEADLINE: Duration = Duration::from_secs(10);
 /// How long the service may take for one instance.
 const INSTANCE_MS: i32 = 5000;
-/// No server has more disks, volumes or shadow copies that matter here. A longer answer is an error.
+/// No server has more disks, volumes or shadow copies that matter here. An answer with more is an
+/// error.
 const INSTANCES_MOST: usize = 1024;
 const ANSWER_BYTES_MOST: usize = 1 << 20;
 const ERROR_TIMEOUT: u32 = 1460;
