@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Finding, Layer, Link, lossy_path};
 
-/// What a target is: a directory, a file or a device.
+/// What a target is: a directory, a file or a device, or nothing yet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
@@ -35,7 +35,7 @@ pub struct Storage {
     #[serde(with = "lossy_path")]
     #[schemars(with = "String")]
     pub path: PathBuf,
-    /// Whether it is a directory, a file or a device.
+    /// Whether it is a directory, a file or a device, or nothing yet.
     pub kind: TargetKind,
     /// The file system that the target is in; absent for a device.
     pub file_system: Option<FileSystem>,

@@ -41,13 +41,13 @@ pub enum CapturedClass {
 /// The I/Os of files that are for the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapturedFileClass {
-    /// The use that these files have in common.
+    /// What these files are for, or why no file is known.
     pub class: CapturedClass,
     /// How many files there are; absent where the class is not one of files.
     pub files: Option<u64>,
-    /// How many reads began in these files.
+    /// How many reads are of this class.
     pub reads: u64,
-    /// How many writes began there, durable ones included.
+    /// How many writes are of this class, durable ones included.
     pub writes: u64,
     /// The bytes that these reads asked for.
     pub read_bytes: u64,

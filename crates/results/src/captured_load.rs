@@ -16,7 +16,8 @@ pub struct CapturedLoad {
     pub part: TracePart,
     /// Whether the storage carries it within the limits.
     pub verdict: CapturedVerdict,
-    /// The cause that most clearly did not hold; absent if everything held.
+    /// The main reason why not everything held at the times of the trace; absent if everything did,
+    /// or if nothing was replayed.
     pub cause: Option<FitCause>,
     /// Why it was not replayed to its end; absent if it was.
     pub failure: Option<String>,
@@ -35,7 +36,8 @@ pub enum CapturedVerdict {
     /// They hold only if I/Os wait for those before them, as those of users do, so whether users
     /// are slowed down is not known.
     HoldsIfUsersWait,
-    /// The limits hold in neither case.
+    /// The limits do not hold at the times of the trace. Where the trace has latencies, they do not
+    /// hold with I/Os that wait, either.
     Exceeded,
     /// It is not known: the host that replayed was too slow, or the load was not replayed.
     NotJudged,

@@ -68,7 +68,7 @@ pub struct Side {
 pub struct SideResult {
     /// Its unique name in the history.
     pub id: String,
-    /// The command that made it, such as `run`.
+    /// The command that makes such results, such as `run`.
     pub kind: String,
     /// What it is of, for example `8 KiB random read`.
     pub title: String,

@@ -212,19 +212,20 @@ pub struct WrittenFile {
     pub role: WrittenRole,
 }
 
-/// What became of operations that were written and not promised; none of it is an error.
+/// Pages, or records, that a write may have reached although it was not promised; none of it is an
+/// error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct InDoubt {
-    /// Operations of which nothing is on the storage.
+    /// Pages, or records, that hold nothing of such a write.
     pub old: u64,
-    /// Operations that are on the storage as a whole.
+    /// Pages, or records, that hold such a write as a whole.
     pub new: u64,
-    /// Operations of which only a part is on the storage.
+    /// Pages, or records, that hold a part of such a write, or that it spoiled.
     pub torn: u64,
 }
 
 impl InDoubt {
-    /// All operations that were in doubt.
+    /// All pages, or records, that were in doubt.
     #[must_use]
     pub fn all(self) -> u64 {
         self.old + self.new + self.torn
@@ -312,7 +313,7 @@ impl Loss {
 pub struct LossCount {
     /// In which way it was lost.
     pub loss: Loss,
-    /// How many operations were lost in this way.
+    /// How many pages, or records, were lost in this way.
     pub count: u64,
 }
 
@@ -353,13 +354,13 @@ impl Durability {
         format!("durability by {}, {}", sync.name(), order.words(page_bytes))
     }
 
-    /// How many operations were lost in this way.
+    /// How many pages, or records, were lost in this way.
     #[must_use]
     pub fn count(&self, loss: Loss) -> u64 {
         self.losses.iter().filter(|l| l.loss == loss).map(|l| l.count).sum()
     }
 
-    /// How many operations were lost, in any way.
+    /// How many pages, or records, were lost, in any way.
     #[must_use]
     pub fn loss_count(&self) -> u64 {
         self.losses.iter().map(|l| l.count).sum()

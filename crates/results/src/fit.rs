@@ -21,7 +21,7 @@ pub struct Fit {
     pub limits: Vec<FitLimit>,
     /// By how many percent the load grows each month, where that was said.
     pub growth_percent: Option<f64>,
-    /// The answers, one per target, in the order in which they were named.
+    /// The answers, one per target: first those that were measured, then the models.
     pub results: Vec<FitResult>,
 }
 
@@ -51,7 +51,7 @@ pub struct FitResult {
     pub lower: FitEdge,
     /// The least factor at which copies that wait for the storage no longer held.
     pub upper: FitEdge,
-    /// What gave out first; absent if everything that was tried held.
+    /// What gave out first; absent if nothing was seen to give out.
     pub cause: Option<FitCause>,
     /// In how many months the load reaches the lower edge at its growth.
     pub lower_months: Option<f64>,
@@ -61,12 +61,12 @@ pub struct FitResult {
     pub attempts: Vec<FitAttempt>,
 }
 
-/// The factor at which the load no longer holds, or the limit of what was tried.
+/// An edge of the answer: a factor, and whether the edge is at it, above it or below it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FitEdge {
     /// The factor: how many times the users of the trace.
     pub users: f64,
-    /// Whether the edge is there, or beyond what was tried.
+    /// Whether the edge is at the factor, above it or below it.
     pub side: FitSide,
 }
 
@@ -76,9 +76,9 @@ pub struct FitEdge {
 pub enum FitSide {
     /// The edge is at the factor.
     At,
-    /// The edge is above the factor, which still held and is the largest that was tried.
+    /// The edge is above the factor; the replays do not show how far.
     Above,
-    /// The edge is below the factor, which no longer held and is the least that was tried.
+    /// The edge is below the factor; the replays do not show how far.
     Below,
 }
 
@@ -115,7 +115,7 @@ pub struct FitAttempt {
     pub timing: ReplayTiming,
     /// In how many thirds of the replay everything held.
     pub held_thirds: u32,
-    /// The cause that most clearly did not hold; absent if everything held.
+    /// The main reason why not everything held; absent if everything held.
     pub cause: Option<FitCause>,
     /// For how many percent of the time the replay worked instead of waiting for the storage or for
     /// the time of an I/O; absent in documents of before that was counted.

@@ -404,7 +404,7 @@ pub struct IntervalSpread {
     /// The mean latency, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_ns: Option<f64>,
-    /// The standard deviation of the latencies, divided by the number of I/Os.
+    /// The standard deviation of the latencies, in nanoseconds; its divisor is the number of I/Os.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stddev_ns: Option<f64>,
     /// The longest latency, in nanoseconds.

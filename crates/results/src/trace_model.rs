@@ -29,7 +29,7 @@ pub struct TraceModel {
     pub devices: Vec<ModelledDevice>,
     /// Whether the workload stands for the trace: every distance is within what is allowed.
     pub stands: bool,
-    /// Whether it stands for the trace, in a sentence for people.
+    /// Whether it stands for the trace, in words for people.
     pub sentence: String,
 }
 

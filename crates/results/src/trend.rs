@@ -97,7 +97,7 @@ pub struct Drift {
 /// One kind of load: how much there is now, and how much there could be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DriftLoad {
-    /// The kind of load, for example `random reads`.
+    /// The kind of load, for example `reads`.
     pub name: String,
     /// What is compared: I/Os or MiB per second.
     pub figure: Figure,

@@ -158,7 +158,7 @@ impl AddAssign for DatabaseWork {
 pub struct ValidatedFile {
     /// The path of the file or device.
     pub path: PathBuf,
-    /// What it holds: `data` or `log`.
+    /// What it holds: `data`, `log` or `doublewrite`.
     pub role: String,
     /// The bytes of it that were used.
     pub size_bytes: u64,

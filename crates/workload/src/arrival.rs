@@ -45,7 +45,7 @@ pub enum Arrival {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Think {
-    /// The length of a pause, from the end of one burst to the next.
+    /// The length of a pause; `from` names the event that begins it.
     pub pause_ns: Nanoseconds,
     /// How many I/Os a burst has.
     #[serde(default = "one")]

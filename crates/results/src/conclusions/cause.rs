@@ -68,7 +68,7 @@ pub enum Certainty {
 /// A possible cause with its observations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Likely {
-    /// The bottleneck that would explain what was seen.
+    /// The bottleneck; or that none was reached, or that none is known.
     pub cause: Cause,
     /// How far ahead of the next it is.
     pub certainty: Certainty,

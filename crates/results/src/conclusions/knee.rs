@@ -42,7 +42,7 @@ pub struct Knee {
     pub fit_error_percent: Option<f64>,
     /// The rule that was applied, with its numbers.
     pub rule: String,
-    /// What the curve shows, in one sentence.
+    /// What the curve shows, in words.
     pub explanation: String,
 }
 

@@ -160,7 +160,7 @@ impl Sureness {
 /// How sure a verdict is, with the reasons.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Confidence {
-    /// The sureness in one word.
+    /// How sure the verdict is: high, medium or low.
     pub sureness: Sureness,
     /// What keeps it from being surer, the most severe first; empty if it is high.
     pub reasons: Vec<String>,

@@ -88,9 +88,9 @@ pub struct Matrix {
     pub operation: Option<String>,
     /// Shares of I/Os that write, in percent: 0 reads only, 100 writes only.
     pub writes: Vec<u8>,
-    /// Orders of offsets; each is a dimension of the matrix.
+    /// Orders of offsets; the list is one dimension of the matrix.
     pub patterns: Vec<Pattern>,
-    /// Sizes of an I/O; each is a dimension of the matrix.
+    /// Sizes of an I/O; the list is one dimension of the matrix.
     pub blocks: Vec<Bytes>,
     /// Access specifications by their names, instead of `writes`, `patterns` and `blocks`; `iosonde
     /// specs` lists them.
@@ -157,7 +157,7 @@ pub struct Cell {
     /// Share of I/Os that leave a sequential order, in percent.
     #[serde(default, skip_serializing_if = "is_none")]
     pub random_percent: u8,
-    /// The size of each of its I/Os.
+    /// The size of each of its I/Os; of a specification, the mean.
     pub block_bytes: Bytes,
     /// How many threads it has on each target.
     pub threads: u32,
