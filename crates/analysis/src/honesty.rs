@@ -75,7 +75,7 @@ pub struct Honesty {
     /// Mean latency of single random reads, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_latency_ns: Option<f64>,
-    /// What it costs, in a sentence.
+    /// What was found, in words.
     pub statement: String,
     /// The rule that was applied, with its numbers.
     pub rule: String,

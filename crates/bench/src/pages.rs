@@ -48,7 +48,7 @@ fn rows(address: SocketAddr, pages: &[(&str, String)], times: usize) -> Result<S
     Ok(text)
 }
 
-/// Renders one page of every kind, each with its name.
+/// The address of one page of every kind, each with its name.
 fn pages(history: &History) -> Result<Vec<(&'static str, String)>, Error> {
     let newest = history.list(&Filter::default(), Order::NEWEST, Page { offset: 0, limit: 100 })?;
     let of = |single: bool| {

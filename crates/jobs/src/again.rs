@@ -56,7 +56,7 @@ pub enum AgainError {
     Gone {
         /// Id of the result that should be repeated.
         id: String,
-        /// The path that the plan names and that no longer exists.
+        /// The target of the result: it is gone, and so is its directory.
         target: String,
     },
     /// The host, the storage or the program differ from those of the result.

@@ -223,14 +223,14 @@ impl<'a> Monitor<'a> {
         self
     }
 
-    /// Adds conditions that are checked in every window.
+    /// Sets the conditions that are checked in every window.
     #[must_use]
     pub fn with_alerts(mut self, alerts: Vec<Alert>) -> Self {
         self.alerts = alerts.into_iter().map(Watcher::new).collect();
         self
     }
 
-    /// Adds sources besides the system, such as databases.
+    /// Sets the sources besides the system, such as databases.
     #[must_use]
     pub fn with_extras(mut self, extras: Vec<Box<dyn Extra + 'a>>) -> Self {
         self.extras = extras;

@@ -114,14 +114,14 @@ pub struct Attempt {
     pub idle: Option<f64>,
 }
 
-/// The factor at which the load no longer holds, as far as the search could tell.
+/// An edge of the load that the storage carries, as far as the search could tell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Edge {
     /// The edge is at this factor.
     At(f64),
-    /// The edge is above this factor, the largest that was tried.
+    /// The edge is above this factor; the replays do not show how far.
     Above(f64),
-    /// The edge is below this factor, the least that was tried.
+    /// The edge is below this factor; the replays do not show how far.
     Below(f64),
 }
 

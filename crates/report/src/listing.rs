@@ -23,7 +23,7 @@ pub struct ListedResult<'a> {
     pub id: &'a str,
     /// When it started, in words.
     pub started: String,
-    /// The command that measured it, such as `run`.
+    /// The command that makes such results, such as `run`.
     pub kind: &'a str,
     /// The machine; `None` for a simulated device.
     pub host: Option<&'a str>,
@@ -52,7 +52,7 @@ pub struct ListedResult<'a> {
 pub struct Page<'a> {
     /// How many results there are in all.
     pub total: u64,
-    /// Whether there are more results than `total`, which nobody counted.
+    /// Whether there may be more results than `total`, which nobody counted.
     pub more: bool,
     /// Width of the screen, in columns.
     pub width: usize,

@@ -131,7 +131,7 @@ pub struct Knee {
     pub fit_error_percent: Option<f64>,
     /// The rule that was applied, with its numbers.
     pub rule: String,
-    /// How the curve ends, in a sentence.
+    /// What the curve shows, in words.
     pub explanation: String,
 }
 

@@ -156,7 +156,7 @@ impl Fit {
         self <= Self::RatherYes
     }
 
-    /// Reads it as a side condition, which holds unless it is surely broken.
+    /// Reads it as a side condition: what rather fits counts as what fits.
     fn unless_unsure(self) -> Self {
         if self.is_yes() { Self::Yes } else { self }
     }

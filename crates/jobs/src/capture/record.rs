@@ -200,7 +200,8 @@ struct Log {
     /// Without those that had not completed, which the kernel does not count either.
     tally: Tally,
     lost: u64,
-    /// I/Os that had not completed at the end, so they have no latency.
+    /// I/Os without a latency: those that had not completed at the end, and those whose arrival the
+    /// kernel did not note.
     unfinished: u64,
 }
 

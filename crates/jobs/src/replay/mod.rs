@@ -237,7 +237,7 @@ fn status(replay: &Replay, interrupted: bool) -> Status {
     }
 }
 
-/// The method of the document: how I/Os were timed, sentence by sentence.
+/// The method of the document: how I/Os were timed and where they went, sentence by sentence.
 fn method(replay: &Replay) -> Vec<String> {
     let timing = match replay.timing {
         ReplayTiming::AsTimed => {
