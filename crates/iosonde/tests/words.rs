@@ -30,6 +30,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("for each measurement", "per measurement"),
     ("go on", "continue, resume"),
     ("goes on", "continues, resumes"),
+    ("went on", "continued, kept running"),
     ("gone on with", "resumed"),
     ("is none of", "is not one of"),
     ("are none of", "are not among"),

@@ -109,7 +109,7 @@ impl WriterEnd {
     pub fn sentence(self) -> &'static str {
         match self {
             Self::InOrder => "The writer ended in order and no crash came.",
-            Self::Killed => "The writer was killed; the machine and its devices went on.",
+            Self::Killed => "The writer was killed; the machine and its devices kept running.",
             Self::Failed => "The writer could not continue.",
             Self::Unseen => "It was checked later, without knowing what had ended the writer.",
         }

@@ -88,7 +88,7 @@ fn warning(ending: WriterEnd) -> Option<&'static str> {
              nothing about crashes.",
         ),
         WriterEnd::Killed => Some(
-            "A process was killed, and the machine and its devices went on: this says nothing \
+            "A process was killed, and the machine and its devices kept running: this says nothing \
              about caches that lose power. Cut the power, with the witness on another machine \
              (--witness), to know.",
         ),

@@ -343,7 +343,7 @@ impl Session {
             let action = plan.describe();
             self.method.push(format!(
                 "The sweep was interrupted when {kept} cells on these targets were measured, and \
-                 went on with the others. The target was made ready again at the same size, \
+                 continued with the others. The target was made ready again at the same size, \
                  {path} ({size}): {action}."
             ));
         }
