@@ -37,7 +37,7 @@ pub const PARTS: usize = 3;
 /// What happened in an interval of the replay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Interval {
-    /// Reads and writes that completed in it; flushes are not counted.
+    /// I/Os that completed in it without an error, flushes included.
     pub ios: u64,
     /// The longest latency of these, from the moment at which each was due.
     pub max_ns: u64,

@@ -192,7 +192,7 @@ pub struct ReplayPoint {
     pub t: f64,
     /// Length of the interval in seconds.
     pub seconds: f64,
-    /// Reads and writes that completed in it; flushes are not counted.
+    /// I/Os that completed in it without an error, flushes included.
     pub ios: u64,
     /// Their mean latency, from the moment at which each was due; absent without I/Os.
     pub mean_ns: Option<f64>,
