@@ -176,7 +176,7 @@ pub enum ToCoordinator {
         /// How long the agent may wait for the other, in a sentence.
         reason: String,
     },
-    /// The agent still works. It sends this every second.
+    /// The agent still works. It sends this if it has sent nothing for a second.
     Heartbeat,
 }
 

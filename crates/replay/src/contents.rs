@@ -37,7 +37,7 @@ pub struct Contents {
     pub largest_bytes: u64,
     /// When the part begins in the trace.
     pub from_ns: u64,
-    /// The length of the part: from its begin to the last completion in it.
+    /// The length of the part: from its begin to the last issue or completion in it.
     pub span_ns: u64,
     /// The end of the last byte that is used, of any device.
     pub end_bytes: u64,

@@ -16,7 +16,7 @@ const WAITING_MAX: usize = 1024;
 /// How long the end of the program waits for a slow network.
 const FLUSH: Duration = Duration::from_secs(10);
 
-/// Time between two heartbeats, in nanoseconds.
+/// A heartbeat follows if nothing was sent for so many nanoseconds.
 const HEARTBEAT_NS: u64 = 1_000_000_000;
 
 /// An agent that keeps a result waits for its disk, which other programs may use for seconds. One

@@ -50,7 +50,7 @@ struct State {
     waiting: bool,
     /// Windows in a row without an answer.
     late: u32,
-    /// Messages that the user has read already; each is sent once.
+    /// Messages that were sent to the user; each is sent once.
     said: Vec<String>,
     /// Whether the last answer was an error.
     failing: bool,
