@@ -76,7 +76,7 @@ pub fn wrap(first: &str, text: &str, limit: usize) -> String {
     let mut out = String::new();
     let mut line = first.to_owned();
     let mut empty = true;
-    for word in words(text) {
+    for word in words(text, limit.saturating_sub(width(first))) {
         for (place, piece) in pieces(&word).into_iter().enumerate() {
             let gap = usize::from(place == 0);
             if !empty && width(&line) + gap + width(piece) > limit {
@@ -97,9 +97,13 @@ pub fn wrap(first: &str, text: &str, limit: usize) -> String {
     out
 }
 
-/// Words between which a line may end: the groups of a figure such as `44 843` stay together.
-fn words(text: &str) -> Vec<String> {
+/// Words between which a line may end: the groups of a figure such as `44 843` stay together, and
+/// so does a command at the end if a line has room for it, so that it can be copied.
+fn words(text: &str, room: usize) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
+    let command = text.rfind(": iosonde ").map_or("", |at| &text[at + 2..]);
+    let command = if width(command) <= room { command } else { "" };
+    let text = text.strip_suffix(command).unwrap_or(text);
     for word in text.split_whitespace() {
         let digits = word.chars().take_while(char::is_ascii_digit).count();
         let is_group = digits == 3 && word.chars().nth(3).is_none_or(|c| !c.is_alphanumeric());
@@ -111,6 +115,7 @@ fn words(text: &str) -> Vec<String> {
             _ => words.push(word.to_owned()),
         }
     }
+    words.extend((!command.is_empty()).then(|| command.to_owned()));
     words
 }
 
@@ -182,6 +187,15 @@ mod tests {
     #[test]
     fn a_figure_stays_on_one_line() {
         assert_eq!(wrap("", "needs 274 402 commits", 12), "needs\n274 402\ncommits\n");
+    }
+
+    /// A command that was broken in the middle was another command when it was copied.
+    #[test]
+    fn a_command_stays_on_one_line_that_has_room_for_it() {
+        let text = "Next: longer: iosonde run --for x";
+        assert_eq!(wrap("", text, 20), "Next: longer:\niosonde run --for x\n");
+        assert_eq!(wrap("", text, 40), format!("{text}\n"));
+        assert_eq!(wrap("", text, 14), "Next: longer:\niosonde run\n--for x\n");
     }
 
     #[test]
