@@ -34,7 +34,7 @@ pub enum Action {
     Answer {
         /// The number of the question, which the answer repeats.
         number: u32,
-        /// The question, which only the program around the agent understands.
+        /// The question, as JSON. The agent does not look into it.
         question: Box<Value>,
     },
     /// Begin I/O at this moment of the agent's clock.

@@ -19,7 +19,7 @@ pub struct Ping {
 /// How far the agent's clock is ahead of the coordinator's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockEstimate {
-    /// The agent's clock minus the coordinator's; negative if the agent's is slow.
+    /// The agent's clock minus the coordinator's; negative if the agent's shows less.
     pub ahead_ns: i128,
     /// The estimate is wrong by at most this much: half of the round trip of the fastest ping.
     pub bound_ns: u64,

@@ -55,7 +55,7 @@ enum Phase {
 
 struct Host {
     report: HostRun,
-    /// Why its agent can no longer be reached; `None` while it can.
+    /// Why its agent counts as gone; `None` until it does.
     gone: Option<String>,
     takes_part: bool,
     /// Whether its agent may still be busy with the run before.
@@ -73,7 +73,7 @@ struct Host {
 }
 
 impl Host {
-    /// Prepares for a new run: only what the agent said in its greeting stays.
+    /// Prepares for a new run: its report keeps the name, and what the agent said in its greeting.
     fn begin(&mut self, takes_part: bool) {
         let HostRun { name, hostname, version, allowed, .. } = std::mem::take(&mut self.report);
         self.report = HostRun { name, hostname, version, allowed, ..HostRun::default() };
@@ -115,7 +115,7 @@ pub struct Coordinator<'t> {
     hosts: Vec<Host>,
     heartbeat_ns: u64,
     look: Look,
-    /// Questions so far. Each gets the next number.
+    /// How often hosts were asked. Questions that are asked together have one number.
     asked: u32,
 }
 

@@ -18,7 +18,7 @@ pub const MESSAGE_BYTES: u64 = 64 << 20;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "snake_case")]
 pub enum ToAgent {
-    /// Make the targets ready, then answer with READY or REFUSE.
+    /// Make the targets ready, then answer with READY, or with REFUSE or FAILED.
     Prepare {
         /// [`PROTOCOL`] of the coordinator. The agent refuses any other than its own.
         protocol: String,
@@ -60,7 +60,7 @@ pub enum ToAgent {
         /// The run that may start.
         run: String,
     },
-    /// Do not start, because another host is not ready.
+    /// Do not start: a host is not ready, the user stops, or nothing was to be started.
     Cancel {
         /// The run that will not start.
         run: String,
@@ -86,7 +86,7 @@ pub enum ToCoordinator {
         protocol: String,
         /// The version of iosonde that runs as agent.
         version: String,
-        /// The host's own name for itself, which may differ from the one in the plan.
+        /// The host's own name for itself, which may differ from what the coordinator calls it.
         hostname: String,
         /// The directories and devices that a plan may name.
         allowed: Vec<String>,
@@ -101,7 +101,7 @@ pub enum ToCoordinator {
     },
     /// The agent does not take part.
     Refuse {
-        /// The run that the agent refuses.
+        /// The run that the agent refuses; empty if it serves another coordinator.
         run: String,
         /// Why the agent refuses, in a sentence.
         reason: String,
@@ -127,14 +127,14 @@ pub enum ToCoordinator {
         /// The run that the agent is armed for.
         run: String,
     },
-    /// The threads of the job have started.
+    /// The job of the agent has started.
     Started {
         /// The run that has started.
         run: String,
         /// How long after the moment that ARM named.
         late_ns: u64,
     },
-    /// An event of the running job, for the live view.
+    /// An event of the job, such as a point of its series.
     Happened {
         /// The run that the event belongs to.
         run: String,
@@ -143,14 +143,14 @@ pub enum ToCoordinator {
         /// The event, as JSON.
         event: Box<Value>,
     },
-    /// The measured window has begun, after the warm-up.
+    /// When the measured window begins; this is sent together with STARTED.
     Window {
-        /// The run whose window has begun.
+        /// The run that the window belongs to.
         run: String,
         /// How long after the moment that ARM named.
         after_ns: u64,
     },
-    /// The complete result of this host.
+    /// The result of this host, also that of a run that ended early.
     Result {
         /// The run that was measured.
         run: String,
@@ -173,7 +173,7 @@ pub enum ToCoordinator {
     },
     /// The agent does not answer yet, because it waits for a coordinator that is silent.
     Waits {
-        /// How long the agent may wait for the other, in a sentence.
+        /// Why the agent waits, and for how long at most, in sentences.
         reason: String,
     },
     /// The agent still works. It sends this if it has sent nothing for a second.

@@ -72,7 +72,7 @@ pub trait Watch {
 pub struct HostRun {
     /// The name by which it was called.
     pub name: String,
-    /// The host's own name for itself, from its greeting.
+    /// The host's own name for itself, from its greeting; for a result fetched later, `name`.
     pub hostname: String,
     /// The version of iosonde that runs as agent there.
     pub version: String,
@@ -82,7 +82,7 @@ pub struct HostRun {
     pub clock: Option<ClockEstimate>,
     /// What it says of its targets and of itself, once these are ready.
     pub site: Option<Box<Value>>,
-    /// How long after the common moment it started; absent if it did not start.
+    /// How long after the common moment it started; absent until it reports that.
     pub late_ns: Option<u64>,
     /// How long after that moment its measured window began.
     pub window_ns: Option<u64>,
@@ -90,7 +90,7 @@ pub struct HostRun {
     pub measurement: Option<Box<str>>,
     /// Why it has no measurement; absent if it has one.
     pub lost: Option<String>,
-    /// Events of its job that never reached the coordinator.
+    /// Events of its job that did not arrive, as far as their numbers show it.
     pub missing_events: u64,
 }
 
@@ -105,7 +105,7 @@ pub struct FleetRun {
     pub interrupted: bool,
 }
 
-/// Why a run did not start on any host.
+/// Why hosts could not be called or asked, or why a run did not start on any of them.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FleetError {
     /// A host did not appear or went away.

@@ -446,7 +446,7 @@ impl Transport for Busy {
 
 /// A coordinator that did not get to work for 2.6 s looked at its clock before it read what had
 /// come, and lost all of its hosts. They are as they were; only a host that stays silent is lost,
-/// 3 s after the coordinator is back.
+/// at most 3 s after the coordinator is back.
 #[test]
 fn a_coordinator_that_is_busy_for_a_moment_loses_no_host() {
     let run = |fault| {

@@ -15,7 +15,7 @@ use crate::together::{self, Span};
 /// Clocks that are known worse than this make the skew doubtful.
 const BOUND_NS: u64 = 10_000_000;
 
-/// What the document says about the run besides the figures.
+/// What the document says about the run besides what [`FleetRun`] has.
 pub(crate) struct About<'a> {
     pub id: &'a str,
     pub started: Timestamp,

@@ -339,7 +339,7 @@ fn nonce() -> String {
 }
 
 impl FleetHosts {
-    /// The same as text: tables for people.
+    /// What people read of it: a table of the hosts, then lines about their targets.
     #[must_use]
     pub fn text(&self) -> String {
         let mut rows = vec![

@@ -31,7 +31,7 @@ pub(crate) struct Pipes {
 struct Heard(AtomicU64);
 
 impl Heard {
-    /// Stands for the present, as long as a message is being read.
+    /// Stands for the present, as long as a message is being parsed.
     const BUSY: u64 = u64::MAX;
 
     fn note(&self, at_ns: u64) {

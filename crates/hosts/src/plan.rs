@@ -167,7 +167,7 @@ pub(crate) fn targets_of(host: &str, targets: &[Target]) -> Vec<Target> {
     targets.iter().map(named).collect()
 }
 
-/// The plan for one host: `{host}` in paths becomes its name.
+/// The plan for one host: `{host}` in the paths of its targets becomes its name.
 pub(crate) fn plan_of(plan: &Plan, host: &str) -> Plan {
     let mut plan = plan.clone();
     for path in plan.paths_mut().0 {

@@ -20,7 +20,7 @@ pub(crate) struct KeptResult {
     pub(crate) late_ns: Option<u64>,
     /// How long after that moment its window began.
     pub(crate) window_ns: Option<u64>,
-    /// The complete measurement, as JSON.
+    /// The document of what the host measured, as JSON.
     pub(crate) measurement: Value,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Keepsake {
     directory: PathBuf,
     run: String,
     file: Option<PathBuf>,
-    /// How late the run began, and when its window did; `None` before.
+    /// How late the run began, and when its window begins; `None` before its threads started.
     pub(crate) started: Option<(u64, u64)>,
 }
 
@@ -41,7 +41,7 @@ impl Keepsake {
         Self { directory, run: String::new(), file: None, started: None }
     }
 
-    /// Notes that a run begins, on a host of this name.
+    /// Notes the run that is prepared now, and what its coordinator calls this host.
     pub(crate) fn name(&mut self, run: &str, host: &str) {
         self.file = Some(self.path(run, host));
         (self.run, self.started) = (run.to_owned(), None);
@@ -104,7 +104,8 @@ impl Keepsake {
     }
 }
 
-/// The name as part of a file name: other characters than letters, digits and `.-_` become `_`.
+/// The beginning of a name as part of a file name: what is not an ASCII letter, a digit or one of
+/// `.-_` becomes `_`.
 fn plain(name: &str) -> String {
     let kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     name.chars().take(NAME_CHARS).map(|c| if kept(c) { c } else { '_' }).collect()

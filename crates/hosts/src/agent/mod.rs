@@ -51,7 +51,8 @@ pub struct AgentOptions {
     pub audit: Option<PathBuf>,
     /// The sender of commands, for the log of commands; `None` takes the one that sshd names.
     pub from: Option<String>,
-    /// Where results are kept on this host, whatever becomes of the coordinator; `None` keeps none.
+    /// The history of this host, which keeps results whatever becomes of the coordinator; `None`
+    /// keeps no history.
     pub recording: Option<Recording>,
 }
 
@@ -157,7 +158,7 @@ struct Server {
     sender: Sender<Input>,
     /// Targets that stay ready for the next run.
     held: Held,
-    /// Held as long as no other coordinator may use this host.
+    /// Once a run has taken it, no other coordinator may use this host.
     turn: Turn,
     /// Keeps results on disk for a coordinator that went away.
     keepsake: Keepsake,

@@ -32,7 +32,7 @@ pub(crate) enum Question {
     RemoveMark { directory: PathBuf, nonce: String },
     /// Which result is kept on this host? `None` as run asks for the newest.
     Fetch { run: Option<String>, host: String },
-    /// Delete the kept result of this run, because the coordinator has stored it.
+    /// Delete the kept result of this run, because the coordinator has it.
     Forget { run: String, host: String },
 }
 
@@ -49,11 +49,11 @@ pub(crate) enum Answer {
         #[serde(default)]
         uuids: Vec<Option<String>>,
     },
-    /// Whether each of the files exists, in the order of the question.
+    /// Whether each of the files can be read and holds its number, in the order of the question.
     Marks { there: Vec<bool> },
     /// The host has done what was asked.
     Done,
-    /// The kept result; `None` if there is none.
+    /// The kept result; `None` if there is none that can be read.
     Kept { result: Option<KeptResult> },
     /// It is not done, and why.
     Refused { reason: String },
