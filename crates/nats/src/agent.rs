@@ -233,7 +233,7 @@ struct Desk {
     inputs: UnboundedSender<Input<Command>>,
     happenings: Sender<Happening>,
     serving: Option<Serving>,
-    /// Frames to send that belong to no session of this agent.
+    /// Frames to send that do not belong to the session that is served.
     answers: Vec<Frame>,
     /// Sessions that call while another is served, and since when.
     callers: Vec<(u64, u64)>,
@@ -384,7 +384,7 @@ impl Desk {
         }
     }
 
-    /// Answers a coordinator that begins a session.
+    /// Takes the first frame of a session: begins it, or answers that another is served.
     fn called(&mut self, now: u64, frame: Frame) {
         let mut link = Link::new(self.sender, frame.session);
         if let Some(serving) = &mut self.serving {

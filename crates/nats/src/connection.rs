@@ -106,7 +106,7 @@ fn is_violation(error: &async_nats::ClientError) -> bool {
     matches!(error, async_nats::ClientError::Other(text) if text.contains(&kind))
 }
 
-/// Turns an error of the NATS client into ours: trying again helps unless the server refuses us.
+/// Turns an error of the NATS client into ours, which says whether trying again may help.
 fn failed(error: &ConnectError, at: String) -> NatsError {
     let why = reasons(error);
     let refused = matches!(

@@ -168,7 +168,8 @@ struct Peer {
     user: Option<String>,
     subject: String,
     link: Link,
-    /// The number that the agent's process drew; a new one means that it was restarted.
+    /// The number that the agent's process drew; another one means that two agents use the same
+    /// credentials.
     sender: Option<u64>,
     /// The beginning of a message whose end has not arrived yet.
     line: Vec<u8>,

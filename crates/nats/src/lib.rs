@@ -81,7 +81,7 @@ pub enum NatsError {
     /// A file is something else, or of another version.
     #[error("`{}`: {why}. Use the file as `iosonde fleet init` made it", path.display())]
     NotCredentials {
-        /// The file or directory.
+        /// The path of the file.
         path: PathBuf,
         /// What is wrong with it.
         why: String,
@@ -102,15 +102,15 @@ pub enum NatsError {
         host: String,
         /// The directory of the fleet.
         directory: PathBuf,
-        /// The names of all its hosts, separated by commas.
+        /// The names of all its hosts, separated by commas; `none` without hosts.
         has: String,
     },
-    /// A file or directory cannot be read or written.
+    /// A file or directory cannot be read, made or written, or a program cannot be started.
     #[error("cannot {what} `{}`: {source}", path.display())]
     File {
         /// What was tried, as a verb.
         what: &'static str,
-        /// The file or directory.
+        /// The file, directory or program.
         path: PathBuf,
         /// The error of the operating system.
         source: io::Error,
@@ -118,7 +118,7 @@ pub enum NatsError {
     /// A certificate cannot be made or used.
     #[error("cannot use this certificate or key: {0}")]
     Certificates(String),
-    /// The program `nats-server` is not installed here.
+    /// The program `nats-server` cannot be found.
     #[error(
         "cannot find `nats-server`. Install it (Debian and Ubuntu: apt install nats-server; \
          elsewhere: https://nats.io/download), or put it on PATH"
@@ -130,7 +130,7 @@ pub enum NatsError {
          stop that: systemctl disable --now nats-server"
     )]
     PortInUse(u16),
-    /// iosonde did not write the server's configuration as it is now.
+    /// The server's configuration is not the one that iosonde writes.
     #[error(
         "`{}` was changed by hand and may let in anybody, so the server is not started with it. \
          Remove the changes, or start nats-server yourself", .0.display()
@@ -147,7 +147,7 @@ pub enum NatsError {
     NoConnection {
         /// The addresses of the server, separated by commas.
         at: String,
-        /// The error, with its causes.
+        /// The error of the NATS client.
         why: String,
     },
     /// The server, or its certificate, is not accepted, or does not accept ours.

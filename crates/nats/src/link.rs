@@ -52,7 +52,7 @@ pub(crate) struct Frame {
     pub kind: Kind,
     /// Bodies before this one have arrived.
     pub ack: u64,
-    /// The payload: data, or a sentence that explains a refusal.
+    /// Data, or the sentence of [`Kind::Busy`] or [`Kind::Waits`]; otherwise empty.
     pub body: Vec<u8>,
 }
 

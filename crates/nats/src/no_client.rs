@@ -14,7 +14,7 @@ use crate::NatsError;
 pub struct SiteRequest {
     /// The directory that would hold the site.
     pub directory: PathBuf,
-    /// The hosts that would be added.
+    /// The hosts that would be added or get new certificates.
     pub hosts: Vec<String>,
     /// Under which addresses hosts reach the server.
     pub servers: Vec<String>,

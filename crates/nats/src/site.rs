@@ -29,12 +29,12 @@ const SOON_DAYS: u32 = 30;
 /// A list longer than this is another file.
 const BYTES_MAX: u64 = 16 << 20;
 
-/// What `iosonde fleet init` makes or adds.
+/// What `iosonde fleet init` makes, adds or renews.
 #[derive(Debug, Clone)]
 pub struct SiteRequest {
-    /// The directory of the fleet; it is made if it does not exist.
+    /// The directory of the fleet; [`Site::init`] makes it if it does not exist.
     pub directory: PathBuf,
-    /// The names of the hosts to add.
+    /// The names of the hosts to add, or whose certificates are renewed.
     pub hosts: Vec<String>,
     /// Under which addresses hosts reach the server, `NAME` or `NAME:PORT`.
     pub servers: Vec<String>,
@@ -79,13 +79,13 @@ impl Member {
     }
 }
 
-/// A random number of 64 bits, so that no two are alike.
+/// A random number of 64 bits, so that hardly ever two are alike.
 fn number() -> Result<String, NatsError> {
     let random = getrandom::u64().map_err(|e| NatsError::Certificates(e.to_string()))?;
     Ok(format!("{random:016x}"))
 }
 
-/// The directory of a fleet: its certificates, its server and its list of hosts.
+/// The directory of a fleet: its certificates, its server's configuration and its list of hosts.
 #[derive(Debug)]
 pub struct Site {
     directory: PathBuf,
