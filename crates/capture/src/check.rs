@@ -13,14 +13,14 @@ pub struct Tally {
     pub writes: u64,
     /// Bytes that these writes covered.
     pub write_bytes: u64,
-    /// Flushes of the volatile cache.
+    /// Flushes, and what is recorded as one: a caller that waited for a flush.
     pub flushes: u64,
     /// Discards; their bytes are not counted.
     pub discards: u64,
 }
 
 impl Tally {
-    /// Counts one recorded I/O.
+    /// Counts one I/O.
     pub fn add(&mut self, io: &Io) {
         self.add_all(io.kind, 1, io.length_bytes);
     }
@@ -58,9 +58,9 @@ impl Tally {
 /// What is left when a recording ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rest {
-    /// I/Os that completed after the last poll.
+    /// I/Os that no poll took; of tracefs also those in flight, without a latency.
     pub ios: Vec<Io>,
-    /// Everything that did not become an I/O of the trace.
+    /// What the whole recording lost, left out or met in an unusual form.
     pub counts: Counts,
     /// When recording ended, on the clock of the I/Os: it began at 0.
     pub until_ns: u64,
@@ -89,7 +89,7 @@ impl Lost {
 /// What a recording did not turn into I/Os of the trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Events that the kernel knows it lost.
+    /// Events that are known to be lost.
     pub lost: Lost,
     /// Completions of I/Os that began before the recording.
     pub early: Tally,

@@ -7,7 +7,7 @@ pub enum FormatError {
     /// It has no line with the number of the event.
     #[error("it has no `ID:` line")]
     NoId,
-    /// It lacks a field that is needed, or the field is not a number.
+    /// It lacks a field that is needed, or a number is not 1 to 8 bytes long.
     #[error("it has no field `{0}` of 1 to 8 bytes")]
     NoField(&'static str),
 }

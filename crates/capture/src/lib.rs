@@ -145,7 +145,7 @@ pub enum CaptureError {
     EbpfFailed {
         /// What iosonde asked of the kernel, as a verb.
         step: &'static str,
-        /// The error of the kernel.
+        /// The error of the kernel, with what its verifier says about a program.
         reason: String,
     },
     /// The kernel's types are not those that are needed.
@@ -176,7 +176,7 @@ pub enum CaptureError {
         /// Why tracefs does not work.
         tracefs: Box<CaptureError>,
     },
-    /// This system is not Linux, so it has neither eBPF nor tracefs.
+    /// This system is not Linux.
     #[error("recording I/Os needs Linux; traces can be imported and shown on every system.")]
     NotLinux,
 }

@@ -10,7 +10,7 @@ use crate::{Ios, OpenTrace, Selection};
 /// The largest I/O that is made; longer ones are cut to it.
 pub(crate) const LARGEST_BYTES: u64 = 4 << 20;
 
-/// Reads the I/Os of a part, in the order of their issue.
+/// Reads the I/Os of a part, in the order of the trace.
 pub(crate) fn selected(open: &OpenTrace<'_>, selection: &Selection) -> Result<Ios, TraceError> {
     let selection = *selection;
     let is_before = move |io: &Result<Io, TraceError>| {
@@ -29,7 +29,7 @@ pub struct Contents {
     pub ios: u64,
     /// Discards, which are not replayed.
     pub discards: u64,
-    /// I/Os whose latency the trace does not have.
+    /// I/Os without a latency in the trace; discards are not counted.
     pub untimed: u64,
     /// I/Os longer than 4 MiB, which are cut to that.
     pub cut: u64,
@@ -37,11 +37,12 @@ pub struct Contents {
     pub largest_bytes: u64,
     /// When the part begins in the trace.
     pub from_ns: u64,
-    /// The length of the part: from its begin to the last issue or completion in it.
+    /// The length of the part: up to the last issue or completion of its I/Os, or up to the end
+    /// that the selection has if that is earlier.
     pub span_ns: u64,
     /// The end of the last byte that is used, of any device.
     pub end_bytes: u64,
-    /// How many devices of the trace are read or written.
+    /// How many devices the part reads or writes.
     pub devices: usize,
     /// Whether the part has any write, durable or not.
     pub writes: bool,

@@ -19,7 +19,7 @@ pub(crate) struct Copy<'a> {
     shift_ns: u64,
     /// Whether the end of the part has been passed in this round: then its beginning is due.
     wrapped: bool,
-    /// How often this copy has come to the end of the part.
+    /// How many rounds, each through the whole part, are over.
     rounds: u64,
     /// The share of the I/Os that are kept.
     share: f64,

@@ -74,7 +74,7 @@ impl Limit {
     }
 }
 
-/// The reason why a replay did not hold its limits.
+/// What did not hold in a replay, or why that is not known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Failing {
     /// The latency of a class is above its limit.

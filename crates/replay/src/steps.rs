@@ -174,7 +174,7 @@ impl Iterator for Steps<'_> {
     }
 }
 
-/// How many steps are handed over at once.
+/// At most so many steps are handed over at once.
 const BLOCK: usize = 4096;
 
 impl Supply for Steps<'_> {

@@ -36,7 +36,7 @@ impl Tracker {
         }
     }
 
-    /// How many I/Os the trace has in flight at this time.
+    /// How many I/Os of the trace are in flight, as far as they are remembered.
     pub(crate) fn in_flight(&self) -> usize {
         self.under_way.len()
     }
