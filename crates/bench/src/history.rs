@@ -259,7 +259,7 @@ fn copies(copy: i64, experiments: i64, measurements: i64, e: i64, m: i64) -> Str
     sql
 }
 
-/// The name of a query, and the query, which returns how many rows it found.
+/// The name of a query, and the query, which returns a number, most often that of the rows found.
 type Question = (&'static str, Box<dyn Fn(&History) -> Result<u64, Error>>);
 
 fn list(name: &'static str, filter: Filter, order: Order, page: Page) -> Question {

@@ -19,7 +19,7 @@ const SHORT_ID: usize = 10;
 /// A result, as a list shows it.
 #[derive(Debug, Clone, Default)]
 pub struct ListedResult<'a> {
-    /// Unique name; a list shows only its beginning.
+    /// Unique name; a list shows as much of its beginning as it needs.
     pub id: &'a str,
     /// When it started, in words.
     pub started: String,

@@ -22,7 +22,7 @@ const ROUNDING_PERCENT: f64 = 1e-9;
 pub struct Report {
     /// What the report is of, for its cover or its first line.
     pub title: String,
-    /// The comparison of several results; `None` for a single one.
+    /// The comparison of several results; `None` if there is none.
     pub comparison: Option<Section>,
     /// The results, in the order in which they were named.
     pub results: Vec<ResultPart>,
@@ -373,7 +373,7 @@ pub fn resolved(blocks: Vec<Block>, detail: Detail) -> Vec<Block> {
 }
 
 impl Block {
-    /// Whether there is nothing in it to show.
+    /// Whether it has no text, fact or card; charts, tables and listings count as not empty.
     fn is_empty(&self) -> bool {
         match self {
             Self::List(texts) | Self::Warnings(texts) => texts.is_empty(),

@@ -98,7 +98,7 @@ const TELLING: [&str; 12] = [
     "user",
     "username",
 ];
-/// Parts of paths and names that identify nobody, so they may stay.
+/// Names that identify nobody, so they may stay.
 const HARMLESS: [&str; 24] = [
     "backup",
     "data",

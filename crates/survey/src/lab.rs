@@ -453,7 +453,7 @@ impl<'a> Lab<'a> {
         (self.begun.id.clone(), self.begun.started.to_string())
     }
 
-    /// The flag that the user sets to end the experiment early.
+    /// The flag that ends the experiment early once it is set.
     pub(crate) fn stop(&self) -> &'a AtomicBool {
         self.stop
     }

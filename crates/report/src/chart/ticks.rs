@@ -12,7 +12,7 @@ use crate::model::Unit;
 pub(crate) struct Tick {
     /// The figure at that place.
     pub(crate) at: f64,
-    /// The figure as the axis shows it.
+    /// The figure as the axis shows it, or the name of the place.
     pub(crate) label: String,
 }
 

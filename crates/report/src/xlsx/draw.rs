@@ -107,7 +107,8 @@ fn finish(chart: &mut Chart, plot: &Plot<'_>) {
     }
 }
 
-/// Sets name, scale and number format of the horizontal axis.
+/// Sets the name of the horizontal axis. Without names of places, it also sets scale and number
+/// format.
 fn horizontal(axis: &mut ChartAxis, plot: &Plot<'_>) {
     axis.set_name(heading(&plot.x.title).as_str());
     axis.set_crossing(ChartAxisCrossing::Min);

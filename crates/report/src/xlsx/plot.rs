@@ -12,7 +12,7 @@ const POINTS: usize = 32_000;
 /// Most series that a chart of Excel can have, less some for the marks.
 const SERIES: usize = 240;
 
-/// At most so many rows of figures are written.
+/// Points of all series of a chart for which rows are written, at most.
 const ROWS: usize = 500_000;
 
 /// Figures beyond this are not storage's, and no axis of Excel's either.

@@ -92,7 +92,7 @@ impl Shown {
         self.unit == Unit::Moment
     }
 
-    /// Whether its figures are shares in percent.
+    /// Whether its figures are in percent.
     pub(crate) fn is_percent(&self) -> bool {
         self.unit == Unit::Percent
     }

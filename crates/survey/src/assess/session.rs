@@ -309,7 +309,7 @@ impl<'a, 'l> Session<'a, 'l> {
         })
     }
 
-    /// One measurement; `None` if it ended before its window began.
+    /// One measurement; `None` if it failed, or was ended before its window began.
     fn measure(&mut self, stream: Stream, timing: lab::Timing) -> Option<Measurement> {
         self.measure_all_of(vec![stream], timing)
     }

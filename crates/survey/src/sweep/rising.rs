@@ -20,7 +20,7 @@ const NORMAL_95: f64 = 1.96;
 pub(super) struct Round {
     pub(super) iops: f64,
     pub(super) latency_ns: f64,
-    /// Length of the warm-up and the window together, in seconds.
+    /// Length of the warm-up, what was cut off the window as warm-up, and the window, in seconds.
     pub(super) seconds: f64,
     /// Half of the width of the interval of its mean, as the window itself shows it.
     pub(super) half_width_percent: Option<f64>,

@@ -220,7 +220,7 @@ fn coordinator_lost(place: &Place, running: Running, name: &str) -> Result<Found
     Ok(found)
 }
 
-/// Waits until the agents of all hosts have ended.
+/// Waits until the agents of all hosts have ended, unless they stay connected to a server.
 fn gone(place: &Place) -> Result<(), Error> {
     if place.agents_stay() {
         return Ok(());

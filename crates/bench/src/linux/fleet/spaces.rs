@@ -54,7 +54,7 @@ struct Ledger {
     faults: BTreeMap<Fault, u32>,
     /// Measurements that hosts contributed.
     results: usize,
-    /// Documents in the history of the coordinator.
+    /// Documents of coordinators that were checked.
     documents: usize,
     seen_s: f64,
     alone_s: f64,

@@ -72,7 +72,7 @@ fn is_empty(block: &Block) -> bool {
     }
 }
 
-/// A side, and the letter that stands for it in charts.
+/// A side, and the letter or number that stands for it.
 pub(super) struct Named<'a> {
     pub(super) letter: String,
     pub(super) side: &'a OverlaySide<'a>,
