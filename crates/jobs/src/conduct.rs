@@ -53,7 +53,7 @@ pub enum JobError {
     /// The I/O engine cannot start or continue.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The history cannot be opened, read or written.
+    /// The history cannot be used.
     #[error(transparent)]
     History(#[from] HistoryError),
     /// It was asked for in a way that cannot be.

@@ -35,7 +35,7 @@ pub struct FleetPlan {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case", deny_unknown_fields)]
 pub enum FleetReach {
-    /// Through `ssh`, which starts an agent on each host.
+    /// Through `ssh` or a program like it, which starts an agent on each host.
     Ssh {
         /// The program that takes a host and a command as `ssh` does, and what is given to it
         /// first, separated by spaces.

@@ -52,7 +52,7 @@ pub enum ImportError {
     /// The history cannot be opened, read or written.
     #[error(transparent)]
     History(#[from] HistoryError),
-    /// Reading the file fails.
+    /// The file cannot be opened or read.
     #[error("{0}")]
     Read(#[from] io::Error),
     /// The file is the history into which it would be imported.
@@ -61,7 +61,7 @@ pub enum ImportError {
     /// The runs of another tool are to be one sweep, and cannot.
     #[error("{0}")]
     Sweep(#[from] CollectError),
-    /// The file is an export of iosonde, whose results cannot become a sweep.
+    /// The file is an export of iosonde or a recording, which cannot become a sweep.
     #[error("it is an export of iosonde, whose results stay what they are; leave out `--as-sweep`")]
     NotForeign,
     /// The file is of another tool, and has no result that can be kept.

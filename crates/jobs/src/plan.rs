@@ -117,7 +117,7 @@ pub enum PlanError {
          the same flags"
     )]
     NotRepeatable {
-        /// The command that made the result.
+        /// The command that makes such results.
         kind: String,
     },
 }

@@ -15,7 +15,8 @@ pub struct Subject {
     pub title: String,
     /// What receives the I/O, in words.
     pub targets: String,
-    /// The plan as JSON text; `null` where it cannot be repeated.
+    /// JSON text: the plan, or the document of a recording without its points. `null` of a check
+    /// after a crash.
     pub plan: String,
     /// Name of the plan: the same plan has the same name.
     pub plan_id: String,

@@ -38,7 +38,7 @@ pub trait Terminal: Sink {
 
 /// What surrounds the command of another tool.
 pub struct ToolSession<'a> {
-    /// Talks to the user between two runs.
+    /// Talks to the user outside of runs.
     pub terminal: &'a mut dyn Terminal,
     /// Opens the terminal of one run.
     pub open: &'a dyn Fn(&Subject) -> Box<dyn Terminal>,

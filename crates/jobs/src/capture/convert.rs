@@ -61,7 +61,7 @@ pub(super) fn span(header: &Header, until_ns: Option<u64>) -> CapturedSpan {
     }
 }
 
-/// The method of the document: how the I/Os were recorded, sentence by sentence.
+/// The method of the document, sentence by sentence: how the I/Os were recorded and counted.
 pub(super) fn method(capture: &Capture) -> Vec<String> {
     let mut method = vec![
         "I/Os are counted at the time of their issue; latency is from there to completion."

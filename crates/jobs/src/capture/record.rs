@@ -210,7 +210,7 @@ struct Summary {
     ios: u64,
     unfinished: u64,
     counts: Counts,
-    /// I/Os that the kernel counted and the recorder did not see.
+    /// I/Os that the kernel counted and that were neither recorded nor reported as lost.
     missing: u64,
     /// How it agrees with the kernel's counters.
     comparison: Vec<String>,
@@ -263,7 +263,7 @@ impl Summary {
     }
 }
 
-/// Why recording ended before its time.
+/// Why recording or writing the trace failed.
 enum RecordingError {
     Capture(CaptureError),
     Trace(TraceError),

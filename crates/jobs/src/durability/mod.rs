@@ -187,7 +187,7 @@ fn subject_of(header: &Header, engine: EngineChoice) -> Result<Subject, PlanErro
     Ok(Subject { watched: false, plan: "null".to_owned(), ..subject })
 }
 
-/// Repeats writing and checking until the last round or the first loss.
+/// Repeats writing and checking until the last round, the first loss or a stop.
 struct Rounds<'a> {
     plan: &'a DurabilityPlan,
     header: &'a Header,

@@ -183,7 +183,7 @@ fn die() -> ! {
     std::process::abort()
 }
 
-/// Ends the writer in order when its parent is gone, because nothing else would end it.
+/// Ends the writer in order when its parent is gone. Otherwise it would write until its time is up.
 #[cfg(target_os = "linux")]
 fn end_with_parent() {
     use rustix::process::{Signal, set_parent_process_death_signal};

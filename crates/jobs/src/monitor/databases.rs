@@ -50,9 +50,9 @@ struct State {
     waiting: bool,
     /// Windows in a row without an answer.
     late: u32,
-    /// Messages that were sent to the user; each is sent once.
+    /// Messages that the user gets only once, and has got.
     said: Vec<String>,
-    /// Whether the last answer was an error.
+    /// Whether the last answer in a window was an error.
     failing: bool,
 }
 

@@ -90,7 +90,7 @@ impl FitTarget {
     }
 }
 
-/// What every replay of the search has in common.
+/// What the searches on all targets have in common.
 struct Search<'a> {
     part: &'a Part,
     limits: &'a [(Limit, FitLimit)],
@@ -433,7 +433,8 @@ impl Job for FitPlan {
     }
 }
 
-/// The method of the document: what both edges mean, sentence by sentence.
+/// The method of the document, sentence by sentence: what users and both edges are, and where the
+/// limits are from.
 fn method(fit: &Fit) -> Vec<String> {
     let mut method = vec![
         "More users are copies of the trace that begin at other moments of it; part of a user is a \

@@ -20,10 +20,10 @@ use crate::conduct::JobError;
 pub struct PartPlan {
     /// The path of the trace, in iosonde's format.
     pub trace: PathBuf,
-    /// Skip all I/Os that were issued before; without, begin with the first.
+    /// Skip all I/Os that were issued before. Without it and `to`, a fit takes the busiest part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<TraceMoment>,
-    /// Skip all I/Os that were issued then or later; without, read to the end.
+    /// Skip all I/Os that were issued then or later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<TraceMoment>,
     /// How many times as fast the users work; 1 for the speed of the trace.
@@ -71,7 +71,7 @@ pub(crate) fn opener(
 const FACTOR_MIN: f64 = 0.01;
 const SPEED_MAX: f64 = 1000.0;
 const USERS_MAX: f64 = 256.0;
-/// The longest part, 31 days.
+/// The longest time that a part may take at its speed: 31 days.
 const SPAN_MAX_NS: u64 = 31 * 86_400 * 1_000_000_000;
 
 impl PartPlan {
@@ -95,7 +95,7 @@ impl PartPlan {
         Ok(())
     }
 
-    /// Reads the trace once, and counts what is in the part.
+    /// Reads the trace, and counts what is in the part.
     pub(crate) fn read(&self) -> Result<Part, JobError> {
         self.read_at_most(u64::MAX)
     }

@@ -43,7 +43,7 @@ fn of_sqliosim(plan: &ValidatePlan) -> String {
     )
 }
 
-/// What is unusual about the files, as the end of a sentence.
+/// What is unusual about the files, as a part of a sentence; empty if nothing is.
 fn shapes(plan: &ValidatePlan) -> &'static str {
     let sparse = plan.files.iter().any(|file| file.sparse);
     let resize = plan.files.iter().any(|file| file.resize.is_some());
