@@ -28,7 +28,7 @@ pub(crate) const HEADER_MAX: usize = 65536;
 /// Deflate adds at most a few bytes per 16 KiB, and per column, to what it cannot
 /// compress.
 const PACKED_MAX: usize = RAW_MAX + RAW_MAX / 1024 + 256;
-/// Bytes before the payload: magic, kind, count, lengths, sequence number, loss and checksum.
+/// Bytes before the payload: magic, kind, both lengths, count, sequence number, loss and checksum.
 const FRAME: usize = 4 + 1 + 4 + 4 + 4 + 8 + 8 + 8;
 const BLOCK_MAGIC: &[u8; 4] = b"IOTB";
 

@@ -19,7 +19,7 @@ pub struct DatabaseUse {
     /// Bytes that these reads moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_bytes: Option<u64>,
-    /// Mean time of these reads; absent if the database does not time them.
+    /// Mean time of these reads; absent if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_latency_ns: Option<f64>,
     /// Writes that it asked of the operating system.
@@ -28,13 +28,13 @@ pub struct DatabaseUse {
     /// Bytes that these writes moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_bytes: Option<u64>,
-    /// Mean time of these writes; absent if the database does not time them.
+    /// Mean time of these writes; absent if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_latency_ns: Option<f64>,
     /// Calls that wait until data is on the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub syncs: Option<u64>,
-    /// Mean time of these calls; absent if the database does not time them.
+    /// Mean time of these calls; absent if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_latency_ns: Option<f64>,
     /// What else it counted, by name; the name of a counter ends in its unit if it has one.

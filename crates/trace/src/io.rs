@@ -40,7 +40,7 @@ impl Kind {
     }
 }
 
-/// One I/O at a block device, as a trace keeps it.
+/// One I/O at a device, or at a file that a trace numbers as a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Io {
     /// When it was issued, counted from the start of the trace.

@@ -65,7 +65,7 @@ pub enum TraceError {
     /// More about files or a database than a reader accepts.
     #[error("the trace has no room for so many files or counters. Record fewer files.")]
     AnnexTooLarge,
-    /// The operating system reports an error.
+    /// Reading or writing the trace failed.
     #[error("cannot read or write the trace: {0}. Check the disk that holds it.")]
     Io(#[from] std::io::Error),
 }
@@ -89,7 +89,7 @@ pub enum ImportError {
         /// What is wrong, as the second half of a sentence.
         what: &'static str,
     },
-    /// The operating system reports an error.
+    /// Reading the trace failed.
     #[error("cannot read the trace: {0}. Check the disk that holds it.")]
     Io(#[from] std::io::Error),
 }

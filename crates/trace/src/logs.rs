@@ -21,7 +21,7 @@ const DEVICES_MAX: usize = 1024;
 const OVERLAP_BYTES: u64 = 8192;
 /// So many writes of a run may share a flush: a long record is written in pieces.
 const SHARED_MAX: u32 = 8;
-/// A part with fewer appends is not judged, because chance could explain them.
+/// A part with fewer appends does not count as a log, because chance could explain them.
 const APPENDS_MIN: u64 = 8;
 
 /// Looks for logs while a trace is read.
@@ -39,7 +39,7 @@ pub struct LogFinder {
 struct Run {
     start: u64,
     end: u64,
-    /// Appends that no flush has made durable yet.
+    /// Appends since the last flush or durable write.
     pending: u32,
 }
 

@@ -45,7 +45,7 @@ impl Pairs {
         if self.pending.len() > PENDING_MAX { self.give_up_oldest() } else { None }
     }
 
-    /// Takes the end of an I/O; returns it as a whole if its begin was seen.
+    /// Takes the end of an I/O; returns it as a whole if it still waits for its end.
     pub fn complete(
         &mut self,
         device: u32,

@@ -16,7 +16,7 @@ pub enum FileClass {
 
 /// Files in these directories are logs, whatever their names.
 const LOG_DIRECTORIES: [&str; 3] = ["pg_wal", "pg_xlog", "#innodb_redo"];
-/// Files in these directories are data, whatever their names.
+/// Files in these directories are data, unless a rule says that they are logs.
 const DATA_DIRECTORIES: [&str; 5] =
     ["pg_tblspc", "pg_xact", "pg_clog", "pg_multixact", "pg_commit_ts"];
 /// Endings of the names of logs.

@@ -58,7 +58,7 @@ impl FileFinder {
         }
     }
 
-    /// Whether the trace lists no files. Then every I/O is outside.
+    /// Whether the trace lists no files. Then no I/O is in a file.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.classes.is_empty()

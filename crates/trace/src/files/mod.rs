@@ -47,9 +47,9 @@ pub struct FileExtent {
 /// When the recorder looked up where the files are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// Just before recording began.
+    /// Before recording began.
     Start,
-    /// Just after recording ended.
+    /// After recording ended.
     End,
 }
 

@@ -105,7 +105,7 @@ fn hash(device: u32, page: u64) -> u64 {
 }
 
 impl Sampler {
-    /// Counts each page that a read or write touches as one access.
+    /// Counts an access to each page that a read or write touches, at most the first 4096.
     pub(super) fn add(&mut self, io: &Io) {
         let Some(last) = io.length_bytes.checked_sub(1) else { return };
         let first_page = io.offset_bytes / PAGE_BYTES;

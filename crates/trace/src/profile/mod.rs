@@ -64,7 +64,7 @@ pub struct Summary {
     pub locality: Option<Locality>,
     /// How bursty all reads and writes are, over time scales.
     pub bursts: Vec<Burstiness>,
-    /// How bursty reads are, over the same time scales.
+    /// How bursty reads are, over time scales.
     pub read_bursts: Vec<Burstiness>,
     /// How bursty writes are, durable ones included.
     pub write_bursts: Vec<Burstiness>,

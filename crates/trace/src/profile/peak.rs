@@ -1,6 +1,6 @@
 //! The busiest of equal windows of time.
 
-/// The figures of the busiest window.
+/// The busiest window, and the most bytes of any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peak {
     /// The begin of the window with most I/Os, since that of the recording or the first I/O.
