@@ -34,7 +34,7 @@ pub enum EngineError {
     /// A thread cannot be set up as the workload asks.
     #[error("cannot {what}: {source}; {remedy}")]
     Thread {
-        /// What iosonde tried to do, as a verb.
+        /// What iosonde tried to do, beginning with a verb.
         what: String,
         /// The error of the operating system.
         source: io::Error,
@@ -48,7 +48,7 @@ pub enum EngineError {
          blocks of {block}. Use fewer threads, a smaller depth or smaller blocks"
     )]
     TooMuchMemory {
-        /// Memory that the buffers of all I/Os in flight need.
+        /// Memory that the buffers of all I/Os in flight and the sources of written bytes need.
         needed: Bytes,
         /// Memory that is free for programs.
         free: Bytes,

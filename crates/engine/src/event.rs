@@ -17,7 +17,7 @@ pub enum Event {
         path: PathBuf,
         /// Bytes that are written so far.
         done_bytes: u64,
-        /// Bytes that the whole file will have.
+        /// Bytes to write in all.
         total_bytes: u64,
         /// Speed so far, bytes per second.
         bytes_per_s: f64,

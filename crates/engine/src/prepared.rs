@@ -256,7 +256,7 @@ pub enum PrepareError {
     /// A target could not be opened.
     #[error("cannot open `{}`: {source}; {remedy}", path.display())]
     Open {
-        /// The target, as the user named it.
+        /// The target, or the test file in it.
         path: PathBuf,
         /// The error of the operating system.
         source: io::Error,
@@ -271,7 +271,7 @@ pub enum PrepareError {
         path.display()
     )]
     NoDirect {
-        /// The target, as the user named it.
+        /// The target, or the test file in it.
         path: PathBuf,
     },
     /// A signal came. Files that were begun are removed.
@@ -292,7 +292,7 @@ pub enum Refusal {
     #[error("`{}` does not exist any more, so nothing is left to continue; begin \
         anew", path.display())]
     Gone {
-        /// The target, as the user named it.
+        /// The target, or the test file in it.
         path: PathBuf,
     },
     /// Neither the target nor its directory exists.
@@ -316,7 +316,7 @@ pub enum Refusal {
     /// The target cannot be looked at.
     #[error("`{}` cannot be examined: {source}", path.display())]
     Unreadable {
-        /// The target, as the user named it.
+        /// The target, or the test file in it.
         path: PathBuf,
         /// The error of the operating system.
         source: io::Error,
@@ -324,7 +324,7 @@ pub enum Refusal {
     /// The target is a socket or the like.
     #[error("`{}` is {what}; name a directory, a file or a block device", path.display())]
     Unfit {
-        /// The target, as the user named it.
+        /// The target, or the test file in it.
         path: PathBuf,
         /// What kind of thing it is.
         what: &'static str,
@@ -342,7 +342,7 @@ pub enum Refusal {
     /// A database's file would be written.
     #[error("`{}` belongs to a database ({sign}) and is never written to", path.display())]
     Database {
-        /// The target, as the user named it.
+        /// The target, or the test file in it.
         path: PathBuf,
         /// The sign by which iosonde knows it.
         sign: String,
@@ -350,7 +350,7 @@ pub enum Refusal {
     /// Writing to a file or device that is in use.
     #[error("`{}` is never written to: it is {usage}", path.display())]
     InUse {
-        /// The target, as the user named it.
+        /// The target, or the test file in it.
         path: PathBuf,
         /// What uses it, as the end of a sentence.
         usage: String,
@@ -358,18 +358,18 @@ pub enum Refusal {
     /// The file system of the target is read-only.
     #[error("`{}` is on a read-only file system; no test file can be made there", path.display())]
     ReadOnly {
-        /// The target, as the user named it.
+        /// The target, or the test file in it.
         path: PathBuf,
     },
     /// The test file does not fit.
     #[error("`{}` needs {needed} for its test file and the file system has {available} free; \
         choose a smaller `--size`", path.display())]
     NoSpace {
-        /// The target, as the user named it.
+        /// The target, or the test file in it.
         path: PathBuf,
         /// Size of the test file to make.
         needed: Bytes,
-        /// Space that this user may still take.
+        /// Space that is left for it, after the targets before it.
         available: Bytes,
     },
     /// The test file would fill the file system.
@@ -379,7 +379,7 @@ pub enum Refusal {
         path.display()
     )]
     Overfill {
-        /// The target, as the user named it.
+        /// The target, or the test file in it.
         path: PathBuf,
         /// Size of the test file to make.
         needed: Bytes,
@@ -391,11 +391,11 @@ pub enum Refusal {
     /// The size is larger than the target.
     #[error("`{}` has {has}, less than the {asked} asked for", path.display())]
     TooSmall {
-        /// The target, as the user named it.
+        /// The target, or the test file in it.
         path: PathBuf,
         /// Bytes that the target has.
         has: Bytes,
-        /// Bytes that the user asked for.
+        /// Bytes that were asked for.
         asked: Bytes,
     },
     /// The target has no size, so the user has to name one.
@@ -407,7 +407,7 @@ pub enum Refusal {
     /// The name means something else on this system than it says.
     #[error("`{}` {problem}", path.display())]
     Name {
-        /// The target, as the user named it.
+        /// The target, or the test file in it.
         path: PathBuf,
         /// What it means, and what to name instead.
         problem: &'static str,

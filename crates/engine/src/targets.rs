@@ -51,7 +51,7 @@ pub(crate) enum Access {
 pub(crate) struct Space {
     /// Bytes that this user may still take.
     pub(crate) available: u64,
-    /// Bytes that are taken, by any file.
+    /// Bytes that are not free.
     pub(crate) used: u64,
     /// All of its bytes; 0 if it has no known size.
     pub(crate) whole: u64,

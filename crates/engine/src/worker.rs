@@ -49,7 +49,7 @@ pub(crate) enum Message {
 pub(crate) struct WorkerEnd {
     /// The number of the worker in the run.
     pub worker: usize,
-    /// I/Os that failed, counted by operation and error.
+    /// I/Os that failed, counted by operation and kind of error.
     pub errors: Vec<Failure>,
     /// The error of the queue itself, if it failed.
     pub queue_error: Option<String>,
@@ -61,7 +61,7 @@ pub(crate) struct WorkerEnd {
     pub behind_ns: u64,
 }
 
-/// Failed I/Os with the same operation and the same error.
+/// Failed I/Os with the same operation and the same kind of error.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
     pub op: Op,
@@ -80,9 +80,9 @@ pub(crate) struct WorkerPlan<'a> {
     pub worker: usize,
     /// The stream that it works for.
     pub stream: &'a Stream,
-    /// Decides where each I/O goes.
+    /// The source of its offsets.
     pub offsets: Offsets,
-    /// Decides when the next I/O may start.
+    /// When its I/Os may start.
     pub pace: Pace,
     /// Where its random choices come from.
     pub draws: Draws,

@@ -34,7 +34,7 @@ pub(super) struct Entry {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Completed {
     pub(super) slot: usize,
-    /// An `HRESULT`: 0 for success.
+    /// An `HRESULT`: negative if the I/O failed.
     pub(super) code: i32,
     pub(super) bytes: usize,
 }
