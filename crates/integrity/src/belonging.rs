@@ -39,7 +39,7 @@ enum Writer {
 /// A file in which at most one place was found that the ledger's run wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignFile {
-    /// The path of the target in the plan.
+    /// The path of the file.
     pub path: PathBuf,
     /// Pages or blocks that were read.
     pub looked_at: usize,

@@ -73,7 +73,7 @@ pub enum BlockSector {
         /// How many of its bits differ.
         bits: u32,
     },
-    /// Bytes that this run did not write.
+    /// Bytes that are not recognised as written by this run.
     Foreign,
 }
 

@@ -38,7 +38,7 @@ pub enum SectorState {
         /// How many of its bits differ.
         bits: u32,
     },
-    /// Bytes that this run did not write.
+    /// Bytes that are not recognised as written by this run.
     Foreign,
 }
 

@@ -98,7 +98,7 @@ pub struct Glance {
     pub pages_checked: u64,
     /// Pages changed in the whole run.
     pub changes: u64,
-    /// Commits that users waited for, in the whole run.
+    /// Commits that users asked for, in the whole run.
     pub commits: u64,
     /// Checkpoints that completed, in the whole run.
     pub checkpoints: u64,

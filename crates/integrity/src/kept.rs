@@ -89,7 +89,7 @@ fn sealed(state: State, value: u64) -> u64 {
     value | mixed(value ^ place) << VALUE_BITS
 }
 
-/// The number in a word; `None` if the word was not written by [`sealed`].
+/// The number in a word; `None` if the word is not one that [`sealed`] makes.
 fn unsealed(state: State, word: u64) -> Option<u64> {
     let value = word & VALUE_MAX;
     (word == sealed(state, value)).then_some(value)
@@ -102,7 +102,7 @@ fn checksum(text: &[u8], words: u64) -> u64 {
     XxHash3_64::oneshot_with_seed(start, text)
 }
 
-/// The time of day, in milliseconds since 1970.
+/// The time of the system's clock, in milliseconds since 1970.
 pub(crate) fn now_milliseconds() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.as_millis()).unwrap_or(0)
@@ -121,7 +121,7 @@ pub enum KeptError {
     Io {
         /// The file of the ledger.
         path: PathBuf,
-        /// What iosonde tried to do, as a participle.
+        /// What iosonde tried to do, beginning with a participle.
         what: &'static str,
         /// The error of the operating system.
         source: io::Error,
@@ -136,7 +136,7 @@ pub enum KeptError {
         /// The file that exists already.
         path: PathBuf,
     },
-    /// Another process has the ledger open.
+    /// A run that has not ended uses the ledger.
     #[error("the ledger `{}` is in use by a run that has not ended", path.display())]
     InUse {
         /// The file of the ledger.

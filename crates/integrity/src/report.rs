@@ -174,7 +174,7 @@ pub struct IoFailure {
     pub target: usize,
     /// The system's error number; 0 for an I/O that moved too few bytes.
     pub errno: i32,
-    /// How often this kind of damage was found.
+    /// How many I/Os failed for this reason.
     pub count: u64,
     /// Where the first of them was, in bytes.
     pub first_offset_bytes: u64,

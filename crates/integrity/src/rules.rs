@@ -20,7 +20,7 @@ pub struct PlanError {
     pub field: &'static str,
     /// The value that is not allowed.
     pub value: String,
-    /// The rule as the end of a sentence.
+    /// The rule that it breaks.
     pub rule: &'static str,
 }
 

@@ -12,7 +12,7 @@ pub enum SectorFound {
     Elsewhere(PageId),
     /// Zeros only, as where nothing was written.
     Zero,
-    /// Bytes that this run did not write.
+    /// Bytes that are not recognised as written by this run.
     Foreign,
 }
 
@@ -40,7 +40,7 @@ pub(crate) enum Judgement {
     Lost(Loss, Option<u32>),
 }
 
-/// How one page was judged, and what the judgement is based on.
+/// How one page or record was judged, and what the judgement is based on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Judged {
     pub(crate) judgement: Judgement,

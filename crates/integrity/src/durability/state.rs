@@ -50,7 +50,7 @@ pub enum StateError {
     /// The file is not a witness's file.
     #[error("`{name}` is not a file of a witness: {cause}")]
     Foreign {
-        /// The file as the user named it.
+        /// The name of the file, for messages.
         name: String,
         /// The sign by which that is known.
         cause: String,

@@ -29,7 +29,7 @@ pub enum VerifyError {
     /// The queue that reads the targets failed.
     #[error("reading cannot continue: {0}")]
     Io(#[from] io::Error),
-    /// The user ended the check before all was read.
+    /// The check was stopped before all was read.
     #[error("interrupted before everything was read; nothing can be said")]
     Interrupted,
 }

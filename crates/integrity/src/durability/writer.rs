@@ -12,7 +12,7 @@ use crate::durability::plan::{
 };
 use crate::durability::state::Promised;
 
-/// Why a thread of the writer stops.
+/// Why a thread of the writer cannot continue.
 #[derive(Debug, Error)]
 pub enum WriterError {
     /// An I/O failed. Earlier promises stay valid.
