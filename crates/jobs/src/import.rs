@@ -61,9 +61,12 @@ pub enum ImportError {
     /// The runs of another tool are to be one sweep, and cannot.
     #[error("{0}")]
     Sweep(#[from] CollectError),
-    /// The file is an export of iosonde or a recording, which cannot become a sweep.
+    /// The file is an export of iosonde, whose results are imported as they are.
     #[error("it is an export of iosonde, whose results stay what they are; leave out `--as-sweep`")]
     NotForeign,
+    /// The file is a recording of counters, whose windows are not measurements of loads.
+    #[error("it is a recording of counters, which is not a sweep; leave out `--as-sweep`")]
+    Recording,
     /// The file is of another tool, and has no result that can be kept.
     #[error("it has no result that can be kept{}", first_of(.0))]
     Nothing(Vec<String>),
@@ -272,7 +275,7 @@ impl Importer {
             return Err(ImportError::Nothing(notes));
         }
         if self.as_sweep {
-            return Err(ImportError::NotForeign);
+            return Err(ImportError::Recording);
         }
         let lines = documents.iter().map(serde_json::to_string);
         let lines: Vec<String> = lines.collect::<Result<_, _>>()?;

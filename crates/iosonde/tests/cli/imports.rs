@@ -87,6 +87,18 @@ fn reports_without_times_ask_for_their_interval() {
     assert_eq!(store.recording().conclusion.seconds, 10.0);
 }
 
+/// The error called the recording of another tool an export of iosonde.
+#[test]
+fn a_recording_is_not_a_sweep() {
+    let store = Store::new();
+    let path = fixture("monitor/tests/foreign/typeperf.csv");
+    fails(
+        &store.import(&path, &["--as-sweep"]),
+        1,
+        "a recording of counters, which is not a sweep",
+    );
+}
+
 #[test]
 fn what_fio_printed_is_a_result() {
     let store = Store::new();
