@@ -63,7 +63,7 @@ pub fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 /// One of the workloads that a file holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// The name of the workload in the file.
+    /// What the workload is called.
     pub name: String,
     /// The same as a workload of iosonde, as far as it can express it.
     pub workload: Workload,
@@ -105,7 +105,7 @@ impl Parts {
         Self::new(Vec::new(), len, Box::new(make))
     }
 
-    /// The same, with what the file asks for and iosonde cannot express.
+    /// The same, with these losses of the file as a whole.
     pub(crate) fn without(self, lost: Vec<String>) -> Self {
         Self { lost, ..self }
     }

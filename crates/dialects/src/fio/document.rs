@@ -246,7 +246,7 @@ impl Job {
         [&self.read, &self.write, &self.trim, &self.mixed].into_iter().flatten()
     }
 
-    /// I/Os of all jobs, whatever their direction.
+    /// I/Os of this job, whatever their direction.
     pub(super) fn ios(&self) -> u64 {
         self.directions().map(|d| d.total_ios).fold(0, u64::saturating_add)
     }

@@ -349,7 +349,7 @@ pub struct Target {
     pub name: String,
     /// Whether it is a disk or a peer.
     pub kind: Kind,
-    /// The number and the name of a peer's manager; absent for a disk.
+    /// The number and the name of a peer's manager; absent if the file names none.
     pub manager: Option<(u32, String)>,
 }
 

@@ -58,7 +58,7 @@ pub struct Printout {
     pub histogram: Option<[u8; HISTOGRAM_MS]>,
 }
 
-/// The clock with which SQLIO timed latencies.
+/// The clock that timed latencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timer {
     /// The processor's own counter, not the system's.

@@ -5,7 +5,7 @@ use jiff::Zoned;
 /// How serious a message of the log is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// What SQLIOSim does at the moment.
+    /// Any other message, such as the course of the test.
     Info,
     /// Something that may be a mistake.
     Warning,

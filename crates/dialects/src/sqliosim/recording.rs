@@ -213,7 +213,7 @@ fn seconds(first: Moment, last: Moment) -> Option<f64> {
     (apart > 0.0).then_some(apart)
 }
 
-/// Joins the lines about each file into one row.
+/// Makes one row of each summary of a file.
 fn rows(lines: &[String], seconds: f64) -> Vec<RecordedRow> {
     let mut rows: Vec<RecordedRow> = Vec::new();
     let mut file: Option<String> = None;

@@ -40,7 +40,7 @@ pub fn read(text: &str, file: &str, read: &str) -> Result<ForeignRuns, ReadError
 /// What the lines at hand belong to.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// Text that DiskSpd did not print.
+    /// Text that is not read as a part of a result.
     #[default]
     Outside,
     /// Between the command line and the figures.

@@ -45,10 +45,10 @@ impl fmt::Display for Wrong {
 /// Why bytes are not a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ProfileError {
-    /// The document is larger than any profile, so it is not parsed.
+    /// The document exceeds a limit: its size, its nesting, or the size of a tag.
     #[error("this is too much for a profile: {0}")]
     TooMuch(#[from] TooMuch),
-    /// The text is not well-formed XML.
+    /// The text cannot be parsed as XML.
     #[error("this is not XML: {0}")]
     Malformed(String),
     /// The text is XML, but not a profile.

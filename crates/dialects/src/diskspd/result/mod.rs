@@ -66,7 +66,7 @@ pub struct ProcessorGroup {
     pub number: u16,
     /// How many processors it can have.
     pub maximum_processors: u32,
-    /// How many of these are active now.
+    /// How many of these are active.
     pub active_processors: u32,
     /// A bit for each of those.
     pub active_mask: u64,

@@ -34,7 +34,7 @@ pub struct Read {
 pub struct Note {
     /// From 1; 0 where it is about the whole file.
     pub line: usize,
-    /// What is odd about the line, in a sentence.
+    /// What is odd about it, in words.
     pub text: String,
 }
 

@@ -77,7 +77,7 @@ pub struct ResultRun {
 pub struct ResultRow {
     /// When, in a file of instantaneous results.
     pub stamp: Option<String>,
-    /// Whether the row is about a machine, a worker, a target or a CPU.
+    /// What the figures of the row are about.
     pub kind: RowKind,
     /// The name of the machine, worker or target.
     pub name: String,

@@ -91,7 +91,7 @@ impl<'a> Around<'a> {
     }
 }
 
-/// Carries out a batch file, except for its calls of SQLIO, and collects the steps.
+/// Works through a batch file with its loops and conditions, and collects the steps. Runs nothing.
 pub fn script(text: &str, around: &Around<'_>) -> Result<Script, Complaints> {
     machine::Machine::new(text, around).run()
 }

@@ -21,7 +21,7 @@ struct Statement {
     block: Option<Vec<Statement>>,
 }
 
-/// Carries out a PowerShell script, except for its calls of SQLIO, and collects the steps.
+/// Works through a PowerShell script with its loops, and collects the steps. Runs nothing.
 pub fn power_script(text: &str, around: &Around<'_>) -> Result<Script, Complaints> {
     let mut reader = Reader { letters: text.chars().collect(), at: 0, place: (1, 1), depth: 0 };
     let wrong = |((line, column), why): Fault| {
@@ -142,7 +142,7 @@ impl Reader {
     }
 }
 
-/// Carries out statements, and collects the steps.
+/// Works through statements, and collects the steps.
 struct Shell<'a> {
     around: &'a Around<'a>,
     /// Variables by their names in small letters.

@@ -23,7 +23,7 @@ pub(super) enum Node {
 /// The list that a loop goes over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum List {
-    /// Words, separated by blanks.
+    /// Words, separated by blanks, `,`, `;` or `=`.
     Words(String),
     /// Numbers of `/L`: first, step, last.
     Numbers(String),
