@@ -89,7 +89,7 @@ pub enum HistoryError {
     #[error("cannot use the history `{}`: {source}; name another with `--history \
         PLACE`", path.display())]
     Unreachable {
-        /// The file that was named.
+        /// The file that could not be used: the history, its lock, or a copy.
         path: PathBuf,
         /// The error of the operating system.
         source: io::Error,
@@ -117,7 +117,7 @@ pub enum HistoryError {
         /// The newest that this program knows.
         known: u32,
     },
-    /// The database file is damaged.
+    /// The history is damaged.
     #[error(
         "the history `{place}` is damaged ({what}) and was left as it is; copy it, save what can \
          be read with `sqlite3 FILE .recover`, and start another with `--history PLACE`"
@@ -125,7 +125,7 @@ pub enum HistoryError {
     Damaged {
         /// The file or URL of the history.
         place: Place,
-        /// What is damaged, as the database says it.
+        /// What is damaged, in words.
         what: String,
     },
     /// Another program has held it for long.
@@ -194,7 +194,7 @@ pub enum HistoryError {
          iosonde do the same experiment?"
     )]
     KeptTwice {
-        /// Id of the experiment that another process may be working on.
+        /// Id of the experiment that has the cell.
         experiment: String,
         /// Number of the cell, from 0.
         cell: u32,

@@ -108,7 +108,7 @@ pub struct Experiment {
     pub status: Option<Status>,
     /// Name of the plan; the same plan has the same name.
     pub plan_id: String,
-    /// The plan as JSON, from which it can continue.
+    /// The plan as JSON; `null` if the result was added without one.
     pub plan: String,
     /// How many measurements are stored so far.
     pub cells: u32,

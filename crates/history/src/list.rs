@@ -18,7 +18,7 @@ const CANDIDATES: u64 = 6;
 /// A result as a list shows it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Entry {
-    /// Unique name; it selects the result in all commands.
+    /// Unique name, by which a command selects the result.
     pub id: String,
     /// Schema name of the result document.
     pub schema: String,

@@ -27,7 +27,7 @@ pub struct LiveRun {
     pub kind: String,
     /// What is measured, in a phrase.
     pub title: String,
-    /// The name of the machine; absent for a simulated device.
+    /// The name of the machine, if the run gives it.
     pub host: Option<String>,
     /// The files and devices that receive the I/O.
     pub targets: String,

@@ -9,7 +9,7 @@ pub(crate) enum Value {
     Null,
     /// A whole number; truth is 1 or 0.
     Integer(i64),
-    /// A number with a fraction.
+    /// A floating-point number.
     Real(f64),
     /// A text, always UTF-8.
     Text(String),

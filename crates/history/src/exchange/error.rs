@@ -38,7 +38,7 @@ pub enum ExchangeError {
         /// What is wrong with the result.
         what: Box<LineError>,
     },
-    /// The input has no bytes.
+    /// The input has no bytes, or nothing but blanks.
     #[error("it is empty")]
     Empty,
 }
@@ -46,16 +46,16 @@ pub enum ExchangeError {
 /// What can be wrong with one line of an export, or with one result.
 #[derive(Debug, Error)]
 pub enum LineError {
-    /// The line is longer than any result.
+    /// The line, or the whole input of results, is longer than what is read.
     #[error("it is longer than {most_bytes} bytes, and no result is as long as that")]
     TooLong {
-        /// The longest line that is read, in bytes.
+        /// The most bytes that are read.
         most_bytes: u64,
     },
-    /// The line is not valid UTF-8.
+    /// The text is not valid UTF-8.
     #[error("it is not valid UTF-8, so it was damaged on its way or is not text")]
     NotText,
-    /// The line is not complete JSON.
+    /// The text is not complete JSON.
     #[error(
         "it is not complete JSON ({0}): JSON lines of `history export` and results of `--json` can \
          be imported"

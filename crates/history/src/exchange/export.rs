@@ -88,7 +88,7 @@ pub enum Chosen {
 /// How much an export wrote.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Exported {
-    /// How many results were written, as lines or as rows.
+    /// How many results were exported. Of a table, also those that gave no row.
     pub results: u64,
     /// Rows of a table; absent for JSON lines.
     pub rows: Option<u64>,
