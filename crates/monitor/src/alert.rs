@@ -76,7 +76,7 @@ pub enum AlertError {
         /// The name that is not a figure.
         name: String,
     },
-    /// The limit is not a number with a unit of the figure.
+    /// The limit cannot be read as a value of the figure.
     #[error("`{text}` is not a limit of `{figure}`: write {example}")]
     Limit {
         /// The limit as it was written.

@@ -14,7 +14,7 @@ use thiserror::Error;
 use crate::alert::{Alert, Turn, Watcher};
 use crate::{Chain, Clock, Watched, moment, nanoseconds};
 
-/// Where samples come from: the system, or a simulation.
+/// Where samples come from, such as the running system.
 pub trait Source {
     /// Reads all counters at this moment.
     fn sample(&mut self) -> Result<SystemSample, CountersError>;
@@ -62,7 +62,7 @@ pub enum Why {
     Stopped,
 }
 
-/// Why watching cannot begin.
+/// Why watching cannot begin, or not continue.
 #[derive(Debug, Error)]
 pub enum MonitorError {
     /// The counters of the system cannot be read.

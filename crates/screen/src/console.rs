@@ -36,7 +36,7 @@ pub struct Console {
     ear: Option<Ear>,
     screen: Option<RecordingScreen>,
     display: Display,
-    /// Whether the reader of stdout has closed it.
+    /// Whether a write to stdout has failed.
     broken: bool,
 }
 

@@ -118,7 +118,7 @@ impl Display {
         self.screen().is_some()
     }
 
-    /// Closes the live screen, and prints what it had shown only there.
+    /// Closes the live screen, and prints the messages that it had shown.
     fn leave(&mut self) {
         if let Some(mut screen) = self.screen.take() {
             screen.close();
@@ -126,7 +126,8 @@ impl Display {
         }
     }
 
-    /// Shows which step begins.
+    /// Takes the title of the step that begins. Prints it if there is neither a live screen nor
+    /// JSON.
     pub fn title(&mut self, title: &str) {
         if speaks_json() {
             return;

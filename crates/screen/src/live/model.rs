@@ -30,7 +30,7 @@ pub(super) enum Phase {
     Ending,
 }
 
-/// How a message is coloured.
+/// How important a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
     Plain,

@@ -35,7 +35,7 @@ const HELP: [&str; 15] = [
     "time: it is drawn from what they report anyway.",
 ];
 
-/// Draws the table of workers, a row for each.
+/// Draws the table of workers or hosts, as many rows as fit.
 pub(super) fn workers(area: Rect, buffer: &mut Buffer, model: &Model, look: Look) {
     let title = if model.are_hosts { "hosts" } else { "workers" };
     let Some((names, points)) = &model.workers else {

@@ -21,11 +21,11 @@ pub(super) struct Served {
 pub struct Delivered {
     /// Length of the span in seconds.
     pub seconds: f64,
-    /// Reads that the device answered.
+    /// Reads that the device answered without a failure.
     pub read: Direction,
-    /// Writes that the device answered.
+    /// Writes that the device answered without a failure.
     pub write: Direction,
-    /// Flushes that the device answered.
+    /// Flushes that the device answered without a failure.
     pub sync: Direction,
     /// I/Os that the device made fail.
     pub failed: u64,
@@ -34,10 +34,10 @@ pub struct Delivered {
     pub lateness_p99_ns: u64,
 }
 
-/// One kind of I/O that the device answered.
+/// One kind of I/O that the device answered; those that it made fail are not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Direction {
-    /// How many I/Os the device answered.
+    /// How many I/Os the device answered without a failure.
     pub ios: u64,
     /// Bytes that these I/Os moved.
     pub bytes: u64,
