@@ -41,7 +41,7 @@ pub enum DatabaseError {
     /// The server does not tell us what it counts.
     #[error("the {kind} at {place} does not tell its counters: {what}; {remedy}")]
     Refused {
-        /// Which database it is.
+        /// The kind of database: PostgreSQL, MySQL or SQL Server.
         kind: Kind,
         /// The URL, without its password.
         place: String,

@@ -106,7 +106,7 @@ pub struct NamedCounter {
 /// The facts about a server that a connection finds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerFacts {
-    /// Which database it is.
+    /// The kind of database: PostgreSQL, MySQL or SQL Server.
     pub kind: Kind,
     /// Its version, as it writes it.
     pub version: String,

@@ -22,7 +22,7 @@ pub enum SettingsError {
     /// A settings file cannot be read.
     #[error("cannot read the settings `{path}`: {source}")]
     Unreadable {
-        /// The settings file that was found.
+        /// The settings file that cannot be read.
         path: PathBuf,
         /// The error of the operating system.
         source: std::io::Error,

@@ -83,7 +83,7 @@ pub struct Verdict {
     pub class: Option<String>,
     /// The verdict in one sentence, with the figure that decided it.
     pub headline: String,
-    /// What was measured, one sentence per load.
+    /// What was measured, in sentences: one per load, and maybe others before them.
     pub evidence: Vec<String>,
     /// What keeps this verdict from being final.
     pub caveats: Vec<String>,

@@ -25,7 +25,7 @@ pub struct NamedNeed {
     pub oltp: f64,
     /// MiB of scans and of compaction.
     pub scan: f64,
-    /// The publication or rule that these amounts come from.
+    /// Where these amounts come from, in words.
     pub source: &'static str,
 }
 

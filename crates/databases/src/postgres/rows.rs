@@ -204,7 +204,7 @@ const DATABASES: [(&str, &str, Unit); 3] = [
     ("temporary_bytes", "temp_bytes", Unit::Bytes),
 ];
 
-/// Counters of a database that servers without `pg_stat_io` have instead.
+/// Counters that are summed over the databases if there are no rows of `pg_stat_io`.
 const DATABASE_HITS: [(&str, &str, Unit); 1] = [("buffer_hits", "blks_hit", Unit::Count)];
 
 fn add_counters(counters: &mut Vec<NamedCounter>, answer: &Record) {

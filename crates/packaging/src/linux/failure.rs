@@ -30,7 +30,7 @@ pub(crate) enum Failure {
     Failed {
         /// The program, with its arguments.
         program: String,
-        /// What the program wrote before it failed.
+        /// Its exit status, after what it wrote if that was caught.
         said: String,
     },
     /// A package that cannot be put together

@@ -14,7 +14,7 @@ use crate::linux::failure::{Failure, because, output, text};
 /// A crate that is linked into the program.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Package {
-    /// The name of the crate on crates.io.
+    /// The name of the crate.
     pub name: String,
     /// The version that is linked.
     pub version: String,
@@ -98,7 +98,7 @@ fn tree_line(line: &str) -> Option<(String, String)> {
     Some((name.to_owned(), version.to_owned()))
 }
 
-/// The checksum of each crate in `Cargo.lock`, by name and version.
+/// The checksums in `Cargo.lock`, by name and version of the crate.
 fn checksums(root: &Path) -> Result<BTreeMap<(String, String), String>, Failure> {
     let file = root.join("Cargo.lock");
     let text = std::fs::read_to_string(&file).map_err(crate::linux::failure::at("read", &file))?;

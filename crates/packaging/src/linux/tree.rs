@@ -19,7 +19,7 @@ pub(crate) enum Node {
     Directory {
         /// The permission bits of the directory.
         mode: u16,
-        /// The user and the group, by their numbers.
+        /// The number that the user and the group have.
         owner: u64,
     },
     /// A file with its content.

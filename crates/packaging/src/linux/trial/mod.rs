@@ -127,7 +127,7 @@ impl Bench {
         format!("iosonde-{}-{}", self.version, platform.name())
     }
 
-    /// Makes an empty directory of this name for a trial.
+    /// Makes a directory of this name for a trial.
     fn directory(&self, name: &str) -> Result<PathBuf, Failure> {
         let path = self.place.path().join(name);
         std::fs::create_dir_all(&path).map_err(at("create", &path))?;
