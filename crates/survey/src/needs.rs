@@ -141,5 +141,12 @@ mod tests {
                 prop_assert!(need.per_second > 0.0 && need.per_second.is_finite());
             }
         }
+
+        #[test]
+        fn a_need_is_read_as_it_is_written(at in 0..3_usize, per_second in 1e-6..1e12_f64) {
+            let need = Need { role: roles_of(Database::Generic)[at], per_second };
+            let read = parse_needs(&need.to_string(), Database::Generic).unwrap();
+            prop_assert_eq!(read, [need]);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use results::cause::{Cause, Certainty};
 use results::honesty::Sign;
-use results::verdict::{Database, Need, Role, Verdict};
+use results::verdict::{Database, Verdict};
 use results::{Assessment, Measurement, Pace, Status};
 use workload::{PatternKind, Stream};
 
@@ -233,13 +233,8 @@ fn database_flag(database: Database) -> String {
 
 fn needs_flag(verdicts: &[Verdict]) -> String {
     let needs = verdicts.iter().filter_map(|verdict| verdict.need);
-    let amounts = needs.map(|Need { role, per_second }| match role {
-        Role::Log => format!("log={per_second}/s"),
-        Role::OltpData => format!("oltp={per_second}iops"),
-        Role::DssData | Role::Compaction => format!("scan={per_second}MiBps"),
-    });
-    let amounts: Vec<String> = amounts.collect();
-    if amounts.is_empty() { amounts.concat() } else { format!("--need {} ", amounts.join(",")) }
+    let needs: Vec<String> = needs.map(|need| need.to_string()).collect();
+    if needs.is_empty() { String::new() } else { format!("--need {} ", needs.join(",")) }
 }
 
 /// A word that a shell takes as it is; paths of Windows as both of its shells take them.

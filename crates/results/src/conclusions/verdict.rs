@@ -1,5 +1,7 @@
 //! Whether the storage is fast enough for each part of a database.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -113,6 +115,18 @@ pub struct Need {
     /// The load per second, in the unit of the role: commits of a log, I/Os of OLTP data, MiB of a
     /// data warehouse and of compaction.
     pub per_second: f64,
+}
+
+/// As `--need` takes it.
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let amount = self.per_second;
+        match self.role {
+            Role::Log => write!(f, "log={amount}/s"),
+            Role::OltpData => write!(f, "oltp={amount}iops"),
+            Role::DssData | Role::Compaction => write!(f, "scan={amount}MiBps"),
+        }
+    }
 }
 
 /// A class of storage that figures are compared within.
