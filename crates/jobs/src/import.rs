@@ -66,7 +66,7 @@ pub enum ImportError {
     NotForeign,
     /// The file is a recording of counters, whose windows are not measurements of loads.
     #[error("it is a recording of counters, which is not a sweep; leave out `--as-sweep`")]
-    Recording,
+    RecordingAsSweep,
     /// The file is of another tool, and has no result that can be kept.
     #[error("it has no result that can be kept{}", first_of(.0))]
     Nothing(Vec<String>),
@@ -275,7 +275,7 @@ impl Importer {
             return Err(ImportError::Nothing(notes));
         }
         if self.as_sweep {
-            return Err(ImportError::Recording);
+            return Err(ImportError::RecordingAsSweep);
         }
         let lines = documents.iter().map(serde_json::to_string);
         let lines: Vec<String> = lines.collect::<Result<_, _>>()?;
