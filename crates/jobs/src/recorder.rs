@@ -195,14 +195,9 @@ impl Recorder {
     /// What is not stored, and why.
     pub fn finish(&mut self, document: &Document) -> Result<(), String> {
         self.end_live();
-        // A recording, a validation and a check after a crash say something without a measurement.
-        let says = matches!(
-            document,
-            Document::Recording(_)
-                | Document::Validation(_)
-                | Document::Durability(_)
-                | Document::FleetJob(_)
-        );
+        // Some kinds have no measurements at all; of the others, an empty one says nothing.
+        let says = matches!(document, Document::Recording(_) | Document::Capture(_))
+            || !document.has_figures();
         let measured = says || document.measurements().iter().any(|m| m.seconds > 0.0);
         let Some(history) = self.history.as_ref().filter(|_| measured) else { return Ok(()) };
         let history_of = history.place().to_string();

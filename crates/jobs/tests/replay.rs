@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use engine::Permissions;
+use history::{History, Place};
 use jobs::{
-    Event, FitPlan, JobError, LatencyLimit, Outcome, PartPlan, Plan, ReplayPlan, ReplayTarget,
-    Session, Sink, conduct,
+    Event, FitPlan, JobError, LatencyLimit, Outcome, PartPlan, Plan, Recording, ReplayPlan,
+    ReplayTarget, Session, Sink, conduct,
 };
 use results::verdict::{Database, Role};
 use results::{
@@ -105,6 +106,36 @@ fn replayed(plan: ReplayPlan) -> Result<(Replay, Status, Vec<String>), JobError>
 fn fitted(plan: FitPlan) -> Result<(Fit, Vec<String>), JobError> {
     let Document::Fit(e) = document(&Plan::Fit(Box::new(plan)))? else { panic!("a fit") };
     Ok((e.conclusion, e.warnings))
+}
+
+/// Neither has measurements, so neither was kept: a fit of minutes was gone once it was printed.
+#[test]
+fn a_replay_and_a_fit_are_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = Place::File(directory.path().join("h.db"));
+    let recording = Recording { place: place.clone(), tags: Vec::new(), named: None };
+    let trace = trace(directory.path(), true);
+    let fit = FitPlan {
+        part: PartPlan::new(&trace, None, None),
+        seconds: 60.0,
+        limits: vec!["write=500us@p99".parse().unwrap()],
+        growth: None,
+        targets: FitPlan::targets(vec![simulated()], &[], &simulated()).unwrap(),
+    };
+    let plans = [Plan::Replay(Box::new(replay(&trace, simulated()))), Plan::Fit(Box::new(fit))];
+    for plan in plans {
+        let (mut sink, stop) = (Reader::default(), AtomicBool::new(false));
+        let mut session = Session {
+            permissions: Permissions::default(),
+            recording: Some(&recording),
+            sink: &mut sink,
+            stop: &stop,
+        };
+        conduct(&plan, &mut session).unwrap();
+        let document = sink.0.unwrap();
+        let kept = History::open(&place).unwrap().document(document.id()).unwrap();
+        assert_eq!(kept, Some(document));
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use replay::{Attempt, Bracket, Contents, Edge, Limit, Mode, Selection, bracket};
+use replay::{Attempt, Bracket, Contents, Edge, Failing, Limit, Mode, Selection, bracket};
 use trace::Io;
 use workload::{Nanoseconds, SimDevice, SimNoise};
 
@@ -134,4 +134,23 @@ fn the_bracket_of_a_load_that_reads_holds_the_factor_that_is_true() {
     let plan = Plan { users: 20, think_ns: 100_000_000, reads: 8, ..case.plan };
     let factors = [2.4, 2.7, 3.0, 3.3];
     Case { model, plan, factors, ..case }.assert_held(2.7);
+}
+
+/// A load holds if two of its three thirds do. What did not hold in the third one was once called
+/// what gives out first.
+#[test]
+fn what_gives_out_first_did_so_in_a_load_that_did_not_hold() {
+    let replay = |users: f64, mode| {
+        let (held, failing) = match (mode, users) {
+            (Mode::AsTimed, ..=1.0) => (3, None),
+            (Mode::Dependent, ..=2.0) => {
+                (2, Some(Failing::Latency { limit: 0, was_ns: 10_000_000 }))
+            }
+            _ => (0, Some(Failing::Throughput)),
+        };
+        Ok::<_, ()>(Attempt { users, mode, held, failing, working: 0.1, idle: None })
+    };
+    let found = bracket(true, replay).unwrap();
+    assert_eq!(found.failing, Some(Failing::Throughput));
+    assert!(found.attempts.iter().any(|attempt| attempt.holds() && attempt.failing.is_some()));
 }
