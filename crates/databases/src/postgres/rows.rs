@@ -204,7 +204,7 @@ const DATABASES: [(&str, &str, Unit); 3] = [
     ("temporary_bytes", "temp_bytes", Unit::Bytes),
 ];
 
-/// Counters that are summed over the databases if there are no rows of `pg_stat_io`.
+/// Counters summed over all databases, used if `pg_stat_io` has no rows.
 const DATABASE_HITS: [(&str, &str, Unit); 1] = [("buffer_hits", "blks_hit", Unit::Count)];
 
 fn add_counters(counters: &mut Vec<NamedCounter>, answer: &Record) {
