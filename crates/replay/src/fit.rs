@@ -270,6 +270,8 @@ pub fn bracket<E>(
     } else {
         (lower, Edge::Above(from))
     };
+    // An upper edge that is known is that of the storage, whatever the host did below it.
+    let is_of_storage = matches!(upper, Edge::At(_));
     // The host failed for a moment, and the same factor or a larger one then held.
     let is_moment = |attempt: &Attempt| {
         let mut same = attempts.iter().filter(|other| other.mode == attempt.mode);
@@ -280,7 +282,8 @@ pub fn bracket<E>(
         let is_known = |a: &Attempt| !matches!(a.failing, None | Some(Failing::TooFew { .. }));
         // Of three thirds, one may not hold where the load does.
         let is_failure = |a: &Attempt| !a.holds() && is_known(a) && !is_moment(a);
-        let failing = |a: &&Attempt| a.mode == mode && is_failure(a);
+        let counts = |a: &Attempt| if is_of_storage { a.is_refuted() } else { is_failure(a) };
+        let failing = |a: &&Attempt| a.mode == mode && counts(a);
         let of = attempts.iter().filter(failing);
         of.min_by(|a, b| a.users.total_cmp(&b.users)).and_then(|a| a.failing)
     };

@@ -154,3 +154,21 @@ fn a_host_that_gave_out_twice_is_not_asked_twice_again() {
     assert!(matches!(moments.lower, Edge::Above(_)), "{moments:?}");
     assert_eq!(moments.failing, None, "it held when it was tried again: {moments:?}");
 }
+
+/// "Between 0.1 and 0.2 times the load; this host gives out before the storage" contradicts itself:
+/// the upper edge is where the storage gave out.
+#[test]
+fn a_host_that_gives_out_within_the_bracket_is_not_what_ends_it() {
+    let replay = |users: f64, mode| {
+        let (held, failing) = match (mode, users) {
+            (Mode::AsTimed, ..=1.0) | (Mode::Dependent, ..=0.5) => (3, None),
+            (Mode::Dependent, ..=0.9) => (0, Some(Failing::Host)),
+            (_, _) => (0, Some(Failing::Throughput)),
+        };
+        Ok::<_, ()>(Attempt { users, mode, held, failing, working: 0.1, idle: Some(0.95) })
+    };
+    let found = bracket(true, replay).unwrap();
+    assert!(matches!(found.upper, Edge::At(_)), "{found:?}");
+    assert!(found.attempts.iter().any(|attempt| attempt.failing == Some(Failing::Host)));
+    assert_eq!(found.failing, Some(Failing::Throughput), "{found:?}");
+}
