@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_a_configuration_loses_is_told_once_and_its_runs_are_made_one_by_one() {
-        let bytes = include_bytes!("../tests/iometer/v1.1.0.icf");
+        let bytes = include_bytes!("../tests/it/iometer/v1.1.0.icf");
         let drives = Drives::new(vec!["E=/mnt/e".parse().unwrap(), "1=/dev/sdb".parse().unwrap()]);
         let parts = (icf().read)(bytes, &drives, &|_| None).unwrap();
         let managers = |lost: &[String]| lost.iter().filter(|l| l.contains("managers")).count();

@@ -299,13 +299,13 @@ pub(super) fn sqliosim_files() -> Result<Vec<Vec<u8>>, Error> {
 pub(super) fn foreign() -> Result<Vec<Vec<u8>>, Error> {
     let mut all = Vec::new();
     for (directory, ending) in [
-        ("dialects/tests/fio", "json"),
-        ("dialects/tests/fio", "txt"),
-        ("dialects/tests/fio_text", "txt"),
-        ("dialects/tests/diskspd_results", "txt"),
-        ("dialects/tests/diskspd_results", "xml"),
-        ("dialects/tests/iometer", "csv"),
-        ("dialects/tests/sqlio", "txt"),
+        ("dialects/tests/it/fio", "json"),
+        ("dialects/tests/it/fio", "txt"),
+        ("dialects/tests/it/fio_text", "txt"),
+        ("dialects/tests/it/diskspd_results", "txt"),
+        ("dialects/tests/it/diskspd_results", "xml"),
+        ("dialects/tests/it/iometer", "csv"),
+        ("dialects/tests/it/sqlio", "txt"),
     ] {
         all.extend(files(directory, ending)?);
     }

@@ -64,14 +64,14 @@ pub(super) fn all(directory: &Path) -> Result<Vec<Kind>, Error> {
     let json = documents.iter().map(serde_json::to_vec).collect::<Result<Vec<_>, _>>()?;
     let exported = fixtures::exported(&documents, directory)?;
     let histograms = histograms(&documents);
-    let icf = files("dialects/tests/iometer", "icf")?;
+    let icf = files("dialects/tests/it/iometer", "icf")?;
     let profiles = [
-        field("dialects/tests/diskspd/profiles.jsonl", "xml")?,
-        files("dialects/tests/diskspd_results", "xml")?,
+        field("dialects/tests/it/diskspd/profiles.jsonl", "xml")?,
+        files("dialects/tests/it/diskspd_results", "xml")?,
     ];
-    let commands = field("dialects/tests/diskspd/command_lines.jsonl", "words")?;
-    let text_profiles = field("dialects/tests/diskspd/profile_texts.jsonl", "words")?;
-    let results = |directory: &str, ending| files(&format!("dialects/tests/{directory}"), ending);
+    let commands = field("dialects/tests/it/diskspd/command_lines.jsonl", "words")?;
+    let text_profiles = field("dialects/tests/it/diskspd/profile_texts.jsonl", "words")?;
+    let results = |directory: &str, ending| files(&format!("dialects/tests/it/{directory}"), ending);
     let program = [fixtures::foreign()?, json.clone(), vec![exported.clone()]].concat();
     let kind = |name, fixtures, read: Read| Kind { name, fixtures, read };
     Ok(vec![
@@ -96,8 +96,8 @@ pub(super) fn all(directory: &Path) -> Result<Vec<Kind>, Error> {
         }),
         kind("sqliosim-ini", fixtures::sqliosim_files()?, sqliosim_file),
         kind("sqliosim-log", results("sqliosim", "xml")?, sqliosim_log),
-        kind("sysstat-text", files("monitor/tests/foreign", "txt")?, foreign_recording),
-        kind("perfmon-csv", files("monitor/tests/foreign", "csv")?, foreign_recording),
+        kind("sysstat-text", files("monitor/tests/it/foreign", "txt")?, foreign_recording),
+        kind("perfmon-csv", files("monitor/tests/it/foreign", "csv")?, foreign_recording),
         kind("sqliosim-command", texts(&fixtures::SQLIOSIM_COMMANDS), |_, b| {
             let _ = sqliosim::parse(&words(b));
         }),

@@ -169,7 +169,7 @@ mod tests {
     use super::super::{TestType, read};
     use super::*;
 
-    const FILE: &[u8] = include_bytes!("../../tests/iometer/v1.1.0.icf");
+    const FILE: &[u8] = include_bytes!("../../tests/it/iometer/v1.1.0.icf");
 
     #[test]
     fn all_runs_share_their_targets() {

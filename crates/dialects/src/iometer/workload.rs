@@ -435,7 +435,7 @@ mod tests {
 
     #[test]
     fn a_run_has_a_stream_for_each_worker() {
-        let mut config = read(include_bytes!("../../tests/iometer/v1.1.0.icf")).unwrap().config;
+        let mut config = read(include_bytes!("../../tests/it/iometer/v1.1.0.icf")).unwrap().config;
         let drives = drives(&["E=/mnt/e", "1=/dev/sdb"]);
         let runs = config.runs();
         assert_eq!(runs.steps.len(), 2 * 8, "two access specifications of 1, 2, 4 … 128");
@@ -473,7 +473,7 @@ mod tests {
 
     #[test]
     fn workers_of_one_place_share_a_target() {
-        let mut config = read(include_bytes!("../../tests/iometer/v2004.icf")).unwrap().config;
+        let mut config = read(include_bytes!("../../tests/it/iometer/v2004.icf")).unwrap().config;
         let worker = &mut config.managers[0].workers[0];
         worker.targets = vec![target("sda"), target("/dev/sda")];
         let twin = Worker { maximum_sectors: 8192, ..worker.clone() };

@@ -269,7 +269,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// In the form that SQLIOSim writes.
-    const LOG: &str = include_str!("../../tests/sqliosim/log.xml");
+    const LOG: &str = include_str!("../../tests/it/sqliosim/log.xml");
     const READ: &str = "2026-11-27T00:00:00Z";
 
     #[test]

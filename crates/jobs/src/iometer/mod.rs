@@ -216,7 +216,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const FILE: &str = include_str!("../../../dialects/tests/iometer/v1.1.0.icf");
+    const FILE: &str = include_str!("../../../dialects/tests/it/iometer/v1.1.0.icf");
 
     proptest! {
         /// A plan that was printed, mailed and edited is the same plan, whatever is in the names.

@@ -1,0 +1,9 @@
+//! Documents and a history that an earlier version wrote are read, shown, compared and exported as
+//! that version did.
+
+mod changes;
+mod documents;
+mod figures;
+mod files;
+mod history;
+mod tables;
