@@ -1,7 +1,7 @@
 //! Changes of level are found where they are, and absent if there is none (fixed seeds).
 
-use analysis::change_points::{ChangePoint, change_points};
 use crate::normal::Normal;
+use analysis::change_points::{ChangePoint, change_points};
 use proptest::prelude::*;
 
 /// Levels with how many values each has, and noise of 2 % between them.

@@ -1,9 +1,9 @@
 //! How often a comparison says what is true, over simulated runs of known truth (fixed seeds).
 
+use crate::normal::Normal;
 use analysis::comparison::{
     Basis, Change, Compared, Deciding, Direction, Spread, compare, overall,
 };
-use crate::normal::Normal;
 use proptest::prelude::*;
 
 const SERIES: u32 = 2000;

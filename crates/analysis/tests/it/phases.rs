@@ -1,7 +1,7 @@
 //! Levels of throughput told apart, and what must not be taken for one.
 
-use analysis::phases::{WriteCache, plateaus, write_cache};
 use crate::normal::Normal;
+use analysis::phases::{WriteCache, plateaus, write_cache};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -71,7 +71,8 @@ pub(super) fn all(directory: &Path) -> Result<Vec<Kind>, Error> {
     ];
     let commands = field("dialects/tests/it/diskspd/command_lines.jsonl", "words")?;
     let text_profiles = field("dialects/tests/it/diskspd/profile_texts.jsonl", "words")?;
-    let results = |directory: &str, ending| files(&format!("dialects/tests/it/{directory}"), ending);
+    let results =
+        |directory: &str, ending| files(&format!("dialects/tests/it/{directory}"), ending);
     let program = [fixtures::foreign()?, json.clone(), vec![exported.clone()]].concat();
     let kind = |name, fixtures, read: Read| Kind { name, fixtures, read };
     Ok(vec![

@@ -1,10 +1,10 @@
 //! Like is compared with like; what is not alike is named and gets no verdict.
 
+use crate::sides::{FILE, five, load, reads, runs, single};
 use history::compare::{BAND_PERCENT, Input, Noise, Rules, compare, has_single_runs};
 use inspect::{Device, Host, Layer, Raid, Settings, Storage};
 use results::change::{Basis, Change};
 use results::{Comparison, Document, Environment, Figure, Kernel};
-use crate::sides::{FILE, five, load, reads, runs, single};
 use workload::{Block, Bytes, Pattern, Rate, RateLimit, Stream};
 
 fn with(a: &[Document], b: &[Document], anyway: bool, noise: &Noise) -> Comparison {

@@ -1,10 +1,10 @@
 //! Figures over many dates, and what a device does now next to what it can.
 
+use crate::sides::{FILE, five, load, reads, runs, single};
 use history::Load;
 use history::drift::{Capacities, CounterFigures, Place, drift};
 use history::trend::{dated, trend};
 use results::{Document, Figure, Measurement, Trend};
-use crate::sides::{FILE, five, load, reads, runs, single};
 use workload::{Bytes, DiskspdAccess, DiskspdOrder, DiskspdSlices, EngineChoice, Pattern, Stream};
 
 fn months(levels: &[f64]) -> Vec<Document> {

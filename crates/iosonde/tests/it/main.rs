@@ -5,19 +5,23 @@
 mod browser;
 #[cfg(target_os = "linux")]
 mod cli;
+#[cfg(unix)]
 mod dependencies;
 #[cfg(target_os = "linux")]
 mod fleet;
-#[cfg(target_os = "linux")]
-#[cfg(feature = "nats")]
+#[cfg(all(target_os = "linux", feature = "nats"))]
 mod fleet_nats;
+#[cfg(unix)]
 mod golden;
+#[cfg(unix)]
 mod journey;
 #[cfg(target_os = "linux")]
 mod managers;
 #[cfg(unix)]
 mod schema;
+#[cfg(unix)]
 mod tidy;
 #[cfg(windows)]
 mod windows;
+#[cfg(unix)]
 mod words;

@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 use workload::sweep::Matrix;
 use workload::{Bytes, Pattern};
 
+use crate::documents;
+use crate::sample;
+
 fn charts(part: &ResultPart) -> Vec<&Chart> {
     let blocks = part.sections.iter().flat_map(|s| &s.blocks);
     let charts = blocks.flat_map(|b| match b {

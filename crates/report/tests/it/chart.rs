@@ -6,6 +6,8 @@ use report::chart::svg;
 use report::model::{Chart, Mark, Point, PointLabel, Scale, Series, Shape, Side, Unit};
 use roxmltree::Document;
 
+use crate::models;
+
 fn texts(svg: &str) -> Vec<String> {
     let document = Document::parse(svg).unwrap();
     let texts = document.descendants().filter(|n| n.has_tag_name("text"));

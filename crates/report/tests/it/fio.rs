@@ -5,6 +5,8 @@ use report::fio;
 use results::{Document, Histogram, Latency, Measurement};
 use serde_json::Value;
 
+use crate::sample;
+
 /// The mixed load of the sample, with a histogram of a thousand reads from 1 to 1000 µs.
 fn measured() -> Measurement {
     let mut m = sample::mixed();

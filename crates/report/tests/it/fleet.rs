@@ -7,6 +7,8 @@ use results::{
 };
 use workload::{Stream, Target, Workload};
 
+use crate::sample;
+
 fn statistics() -> Statistics {
     let mut histogram = Histogram::new();
     for us in 1..=5000 {

@@ -4,6 +4,8 @@ use report::model::Block;
 use report::{build, html, markdown, text};
 use results::{Cpu, Document, Latency, Measurement, Origin, Stalls};
 
+use crate::sample;
+
 /// A run of SQLIO, which has whole milliseconds, no percentiles, and tells nothing of the machine's
 /// CPUs.
 fn sqlio() -> Measurement {

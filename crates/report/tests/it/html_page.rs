@@ -3,13 +3,16 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use base64::Engine;
 use crate::models::HOSTILE;
+use base64::Engine;
 use proptest::prelude::*;
 use report::html::{blocks, is_report, page, part, script, style};
 use report::model::{Block, Fact, Report};
 use results::Document;
 use roxmltree::{Document as Xml, ParsingOptions};
+
+use crate::models;
+use crate::sample;
 
 fn assessment() -> Document {
     Document::Assessment(Box::new(sample::assessment()))

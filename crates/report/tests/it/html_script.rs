@@ -7,6 +7,9 @@ use std::process::Command;
 use report::html::page;
 use results::Document;
 
+use crate::models;
+use crate::sample;
+
 /// What is done in the page; each line of what it says is `name: what was seen`.
 const DEEDS: &str = r##"
 (async function () {

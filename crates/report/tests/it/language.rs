@@ -10,6 +10,8 @@ use report::{Language, build, charts, html, markdown, text};
 use results::verdict::{Grade, Need, Role};
 use results::{Assessment, Document};
 
+use crate::sample;
+
 /// An assessment with a need that is met, one that is not, and one that is not named.
 fn assessment() -> Assessment {
     let mut a = sample::assessment();

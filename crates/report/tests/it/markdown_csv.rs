@@ -3,6 +3,8 @@
 use report::model::{Block, Cell, Column, Fact, Report, ResultPart, Section, Table, Unit};
 use results::{Document, Measurement};
 
+use crate::documents;
+
 const HEAD: &str = "cell,load,threads,depth,in_flight,achieved_in_flight,iops,half_width_percent,\
                     mib_per_s,latency_min_ns,latency_mean_ns,latency_p50_ns,latency_p90_ns,\
                     latency_p95_ns,latency_p99_ns,latency_p99_9_ns,latency_max_ns,errors,status,\

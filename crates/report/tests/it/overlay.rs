@@ -6,6 +6,8 @@ use report::model::{Block, Chart, Report, Section, Table, Unit};
 use report::{OverlaySide, build_compared, html, markdown, names, overlay, xlsx};
 use results::{Comparison, Document};
 
+use crate::documents;
+
 /// The comparison of the first result with each other.
 fn comparisons(all: &[Document]) -> Vec<Comparison> {
     let noise = Noise::of(all);

@@ -3,6 +3,8 @@
 use report::{chart, picture};
 use resvg::tiny_skia::Pixmap;
 
+use crate::handmade;
+
 /// Pixels that are not of one of the colours.
 fn pixels_besides(picture: &Pixmap, colours: &[[u8; 3]]) -> usize {
     let is = |p: &[u8], c: &[u8; 3]| p.iter().zip(c).all(|(a, b)| a.abs_diff(*b) < 12);

@@ -11,6 +11,9 @@ use workload::{
     Nanoseconds, Pool, PoolShare, Rate, RateLimit, Stream, Think, ThinkFrom,
 };
 
+use crate::documents;
+use crate::sample;
+
 /// Every string under a value with the keys that lead to it.
 fn strings(value: &Value, path: &str, out: &mut Vec<(String, String)>) {
     match value {

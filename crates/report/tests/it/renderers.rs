@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use report::model::{Block, Detail};
 use report::sections;
 
+use crate::documents;
+
 /// What knows kinds: the sections of each, and the copy without names, which is not a format.
 const KNOW_KINDS: [&str; 2] = ["sections", "redact.rs"];
 

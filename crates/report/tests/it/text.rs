@@ -8,6 +8,8 @@ use results::{
 };
 use workload::{Arrival, Bytes, Pool, PoolShare, Rate, RateLimit};
 
+use crate::sample;
+
 fn of(m: &Measurement) -> String {
     text::document(&Document::Measurement(Box::new(m.clone())))
 }

@@ -9,6 +9,8 @@ use results::{Document, Measurement};
 use workload::Pattern;
 use zip::ZipArchive;
 
+use crate::sample;
+
 /// A measurement that is known so well.
 fn known(half_width_percent: f64) -> Measurement {
     let load = sample::Load {

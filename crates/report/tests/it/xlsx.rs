@@ -13,6 +13,8 @@ use report::xlsx;
 use roxmltree::{Document, Node};
 use zip::ZipArchive;
 
+use crate::handmade;
+
 /// The parts of a workbook by name.
 type Parts = BTreeMap<String, String>;
 

@@ -8,6 +8,8 @@ use report::xlsx;
 use testing::skip;
 use zip::ZipArchive;
 
+use crate::handmade;
+
 /// Where the program may be called so.
 const PROGRAMS: [&str; 2] = ["soffice", "libreoffice"];
 

@@ -6,7 +6,9 @@ use workload::{
     SimService, SimWriteCache, Stream, Target, Workload,
 };
 
-use crate::simulated::experiment::{MS, blocks, device, latency, measure, near, reads, workload, writes};
+use crate::simulated::experiment::{
+    MS, blocks, device, latency, measure, near, reads, workload, writes,
+};
 
 /// X(N) = min(N, C) / S, and latency = max(N, C) / C x S, for 8 servers of 1 ms.
 #[test]

@@ -7,7 +7,9 @@ use workload::{
     Target, Workload,
 };
 
-use crate::simulated::experiment::{MS, S, blocks, device, latency, measure, near, reads, workload, writes};
+use crate::simulated::experiment::{
+    MS, S, blocks, device, latency, measure, near, reads, workload, writes,
+};
 
 fn cold(workload: Workload) -> Measurement {
     measure(&Workload { warmup_seconds: 0.0, ..workload })

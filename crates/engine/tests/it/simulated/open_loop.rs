@@ -5,7 +5,9 @@ use workload::{
     SimService, SimStall, Stream, Target, Think, ThinkFrom, Workload,
 };
 
-use crate::simulated::experiment::{MS, S, blocks, device, latency, measure, near, reads, workload};
+use crate::simulated::experiment::{
+    MS, S, blocks, device, latency, measure, near, reads, workload,
+};
 
 fn paced(limit: RateLimit, arrival: Arrival, stream: Stream) -> Stream {
     Stream { rate: Some(Rate { limit, arrival }), ..stream }

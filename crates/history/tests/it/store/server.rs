@@ -1,10 +1,13 @@
-//! A PostgreSQL server of our own: one for all tests of this program, with a database for each of
-//! them.
+//! A PostgreSQL server of our own: one for all tests of a run, with a database for each of them.
+//!
+//! cargo-nextest starts a process per test; the first that needs the server starts it for all. Starting one for each test
+//! was rejected: `initdb` takes longer than most of these tests.
 
 use std::io::Write as _;
 use std::net::TcpListener;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -16,22 +19,21 @@ use history::Place;
 const PASSWORD: &str = "pass @/:word";
 const PASSWORD_IN_URL: &str = "pass%20%40%2F%3Aword";
 
-/// Starts the server, waits until nobody needs it, which is when our end of the pipe is closed by
-/// whatever ends us, and removes its directory.
+/// Starts the server, waits until the process that runs the tests has ended, and removes its directory.
 const SUPERVISOR: &str = r#"
 trap "" HUP INT TERM # what ends the tests is not to end this before its work is done
-directory=$1; shift
-"$@" >"$directory/log" 2>&1 </dev/null & server=$!
-cat >/dev/null
-kill -QUIT "$server"; wait "$server"
-rm -rf "$directory"
+directory=$1; runner=$2; shift 2
+{
+    "$@" >"$directory/log" 2>&1 </dev/null & server=$!
+    while kill -0 "$runner" && kill -0 "$server"; do sleep 0.2; done
+    kill -QUIT "$server"; wait "$server"
+    rm -rf "$directory"
+} &
 "#;
 
 pub(crate) struct Server {
     pub(crate) directory: PathBuf,
     pub(crate) port: u16,
-    /// Its standard input is what keeps it alive.
-    _supervisor: Child,
 }
 
 /// Where Debian has the programs of the server; else where they are found.
@@ -67,9 +69,8 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-fn start() -> Server {
-    let directory =
-        tempfile::Builder::new().prefix("iosonde-pg-").tempdir_in("/tmp").unwrap().keep();
+/// Starts the server in this new directory, for the tests that the process `runner` runs.
+fn start(directory: PathBuf, runner: u32) -> Server {
     if is_root() {
         std::os::unix::fs::chown(&directory, Some(65534), Some(65534)).unwrap();
     }
@@ -112,11 +113,34 @@ fn start() -> Server {
         server.arg("-c").arg(format!("{setting}={}", directory.join(file).display()));
     }
     let mut supervisor = Command::new("sh");
-    supervisor.args(["-c", SUPERVISOR, "sh"]).arg(&directory).arg(server.get_program());
-    supervisor.args(server.get_args()).stdin(Stdio::piped()).stdout(Stdio::null());
-    let supervisor = supervisor.spawn().unwrap();
+    supervisor.args(["-c", SUPERVISOR, "sh"]).arg(&directory).arg(runner.to_string());
+    supervisor.arg(server.get_program()).args(server.get_args()).process_group(0);
+    // It outlives the test that starts it, which must not leave open streams.
+    supervisor.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    assert!(supervisor.status().unwrap().success());
     wait(&directory, port);
-    Server { directory, port, _supervisor: supervisor }
+    Server { directory, port }
+}
+
+/// The server of the run with this name: starts it, or waits until another process has.
+fn start_once(run: &str) -> Server {
+    let directory = Path::new("/tmp").join(format!("iosonde-pg-{run}"));
+    let ready = directory.join("port");
+    if fs::create_dir(&directory).is_ok() {
+        let server = start(directory, std::os::unix::process::parent_id());
+        let unfinished = ready.with_extension("new");
+        fs::write(&unfinished, server.port.to_string()).unwrap();
+        fs::rename(unfinished, ready).unwrap();
+        return server;
+    }
+    let begun = Instant::now();
+    loop {
+        if let Ok(port) = fs::read_to_string(&ready) {
+            return Server { directory, port: port.parse().unwrap() };
+        }
+        assert!(begun.elapsed() < Duration::from_secs(120), "no server in {directory:?}");
+        thread::sleep(Duration::from_millis(50));
+    }
 }
 
 fn wait(directory: &Path, port: u16) {
@@ -138,7 +162,13 @@ fn wait(directory: &Path, port: u16) {
 /// The server, started when it is first needed.
 pub(crate) fn server() -> &'static Server {
     static SERVER: OnceLock<Server> = OnceLock::new();
-    SERVER.get_or_init(start)
+    SERVER.get_or_init(|| match env::var("NEXTEST_RUN_ID") {
+        Ok(run) => start_once(&run),
+        Err(_) => {
+            let directory = tempfile::Builder::new().prefix("iosonde-pg-").tempdir_in("/tmp");
+            start(directory.unwrap().keep(), std::process::id())
+        }
+    })
 }
 
 impl Server {
@@ -178,7 +208,8 @@ impl Server {
     /// A new database.
     pub(crate) fn database(&self) -> String {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let name = format!("test{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("test{}_{number}", std::process::id());
         self.psql("postgres", &format!("CREATE DATABASE {name}"));
         name
     }

@@ -9,7 +9,9 @@ use integrity::{
 };
 
 use crate::detection::storage::{Failure, PAGE, Shared, storage};
-use crate::detection::{DATA_PAGES, LOG_BYTES, all_is_found, empty, failing, places, plan, validate_on};
+use crate::detection::{
+    DATA_PAGES, LOG_BYTES, all_is_found, empty, failing, places, plan, validate_on,
+};
 
 /// A failure, how often it happens, and its names.
 type Case = (Failure, u64, &'static [(PageDamage, Persistence)]);

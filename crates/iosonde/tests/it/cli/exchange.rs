@@ -259,7 +259,8 @@ fn a_check_says_what_is_missing() {
 #[test]
 fn duckdb_and_pandas_read_in_parquet_what_the_csv_says() {
     let store = Store::filled();
-    let mut script = vec![concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/cli/exchange.py").to_owned()];
+    let mut script =
+        vec![concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/cli/exchange.py").to_owned()];
     let tables: [&[&str]; 3] = [&[], &["--columns", "sqlio"], &["--series"]];
     for (number, table) in tables.iter().enumerate() {
         for format in ["parquet", "csv"] {

@@ -1,6 +1,8 @@
 //! What people type who come from other tools, or in a hurry: help, letters, values, foreign words.
 
-use crate::cli::program::{command, fails, measurement, place, run_small, stderr, stdout, succeeds};
+use crate::cli::program::{
+    command, fails, measurement, place, run_small, stderr, stdout, succeeds,
+};
 
 const SIMULATED: [&str; 5] = ["run", "--engine", "sim", "--json", "--warmup=0"];
 

@@ -8,7 +8,9 @@ use std::time::Duration;
 use dialects::iometer::result::{Column, End, ResultFile, ResultRow, RowKind, import, read};
 use results::{Cycle, Experiment, Measurement, Status};
 
-use crate::cli::program::{Running, code, command, fails, foreign_file, mark, names, stderr, succeeds};
+use crate::cli::program::{
+    Running, code, command, fails, foreign_file, mark, names, stderr, succeeds,
+};
 
 /// A device of a thousand random I/Os a second in each of four servers, whose runs take no time.
 const SIM: [&str; 4] =

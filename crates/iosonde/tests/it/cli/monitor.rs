@@ -193,7 +193,8 @@ fn what_was_recorded_before_a_kill_is_there() {
     child.kill().unwrap();
     child.wait().unwrap();
     let args = ["history", "show", "@killed", "--json"];
-    let shown = crate::cli::program::command(&args).env("IOSONDE_HISTORY", &history).output().unwrap();
+    let shown =
+        crate::cli::program::command(&args).env("IOSONDE_HISTORY", &history).output().unwrap();
     succeeds(&shown);
     let e = recording(&shown);
     assert_eq!(e.status, Status::Interrupted);

@@ -7,7 +7,9 @@ use std::process::Stdio;
 
 use results::{ErrorKind, Status};
 
-use crate::cli::program::{code, command, fails, measurement, names, run, run_small, stderr, succeeds};
+use crate::cli::program::{
+    code, command, fails, measurement, names, run, run_small, stderr, succeeds,
+};
 
 #[test]
 fn json_is_all_that_is_on_stdout_and_the_test_file_is_gone() {

@@ -20,14 +20,22 @@ const HANGS: Duration = Duration::from_secs(60);
 /// A run that is short, and small where a test file is made.
 pub(crate) const SHORT: [&str; 6] = ["--seconds", "0.2", "--warmup", "0", "--size", "16M"];
 
-/// The history of tests that do not look at it. No test touches the history of the person who runs
-/// it.
+/// The history of tests that do not look at it, one for a run of all tests. No test touches the
+/// history of the person who runs it.
 pub(crate) fn common_history() -> &'static Path {
     static HISTORY: OnceLock<PathBuf> = OnceLock::new();
     HISTORY.get_or_init(|| {
-        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("history-of-cli-tests");
-        let _ = fs::remove_dir_all(&directory);
-        fs::create_dir_all(&directory).unwrap();
+        let runs = Path::new(env!("CARGO_TARGET_TMPDIR")).join("history-of-cli-tests");
+        // cargo-nextest starts a process per test.
+        let run = std::env::var("NEXTEST_RUN_ID");
+        let directory = runs.join(run.unwrap_or_else(|_| std::process::id().to_string()));
+        fs::create_dir_all(&runs).unwrap();
+        if fs::create_dir(&directory).is_ok() {
+            let earlier = fs::read_dir(&runs).unwrap().flatten().map(|entry| entry.path());
+            for path in earlier.filter(|path| *path != directory) {
+                let _ = fs::remove_dir_all(path);
+            }
+        }
         directory.join("history.db")
     })
 }

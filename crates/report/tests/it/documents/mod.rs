@@ -1,6 +1,5 @@
 //! A document of every kind, measured in virtual time on a device of known behaviour.
 
-
 use std::sync::atomic::AtomicBool;
 
 use analysis::noise::trust;

@@ -1,6 +1,5 @@
 //! Models made by hand: charts of every shape and scale, tables of every unit, and anything at all.
 
-
 use proptest::prelude::*;
 use report::model::{
     Axis, Block, Card, Cell, Chart, Column, Fact, Judgement, Mark, Point, Report, ResultPart,
