@@ -38,7 +38,7 @@ fn keeps_until_it_is_killed() {
 
 fn keeping(place: &str) -> Child {
     Command::new(env::current_exe().unwrap())
-        .args(["--exact", "killed::keeps_until_it_is_killed", "--nocapture"])
+        .args(["--exact", "store::killed::keeps_until_it_is_killed", "--nocapture"])
         .env(PLACE, place)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

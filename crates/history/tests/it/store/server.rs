@@ -1,7 +1,7 @@
 //! A PostgreSQL server of our own: one for all tests of a run, with a database for each of them.
 //!
-//! cargo-nextest starts a process per test; the first that needs the server starts it for all. Starting one for each test
-//! was rejected: `initdb` takes longer than most of these tests.
+//! cargo-nextest starts a process per test; the first that needs the server starts it for all.
+//! Starting one for each test was rejected: `initdb` takes longer than most of these tests.
 
 use std::io::Write as _;
 use std::net::TcpListener;
@@ -19,7 +19,8 @@ use history::Place;
 const PASSWORD: &str = "pass @/:word";
 const PASSWORD_IN_URL: &str = "pass%20%40%2F%3Aword";
 
-/// Starts the server, waits until the process that runs the tests has ended, and removes its directory.
+/// Starts the server, waits until the process that runs the tests has ended, and removes its
+/// directory.
 const SUPERVISOR: &str = r#"
 trap "" HUP INT TERM # what ends the tests is not to end this before its work is done
 directory=$1; runner=$2; shift 2

@@ -224,7 +224,7 @@ fn connects_where_it_is_told_to() {
 /// What a process says that connects with these certificates; nothing where it could.
 fn refusal(url: &str, trusted: &Path) -> Option<String> {
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "trouble::connects_where_it_is_told_to", "--nocapture"])
+        .args(["--exact", "store::trouble::connects_where_it_is_told_to", "--nocapture"])
         .env(CONNECTS_TO, url)
         .env("SSL_CERT_FILE", trusted)
         .output()

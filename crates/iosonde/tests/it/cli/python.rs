@@ -18,6 +18,12 @@ pub(crate) fn python(name: &str, modules: &str, packages: &[&str]) -> PathBuf {
         return python;
     }
     fs::create_dir_all(target).unwrap();
+    // Tests are processes side by side: one of them makes it.
+    let lock = fs::File::create(target.join(format!("python-{name}.lock"))).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    if works(&python) {
+        return python;
+    }
     let made = tempfile::tempdir_in(target).unwrap();
     let new = made.path().join("python");
     let venv = tool("python3", &["-m", "venv", new.to_str().unwrap()]);
@@ -30,7 +36,7 @@ pub(crate) fn python(name: &str, modules: &str, packages: &[&str]) -> PathBuf {
         panic!("this test needs {packages:?} from a package index, which pip does not reach: {e}")
     });
     assert!(works(&new_python), "what pip installed cannot be imported");
-    // What is there does not work, or another test run was as fast.
+    // What is there does not work.
     let _ = fs::remove_dir_all(&environment);
     fs::rename(&new, &environment).unwrap();
     python
