@@ -2,14 +2,16 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use inspect::files::{Access, Draft, Place as FilePlace, Readers};
 
 use crate::connection::{Connection, Use};
 use crate::environment::fnv_1a;
 use crate::error::HistoryError;
 use crate::place::Place;
-use crate::platform;
 use crate::value::{Row, values};
 
 /// An experiment that nobody else works on while this is there. It is given back when this is
@@ -23,16 +25,16 @@ pub struct Hold {
 
 #[derive(Debug)]
 struct LockFile {
-    path: PathBuf,
+    place: FilePlace,
     /// The lock is on this open file.
-    _file: File,
+    file: File,
 }
 
 impl Drop for LockFile {
     fn drop(&mut self) {
         // First the name, then the lock: a process that has locked a file without a name tries
         // again.
-        let _ = std::fs::remove_file(&self.path);
+        let _ = self.place.remove(&self.file);
     }
 }
 
@@ -47,22 +49,92 @@ pub(crate) fn hold(place: &Place, id: &str) -> Result<Hold, HistoryError> {
     }
 }
 
+/// How often a lock that is taken is tried again: another process may only look whether its owner
+/// is dead.
+const ATTEMPTS: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(10);
+/// Names next to a history that are searched for locks of processes that were killed.
+const NAMES_MAX: usize = 10_000;
+
 fn in_file(history: &Path, id: &str) -> Result<LockFile, HistoryError> {
     let path = beside(history, id);
     let unreachable = |source| HistoryError::Unreachable { path: path.clone(), source };
-    let Some(mut file) = platform::lock(&path).map_err(unreachable)? else {
-        let mut by = String::new();
-        let read = File::open(&path).and_then(|file| file.take(20).read_to_string(&mut by));
-        let by = read.ok().and_then(|_| by.trim().parse::<u32>().ok());
-        let by = by.map(|process| format!("process {process}"));
-        return Err(HistoryError::Held { id: id.to_owned(), by });
+    let place = FilePlace::of(&path).map_err(unreachable)?;
+    remove_left(&place, history);
+    let mut by = None;
+    for _ in 0..ATTEMPTS {
+        let file = match place.open(Access::Write) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match made(&place) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                file => file.map_err(unreachable)?,
+            },
+            file => taken(file.map_err(unreachable)?, &mut by).map_err(unreachable)?,
+        };
+        // The last owner may have removed it meanwhile: a lock on a file without a name keeps
+        // nobody out.
+        if let Some(file) = file
+            && place.is(&file)
+        {
+            return Ok(LockFile { place, file });
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Err(HistoryError::Held { id: id.to_owned(), by })
+}
+
+/// The text of a lock file: the process that holds it, for the message of others. It always has the
+/// same length, so that it is never cut.
+fn text() -> String {
+    format!("{:>10}\n", std::process::id())
+}
+
+/// The process that a lock file names; `None` if it is not a lock file.
+fn process_in(file: &File) -> io::Result<Option<u32>> {
+    let mut text = String::new();
+    let mut reader = file;
+    reader.rewind()?;
+    if reader.take(12).read_to_string(&mut text).is_err() || text.len() != 11 {
+        return Ok(None);
+    }
+    Ok(text.strip_suffix('\n').and_then(|text| text.trim_start().parse().ok()))
+}
+
+/// A new lock file. It is locked and complete before it has its name.
+fn made(place: &FilePlace) -> io::Result<Option<File>> {
+    let draft = Draft::of(place, Readers::Anybody)?;
+    draft.file().write_all(text().as_bytes())?;
+    let file = draft.into_file()?;
+    Ok(FilePlace::lock(&file).then_some(file))
+}
+
+/// The lock of a file that is there; `None` if another process has it.
+fn taken(file: File, by: &mut Option<String>) -> io::Result<Option<File>> {
+    let Some(process) = process_in(&file)? else {
+        return Err(io::Error::other("it is not a lock file of iosonde; move it away"));
     };
-    // The holder's name, for the message of other processes. The lock holds without it, too.
-    let _ = file
-        .set_len(0)
-        .and_then(|()| file.rewind())
-        .and_then(|()| writeln!(file, "{}", std::process::id()));
-    Ok(LockFile { path, _file: file })
+    if !FilePlace::lock(&file) {
+        *by = Some(format!("process {process}"));
+        return Ok(None);
+    }
+    let mut writer = &file;
+    writer.rewind()?;
+    writer.write_all(text().as_bytes())?;
+    Ok(Some(file))
+}
+
+/// Removes the lock files of processes that were killed.
+fn remove_left(place: &FilePlace, history: &Path) {
+    let Some(history) = history.file_name() else { return };
+    let begin = [history.as_encoded_bytes(), b"-held-"].concat();
+    for name in place.neighbours(NAMES_MAX).unwrap_or_default() {
+        let other = place.sibling(&name);
+        if name.as_encoded_bytes().starts_with(&begin) && other.path() != place.path() {
+            // What cannot be removed stays for the next time.
+            let _ = other.remove_if(|file| {
+                Ok(process_in(file)?.is_some() && FilePlace::is_own(file) && FilePlace::lock(file))
+            });
+        }
+    }
 }
 
 /// The file that is locked: next to the history, named after the experiment.
