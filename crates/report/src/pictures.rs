@@ -69,13 +69,6 @@ fn name(several: Option<usize>, place: usize, chart: &Chart) -> String {
     }
 }
 
-/// The files that the list of an earlier report names; `None` if it is not such a list.
-#[must_use]
-pub fn listed(text: &str) -> Vec<String> {
-    let list: List = serde_json::from_str(text).unwrap_or_default();
-    list.iosonde_charts.into_keys().collect()
-}
-
 impl Pictures {
     /// How many charts the report has.
     #[must_use]
