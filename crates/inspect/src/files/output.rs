@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind, Write as _};
+use std::io::{self, BufWriter, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::draft::{Draft, Readers};
@@ -12,6 +12,9 @@ use super::seal::{Seal, Sealed};
 
 /// Names that are tried for a new file before giving up.
 const NAMES: u32 = 10_000;
+
+/// The first bytes of a database of SQLite (Database File Format, 1.2).
+const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// Where content goes that does not fit in memory.
 pub type OutputWriter = BufWriter<File>;
@@ -212,6 +215,11 @@ fn replaceable(place: &Place, seal: Seal, overwrite: bool) -> io::Result<Option<
         Ok(file) => file,
     };
     let stamp = Stamp::of(&file)?;
+    if is_database(&file)? {
+        return Err(io::Error::other(format!(
+            "it is a database; name another file, such as `{free}`"
+        )));
+    }
     if overwrite {
         return Ok(Some(stamp));
     }
@@ -225,6 +233,13 @@ fn replaceable(place: &Place, seal: Seal, overwrite: bool) -> io::Result<Option<
         ErrorKind::AlreadyExists,
         format!("{why}; name another file, such as `{free}`, or replace it with `--overwrite`"),
     ))
+}
+
+/// Whether a file is a database of SQLite, such as a history: no report is worth one.
+fn is_database(file: &File) -> io::Result<bool> {
+    let mut found = Vec::new();
+    file.take(SQLITE.len() as u64).read_to_end(&mut found)?;
+    Ok(found == SQLITE)
 }
 
 fn because(error: &io::Error, remedy: &str) -> io::Error {

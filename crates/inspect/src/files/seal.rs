@@ -113,6 +113,8 @@ impl Seal {
             Self::None => return Ok(Sealed::Unknown),
             // A file that is no such file at all is an error of the format, not of the system.
             Self::Own(is_whole) => {
+                let mut reader = file;
+                reader.seek(SeekFrom::Start(0))?;
                 let whole = is_whole(file)?;
                 return Ok(if whole { Sealed::Unchanged } else { Sealed::Unknown });
             }
