@@ -35,14 +35,20 @@ pub(crate) fn create(path: &Path, text: &str) -> Result<(), NatsError> {
     })
 }
 
-/// Replaces a file of the site by another text, at once and wholly.
+/// Replaces a file of the site by another text, at once and wholly. Both have the same first line,
+/// which names what they are; any other file stays.
 pub(crate) fn replace(path: &Path, text: &str) -> Result<(), NatsError> {
     let replaced = || -> io::Result<()> {
         let place = Place::of(path)?;
         let draft = Draft::of(&place, Readers::Owner)?;
         draft.file().write_all(text.as_bytes())?;
         draft.file().sync_all()?;
-        draft.replace_open(&place.open(Access::Read)?)
+        let earlier = place.open(Access::Read)?;
+        let head = text.split_inclusive('\n').next().unwrap_or_default();
+        if !begins_with(&earlier, head)? {
+            return Err(io::Error::other("it is not from iosonde; move it away"));
+        }
+        draft.replace_open(&earlier)
     };
     match replaced() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => create(path, text),
@@ -50,9 +56,15 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<(), NatsError> {
     }
 }
 
-/// Removes a file of the site, if it is there.
-pub(crate) fn remove(path: &Path) -> Result<(), NatsError> {
-    let removed = Place::of(path).and_then(|place| place.remove_if(|_| Ok(true)));
+fn begins_with(file: &File, head: &str) -> io::Result<bool> {
+    let mut found = Vec::new();
+    file.take(head.len() as u64).read_to_end(&mut found)?;
+    Ok(found == head.as_bytes())
+}
+
+/// Removes a file of the site that begins with `head`, if it is there.
+pub(crate) fn remove(path: &Path, head: &str) -> Result<(), NatsError> {
+    let removed = Place::of(path).and_then(|place| place.remove_if(|file| begins_with(file, head)));
     match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed("remove", path)(error)),
         _ => Ok(()),

@@ -161,11 +161,6 @@ impl Begun {
         let mut draft = Draft::adopt(self.place, self.at.name.clone(), self.file);
         finish(&mut draft, self.earlier.as_ref())
     }
-
-    /// Removes it, because there is nothing in it.
-    pub fn discard(self) {
-        let _ = self.at.remove(&self.file);
-    }
 }
 
 /// Gives a complete file its name, or another where somebody else's file has that by now.

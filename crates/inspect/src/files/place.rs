@@ -17,13 +17,6 @@ pub struct FileId {
     pub(super) number: u128,
 }
 
-impl FileId {
-    /// That of an open file.
-    pub fn of(file: &File) -> io::Result<Self> {
-        platform::id(file)
-    }
-}
-
 /// For what an existing file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {

@@ -193,7 +193,7 @@ fn charts_become_files_and_markdown_shows_them() {
     let own = dir.path().join("pictures/percentiles.svg");
     fs::write(&own, "my picture").unwrap();
     let args = ["knee.json", "-o", "s.md", "--charts", "pictures"];
-    fails(&report(dir.path(), &args), 1, "no chart of iosonde");
+    fails(&report(dir.path(), &args), 1, "percentiles-2.svg");
     assert_eq!(text(&own), "my picture");
     assert!(!dir.path().join("s.md").exists());
 }
