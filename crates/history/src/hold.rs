@@ -157,3 +157,53 @@ fn in_session(connection: Connection, id: &str) -> Result<Connection, HistoryErr
     }
     Err(HistoryError::Held { id: id.to_owned(), by: None })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn held(history: &Path, id: &str) -> PathBuf {
+        let name = format!("{}-held-{id}", history.display());
+        PathBuf::from(name)
+    }
+
+    /// A link of the lock's name emptied the file that it led to.
+    #[test]
+    #[cfg(unix)]
+    fn a_lock_never_touches_what_is_not_a_lock_file() {
+        let room = tempfile::tempdir().unwrap();
+        let (history, victim) = (room.path().join("h.db"), room.path().join("victim"));
+        fs::write(&victim, "precious").unwrap();
+        std::os::unix::fs::symlink(&victim, held(&history, "link")).unwrap();
+        fs::hard_link(&victim, held(&history, "hard")).unwrap();
+        fs::write(held(&history, "foreign"), "precious").unwrap();
+        fs::write(held(&history, "empty"), "").unwrap();
+        fs::create_dir(held(&history, "directory")).unwrap();
+        for id in ["link", "hard", "foreign", "empty", "directory"] {
+            assert!(in_file(&history, id).is_err(), "{id}");
+        }
+        drop(in_file(&history, "other").unwrap());
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+        assert_eq!(fs::read_to_string(held(&history, "foreign")).unwrap(), "precious");
+        assert_eq!(fs::read_dir(room.path()).unwrap().count(), 6, "nothing was removed or made");
+    }
+
+    /// Locks of killed processes stayed for ever.
+    #[test]
+    fn a_lock_that_a_killed_process_left_is_taken_or_removed() {
+        let room = tempfile::tempdir().unwrap();
+        let history = room.path().join("h.db");
+        for id in ["one", "two"] {
+            fs::write(held(&history, id), format!("{:>10}\n", 999_999_999)).unwrap();
+        }
+        let one = in_file(&history, "one").unwrap();
+        assert!(!held(&history, "two").exists());
+        let Err(HistoryError::Held { by, .. }) = in_file(&history, "one") else { panic!("free") };
+        assert_eq!(by, Some(format!("process {}", std::process::id())));
+        let two = in_file(&history, "two").unwrap();
+        assert!(held(&history, "one").exists(), "its process lives");
+        drop((one, two));
+        assert_eq!(fs::read_dir(room.path()).unwrap().count(), 0);
+    }
+}

@@ -1,7 +1,7 @@
 //! Test files that old tools make under any name.
 
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 use engine::{Action, MARK_BYTES, Mark, TargetPlan};
@@ -16,7 +16,7 @@ const BEGUN: Mark = Mark { size_bytes: 0, filled: false, keep: true };
 /// Files that were begun. Those that nobody filled are removed when this is dropped; what a run
 /// filled stays a test file for the next.
 #[derive(Debug, Default)]
-pub struct BegunFiles(Vec<(Place, File)>);
+pub struct BegunFiles(Vec<Place>);
 
 impl BegunFiles {
     /// Begins every target that does not exist and has no extension: its name would be taken for
@@ -40,20 +40,23 @@ impl BegunFiles {
 }
 
 /// Makes a file that has its mark before it has its name.
-fn begin(path: &Path) -> io::Result<(Place, File)> {
+fn begin(path: &Path) -> io::Result<Place> {
     let place = Place::of(path)?;
-    let draft = Draft::of(&place, Readers::Owner)?;
+    let mut draft = Draft::of(&place, Readers::Owner)?;
     draft.file().write_all(&BEGUN.to_bytes())?;
-    Ok((place, draft.into_file()?))
+    draft.publish()?;
+    Ok(place)
 }
 
 impl Drop for BegunFiles {
     fn drop(&mut self) {
-        for (place, file) in &self.0 {
+        for place in &self.0 {
             // What stays is a test file of the next run.
-            if file.metadata().is_ok_and(|m| m.len() <= MARK_BYTES) {
-                let _ = place.remove(file);
-            }
+            let _ = place.remove_if(|file| {
+                let mut bytes = Vec::new();
+                file.take(MARK_BYTES + 1).read_to_end(&mut bytes)?;
+                Ok(bytes == BEGUN.to_bytes())
+            });
         }
     }
 }
