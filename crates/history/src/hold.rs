@@ -68,7 +68,10 @@ fn in_file(history: &Path, id: &str) -> Result<LockFile, HistoryError> {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 file => file.map_err(unreachable)?,
             },
-            file => taken(file.map_err(unreachable)?, &mut by).map_err(unreachable)?,
+            file => {
+                let moved = |e: io::Error| io::Error::new(e.kind(), format!("{e}; move it away"));
+                taken(file.map_err(moved).map_err(unreachable)?, &mut by).map_err(unreachable)?
+            }
         };
         // The last owner may have removed it meanwhile: a lock on a file without a name keeps
         // nobody out.

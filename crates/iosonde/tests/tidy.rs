@@ -160,7 +160,9 @@ fn one_module_opens_files_for_writing_and_removes_them() {
         let Some(word) = found else { continue };
         let allowed = WRITERS_ALLOWED.iter().find(|(allowed, _)| *allowed == shown);
         let Some((name, _)) = allowed else {
-            panic!("`{word}` in {shown}: open, make, rename and remove files with `inspect::files`");
+            panic!(
+                "`{word}` in {shown}: open, make, rename and remove files with `inspect::files`"
+            );
         };
         used.insert(*name);
     }

@@ -52,5 +52,9 @@ fn every_command_has_a_manual_page() {
     succeeds(&place.run(&[&man[..], &["--overwrite"]].concat()));
     fails(&place.run(&["man", "rum"]), 2, "`iosonde` has no command `rum`; it has assess");
     fails(&place.run(&["man", "run", "fast"]), 2, "`iosonde run` has no command `fast`");
-    fails(&place.run(&["man", "--output", "/does/not/exist"]), 1, "cannot write `/does/not/exist/iosonde.1`");
+    fails(
+        &place.run(&["man", "--output", "/does/not/exist"]),
+        1,
+        "cannot write `/does/not/exist/iosonde.1`",
+    );
 }
