@@ -131,6 +131,7 @@ pub fn prepare_as(
                     workload.engine.name()
                 ),
                 file: None,
+                place: None,
                 warnings: Vec::new(),
                 mark: None,
                 remove: false,

@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use inspect::files::Place;
 use thiserror::Error;
 use workload::{Bytes, TargetFacts, Violation};
 
 use crate::mark::{MARK_BYTES, Mark};
-use crate::platform::{self, files};
+use crate::platform;
 use crate::ready;
 
 /// What the user allows to be done to the targets.
@@ -115,6 +116,8 @@ pub struct PreparedTarget {
     pub(crate) content: String,
     /// The open target; `None` if the engine has no real one.
     pub(crate) file: Option<File>,
+    /// The name of a test file, in the directory that it was opened in.
+    pub(crate) place: Option<Place>,
     pub(crate) warnings: Vec<String>,
     /// The present mark of a test file.
     pub(crate) mark: Option<Mark>,
@@ -171,10 +174,9 @@ impl PreparedTarget {
 
 impl Drop for PreparedTarget {
     fn drop(&mut self) {
-        let ours = self.file.as_ref().is_some_and(|f| files::is_named(f, &self.path));
-        if let Some(file) = self.file.take().filter(|_| self.remove && ours) {
+        if let (Some(file), Some(place), true) = (&self.file, &self.place, self.remove) {
             // Nothing can be done here about a file that does not go; its mark says what it is.
-            let _ = files::remove(file, &self.path);
+            let _ = place.remove(file);
         }
     }
 }

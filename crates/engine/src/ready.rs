@@ -7,18 +7,20 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use inspect::files::{Access, Draft, Place, Readers};
 use workload::{Bytes, Content, Mode, Stream, Workload};
 
 use crate::event::Event;
 use crate::fill::Fill;
-use crate::mark::Mark;
+use crate::mark::{MARK_BYTES, Mark};
 use crate::platform::{self, files, guard};
 use crate::prepare::Filling;
 use crate::prepared::{
     Action, Cleaned, Permissions, PrepareError, PreparedTarget, Refusal, TargetPlan,
 };
 use crate::random::{Random, unrepeated};
-use crate::targets::{Access, Node, TargetNeeds, mark_of, mark_or_empty, plan_target};
+use crate::resize::resize;
+use crate::targets::{Node, TargetNeeds, mark_of, plan_target};
 
 /// Other processes may take a test file between the plan and the lock this many times.
 const ATTEMPTS: usize = 16;
@@ -125,29 +127,36 @@ fn test_file(
     permissions: &Permissions,
 ) -> Result<Option<PreparedTarget>, PrepareError> {
     let path = &plan.path;
-    let made = plan.action == Action::Make;
-    let access = if made { Access::Create } else { Access::Write };
     let remedy = "check the permissions of the directory and of the file";
-    let file = match files::open(path, access) {
+    let error = |source| PrepareError::Open { path: path.clone(), source, remedy };
+    let place = Place::of(path).map_err(error)?;
+    let file_bytes = plan.file_bytes.max(plan.size_bytes);
+    let made = plan.action == Action::Make;
+    let file = if made {
+        let mark = Mark { size_bytes: file_bytes, filled: false, keep: permissions.keep };
+        made_file(&place, mark)
+    } else {
+        place.open(Access::Write)
+    };
+    let file = match file {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && made => return Ok(None),
         Err(error) if error.kind() == io::ErrorKind::NotFound && !made => return Ok(None),
-        Err(source) => return Err(PrepareError::Open { path: path.clone(), source, remedy }),
+        Err(source) => return Err(error(source)),
     };
     // Only of a file that is locked and still has its name can anything be said that stays true.
-    if !lock(&file) || !files::is_named(&file, path) {
+    if !lock(&file) || !place.is(&file) || !(made || Place::is_own(&file)) {
         return Ok(None);
     }
     // And only then its mark decides: another process may have used, replaced or removed it since
     // the plan.
-    let file_bytes = plan.file_bytes.max(plan.size_bytes);
     let allows = |m: &Mark| match plan.action {
         Action::Reuse => m.filled && m.size_bytes >= plan.size_bytes,
         // A file that is to stay is not made smaller.
         _ => !m.keep || m.size_bytes <= file_bytes,
     };
-    let Some(found) = mark_or_empty(&file).filter(allows) else { return Ok(None) };
-    let mut target = of_test_file(plan, file);
+    let Some(found) = mark_of(&file).filter(allows) else { return Ok(None) };
+    let mut target = of_test_file(plan, place, file);
     // A file that is to be a hole is not reused.
     let reuses = plan.action == Action::Reuse && filling != Filling::Sparse;
     target.remove = !reuses;
@@ -163,10 +172,9 @@ fn test_file(
     }
     let mark = Mark { size_bytes: file_bytes, filled: false, keep };
     // The unused part of the file stays as it is, unless all of it is to be a hole.
-    let anew = plan.whole_bytes().is_none() || filling == Filling::Sparse;
-    // The mark comes first: a file that is left at any later moment is recognised as a test file.
+    let anew = !made && (plan.whole_bytes().is_none() || filling == Filling::Sparse);
     if let Some(file) = target.file.as_ref().filter(|_| anew) {
-        file.set_len(0).map_err(|e| fill_error(path, e))?;
+        emptied(file, found, mark).map_err(|e| fill_error(path, e))?;
     }
     write_mark(&target, mark)?;
     if filling == Filling::Sparse {
@@ -179,7 +187,24 @@ fn test_file(
     Ok(Some(target))
 }
 
-fn of_test_file(plan: &TargetPlan, file: File) -> PreparedTarget {
+/// Makes a test file. It has its mark before it has its name, so one that is left at any later
+/// moment is recognised.
+fn made_file(place: &Place, mark: Mark) -> io::Result<File> {
+    let draft = Draft::of(place, Readers::Owner)?;
+    files::write_all_at(draft.file(), &mark.to_bytes(), mark.size_bytes)?;
+    draft.into_file()
+}
+
+/// Gives back the space of an earlier test file. At every moment, it has one mark or the other.
+fn emptied(file: &File, before: Mark, after: Mark) -> io::Result<()> {
+    let nothing = Mark { size_bytes: 0, filled: false, ..before };
+    if before.size_bytes >= MARK_BYTES {
+        resize(file, before, nothing, false)?;
+    }
+    resize(file, nothing, after, false)
+}
+
+fn of_test_file(plan: &TargetPlan, place: Place, file: File) -> PreparedTarget {
     let part = plan.whole_bytes().map_or_else(String::new, |whole| {
         format!("the first {} of {}: ", Bytes(plan.size_bytes), Bytes(whole))
     });
@@ -190,6 +215,7 @@ fn of_test_file(plan: &TargetPlan, file: File) -> PreparedTarget {
         content: part
             + "a test file of iosonde, wholly written with incompressible bytes that do not repeat",
         file: Some(file),
+        place: Some(place),
         warnings: Vec::new(),
         mark: None,
         remove: false,
@@ -216,8 +242,9 @@ fn left_behind(plan: &TargetPlan) -> Result<Option<PreparedTarget>, PrepareError
             return Err(refused(Refusal::InUse { path: path.clone(), usage: usage.to_owned() }));
         }
     }
-    let file = files::open(path, Access::Write).map_err(open_error)?;
-    if !lock(&file) || !files::is_named(&file, path) {
+    let place = Place::of(path).map_err(open_error)?;
+    let file = place.open(Access::Write).map_err(open_error)?;
+    if !lock(&file) || !place.is(&file) || !Place::is_own(&file) {
         return Ok(None);
     }
     let Some(mark) = mark_of(&file) else { return Ok(None) };
@@ -225,7 +252,7 @@ fn left_behind(plan: &TargetPlan) -> Result<Option<PreparedTarget>, PrepareError
         let (has, asked) = (Bytes(mark.size_bytes), Bytes(plan.size_bytes));
         return Err(refused(Refusal::TooSmall { path: path.clone(), has, asked }));
     }
-    let mut target = of_test_file(plan, file);
+    let mut target = of_test_file(plan, place, file);
     target.mark = Some(mark);
     Ok(Some(target))
 }
@@ -254,22 +281,26 @@ pub(crate) fn finish(
 
 /// Removes a test file that nobody uses.
 pub(crate) fn clean(path: &Path, kept: bool, dry_run: bool) -> io::Result<Cleaned> {
-    let metadata = fs::symlink_metadata(path)?;
-    if !metadata.is_file() {
+    let place = Place::of(path)?;
+    let file = match place.open(Access::Remove) {
+        // A link, a hard link, a mount point or a device.
+        Err(error) if error.kind() == io::ErrorKind::Other => return Ok(Cleaned::NotOurs),
+        file => file?,
+    };
+    let Some(mark) = mark_of(&file).filter(|_| Place::is_own(&file)) else {
         return Ok(Cleaned::NotOurs);
-    }
-    let file = files::open(path, Access::Remove)?;
-    let Some(mark) = mark_of(&file) else { return Ok(Cleaned::NotOurs) };
+    };
     if mark.keep && !kept {
         return Ok(Cleaned::Kept);
     }
-    if !lock(&file) || !files::is_named(&file, path) {
+    if !lock(&file) || !place.is(&file) {
         return Ok(Cleaned::InUse);
     }
-    if !dry_run {
-        files::remove(file, path)?;
+    let bytes = file.metadata()?.len();
+    if dry_run || place.remove(&file)? {
+        return Ok(Cleaned::Removed(bytes));
     }
-    Ok(Cleaned::Removed(metadata.len()))
+    Ok(Cleaned::InUse)
 }
 
 /// Locks a test file. Programs that only look at it hold the lock for a moment.
@@ -365,6 +396,7 @@ fn foreign(
         direct_align_bytes: 1,
         content: "not written by iosonde".to_owned(),
         file: Some(file),
+        place: None,
         warnings: foreign_warnings(plan, device),
         mark: None,
         remove: false,

@@ -4,6 +4,7 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Seek};
 use std::path::Path;
 
+use inspect::files::{Access, Place};
 use workload::{Bytes, Stream, Workload};
 
 use crate::databases::database_sign;
@@ -31,19 +32,6 @@ pub(crate) enum Node {
     Endless,
     /// What cannot be a target, in words.
     Other(&'static str),
-}
-
-/// What a test file is opened for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// To read it only.
-    Read,
-    /// To read it and to write to it.
-    Write,
-    /// To create it, then to read and write it.
-    Create,
-    /// To read it, and then to remove it.
-    Remove,
 }
 
 /// The space of a file system.
@@ -126,7 +114,7 @@ impl<'a> TargetNeeds<'a> {
                 }
                 Err(source) => return Err(Refusal::Unreadable { path, source }),
                 // A neighbour's file, or one that only looks like a test file, is left alone.
-                Ok(metadata) if files::is_ours(&metadata) => {
+                Ok(metadata) if metadata.is_file() => {
                     if let Some(mark) = read_mark(&path)
                         && !files::is_locked(&path)
                     {
@@ -182,8 +170,7 @@ impl<'a> TargetNeeds<'a> {
             }
             Node::Endless | Node::Other(_) => return self.existing(path, &metadata),
         }
-        let is_link = fs::symlink_metadata(path).is_ok_and(|m| m.is_symlink());
-        if let Some(mark) = mark_of(file).filter(|_| !is_link) {
+        if let Some(mark) = mark_of(file).filter(|_| is_plain_and_own(path, file)) {
             if files::is_locked(path) {
                 let usage = "the test file of an iosonde that is running".to_owned();
                 return Err(Refusal::InUse { path: path.to_owned(), usage });
@@ -353,17 +340,18 @@ fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The mark of a test file. An empty file counts as one in which nothing is written: there is
-/// nothing to lose in it, and a process that was killed right after making it leaves just that.
+/// The mark of a test file of this user. A file without one is never ours, not even an empty one:
+/// a test file has its mark before it has its name.
 fn read_mark(path: &Path) -> Option<Mark> {
-    mark_or_empty(&files::open(path, Access::Read).ok()?)
+    let file = Place::of(path).and_then(|place| place.open(Access::Read)).ok()?;
+    mark_of(&file).filter(|_| Place::is_own(&file))
 }
 
-/// The same for a file that is open.
-pub(crate) fn mark_or_empty(file: &File) -> Option<Mark> {
-    let empty = file.metadata().is_ok_and(|m| m.len() == 0);
-    let nothing = Mark { size_bytes: 0, filled: false, keep: false };
-    if empty { Some(nothing) } else { mark_of(file) }
+/// Whether an open file is a regular file of exactly this name and of this user. Only then its
+/// mark counts: whoever made a link, a hard link or a mount of it, or owns it, needs it.
+fn is_plain_and_own(path: &Path, file: &File) -> bool {
+    let place = Place::of(path);
+    place.is_ok_and(|place| place.is(file) && place.check(file).is_ok()) && Place::is_own(file)
 }
 
 /// The mark of an open file, if it has one.

@@ -71,7 +71,8 @@ pub const HEADINGS: [(&str, &str); 7] = [
     ("Target", "size log log-size sparse destroy keep overfill drive engine sim seed"),
     (
         "Output",
-        "report language json json-lines csv also results workers targets quiet live progress \
+        "report language json json-lines csv also results overwrite workers targets quiet live \
+         progress \
          metrics dry-run print-plan print-workload list-presets",
     ),
     ("History", "tag name no-history history"),

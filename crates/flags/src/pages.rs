@@ -1,8 +1,6 @@
 //! Manual pages, made from the flags.
 
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
 
 use clap::Command;
 use clap_mangen::Man;
@@ -19,10 +17,8 @@ pub enum PageError {
         /// The commands that it does have.
         known: Vec<String>,
     },
-    /// The page cannot be written.
+    /// The page cannot be made.
     Made(io::Error),
-    /// The page cannot be written to this file.
-    Written(PathBuf, io::Error),
 }
 
 impl std::fmt::Display for PageError {
@@ -35,12 +31,6 @@ impl std::fmt::Display for PageError {
                 write!(f, "`{of}` has no command `{name}`; it has {}", known.join(", "))
             }
             Self::Made(error) => write!(f, "the manual page cannot be made: {error}"),
-            Self::Written(path, error) => write!(
-                f,
-                "cannot write `{}`: {error}. Choose a directory that exists and that you may \
-                 write to",
-                path.display()
-            ),
         }
     }
 }
@@ -77,10 +67,11 @@ pub fn page(command: &Command, version: &str) -> Result<Vec<u8>, PageError> {
     Ok(page)
 }
 
-/// Writes the page of a command and of all in it to a directory, as `iosonde-run.1`.
-pub fn pages(command: &Command, version: &str, directory: &Path) -> Result<(), PageError> {
-    let path = directory.join(format!("{}.1", page_name(command)));
-    let page = page(command, version)?;
-    fs::write(&path, page).map_err(|error| PageError::Written(path, error))?;
-    visible(command).try_for_each(|command| pages(command, version, directory))
+/// The pages of a command and of all in it, each with its file name, such as `iosonde-run.1`.
+pub fn pages(command: &Command, version: &str) -> Result<Vec<(String, Vec<u8>)>, PageError> {
+    let mut found = vec![(format!("{}.1", page_name(command)), page(command, version)?)];
+    for command in visible(command) {
+        found.extend(pages(command, version)?);
+    }
+    Ok(found)
 }

@@ -1,9 +1,9 @@
 //! Upkeep of a history: checks that it is whole, and makes a copy.
 
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use inspect::files::{Place as FilePlace, Readers};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::ffi;
 
@@ -78,16 +78,17 @@ fn check_one(connection: &Connection, id: &str, number: i64) -> Result<(), Histo
 pub(crate) fn backup(connection: &Connection, to: &Path) -> Result<(), HistoryError> {
     let unreachable = |source| HistoryError::Unreachable { path: to.to_owned(), source };
     // Made by us and nobody else, or not at all.
-    match fs::OpenOptions::new().write(true).create_new(true).open(to) {
-        Ok(_) => {}
+    let place = FilePlace::of(to).map_err(unreachable)?;
+    let file = match place.create(Readers::Anybody) {
+        Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             return Err(HistoryError::Exists { path: to.to_owned() });
         }
         Err(error) => return Err(unreachable(error)),
-    }
+    };
     let copied = copy(connection, to);
     if copied.is_err() {
-        let _ = fs::remove_file(to);
+        let _ = place.remove(&file);
     }
     copied
 }

@@ -8,6 +8,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+#[cfg(any(target_os = "linux", windows))]
+pub mod files;
 mod finding;
 mod host;
 mod inspection;

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
+use inspect::files::Place as FilePlace;
 use thiserror::Error;
 use twox_hash::XxHash3_64;
 
@@ -291,8 +292,7 @@ impl KeptLedger {
             io::ErrorKind::AlreadyExists => KeptError::Exists { path: path.to_owned() },
             _ => failed(path, "made", source),
         })?;
-        drop(mapped);
-        std::fs::remove_file(path).map_err(|source| failed(path, "removed", source))
+        mapped.remove().map_err(|source| failed(path, "removed", source))
     }
 
     /// Opens the file of a run that was killed, or has ended, to continue with it.
@@ -355,6 +355,19 @@ impl KeptLedger {
         read.is_ok() && u64::from_ne_bytes(magic) == MAGIC
     }
 
+    /// Removes the file of a run that could not begin; a file that is not one stays.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn remove_left(path: &Path) -> io::Result<()> {
+        let is_one = |mut file: &File| {
+            let mut magic = [0; WORD];
+            let read = file.read_exact(&mut magic);
+            Ok(read.is_ok() && u64::from_ne_bytes(magic) == MAGIC)
+        };
+        FilePlace::of(path)?.remove_if(is_one).map(|_| ())
+    }
+
     /// What its maker stored with it.
     #[must_use]
     pub fn about(&self) -> &str {
@@ -381,7 +394,7 @@ impl KeptLedger {
     /// # Errors
     /// The system does not remove it.
     pub fn remove(&self) -> Result<(), KeptError> {
-        self.mapped.remove(&self.path).map_err(|source| failed(&self.path, "removed", source))
+        self.mapped.remove().map_err(|source| failed(&self.path, "removed", source))
     }
 
     /// The parts of it for a run of this plan on these places; an error if it was not made for

@@ -1,13 +1,14 @@
 //! A mapped file: memory that outlives a killed run.
 #![expect(unsafe_code, reason = "memory that is a file")]
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::ops::{Deref, Range};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, OnceLock};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use inspect::files::{Access, Draft, Place, Readers};
 use memmap2::{MmapOptions, MmapRaw};
 
 use crate::platform;
@@ -16,21 +17,24 @@ use crate::platform;
 #[derive(Debug)]
 pub(crate) struct Mapped {
     map: MmapRaw,
-    /// The open file, which holds the lock.
-    _file: File,
-    /// Comes last: a system may remove no file that is mapped or open.
-    removal: Removal,
+    /// Comes last: a system may remove no file that is mapped.
+    named: Named,
 }
 
-/// The file that goes when this is dropped.
-#[derive(Debug, Default)]
-struct Removal(OnceLock<PathBuf>);
+/// The file, open and locked, and its name.
+#[derive(Debug)]
+struct Named {
+    place: Place,
+    file: File,
+    /// The file goes when this is dropped.
+    goes: AtomicBool,
+}
 
-impl Drop for Removal {
+impl Drop for Named {
     fn drop(&mut self) {
-        if let Some(path) = self.0.get() {
+        if self.goes.load(Ordering::Relaxed) {
             // Nobody is left who could be told.
-            let _ = fs::remove_file(path);
+            let _ = self.place.remove(&self.file);
         }
     }
 }
@@ -39,28 +43,32 @@ impl Mapped {
     /// Makes a file of so many zeros; a file of that name must not exist. Its space is taken at
     /// once: memory without a place to go to would end the program.
     pub(crate) fn create(path: &Path, bytes: u64) -> io::Result<Self> {
-        let file = platform::create(path)?;
-        let made = platform::take_space(&file, bytes);
-        made.and_then(|()| Self::of(file)).inspect_err(|_| {
-            // It was made a moment ago and holds nothing.
-            let _ = fs::remove_file(path);
-        })
+        let place = Place::of(path)?;
+        let draft = Draft::of(&place, Readers::Owner)?;
+        platform::take_space(draft.file(), bytes)?;
+        let file = draft.into_file()?;
+        let named = Named { place, file, goes: AtomicBool::new(true) };
+        let mapped = Self::of(named)?;
+        mapped.named.goes.store(false, Ordering::Relaxed);
+        Ok(mapped)
     }
 
-    /// Takes a file that is there.
+    /// Takes a file that is there. The caller recognises it before writing.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        Self::of(platform::open(path)?)
+        let place = Place::of(path)?;
+        let file = place.open(Access::Write)?;
+        Self::of(Named { place, file, goes: AtomicBool::new(false) })
     }
 
-    fn of(file: File) -> io::Result<Self> {
-        if !platform::lock(&file) {
+    fn of(named: Named) -> io::Result<Self> {
+        if !Place::lock(&named.file) {
             return Err(io::ErrorKind::ResourceBusy.into());
         }
-        if file.metadata()?.len() == 0 {
+        if named.file.metadata()?.len() == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let map = MmapOptions::new().map_raw(&file)?;
-        Ok(Self { map, _file: file, removal: Removal::default() })
+        let map = MmapOptions::new().map_raw(&named.file)?;
+        Ok(Self { map, named })
     }
 
     /// The length of the file, in bytes.
@@ -75,11 +83,11 @@ impl Mapped {
 
     /// Removes its file: at once, or where the system removes no file that is in use, with the last
     /// use of it.
-    pub(crate) fn remove(&self, path: &Path) -> io::Result<()> {
+    pub(crate) fn remove(&self) -> io::Result<()> {
         if platform::REMOVES_FILES_IN_USE {
-            return fs::remove_file(path);
+            return self.named.place.remove(&self.named.file).map(|_| ());
         }
-        let _ = self.removal.0.set(path.to_owned());
+        self.named.goes.store(true, Ordering::Relaxed);
         Ok(())
     }
 

@@ -14,6 +14,14 @@ use crate::commands::repeat::RepeatArgs;
 use crate::recording::RecordingArgs;
 use crate::targets::TargetArgs;
 
+/// What may become of a file that a command writes. Every command that writes one has it.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct OverwriteArgs {
+    /// Replace an existing output file, also one that iosonde did not write or that was changed since
+    #[arg(long)]
+    pub overwrite: bool,
+}
+
 /// `iosonde assess`
 #[derive(Debug, Args)]
 pub(crate) struct AssessArgs {
@@ -28,6 +36,9 @@ pub(crate) struct AssessArgs {
     /// Where the report goes; by default iosonde-DATE.html in the current directory
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub overwrite: OverwriteArgs,
 
     /// Print the whole result as JSON on stdout
     #[arg(long)]

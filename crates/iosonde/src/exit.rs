@@ -135,7 +135,7 @@ impl From<PageError> for Failure {
     fn from(error: PageError) -> Self {
         match error {
             PageError::Unknown { .. } => Self::WrongUsage(error.to_string()),
-            PageError::Made(_) | PageError::Written(..) => Self::CannotRun(error.to_string()),
+            PageError::Made(_) => Self::CannotRun(error.to_string()),
         }
     }
 }

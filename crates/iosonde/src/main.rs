@@ -14,8 +14,6 @@ mod usage;
 
 use std::process::ExitCode;
 
-use jobs::files;
-
 fn main() -> ExitCode {
     report::zone::set_of_system();
     let outcome = usage::parse(&flags::arguments()).and_then(|arguments| {

@@ -1,10 +1,11 @@
 //! Test files that old tools make under any name.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
 
 use engine::{Action, MARK_BYTES, Mark, TargetPlan};
+use inspect::files::{Draft, Place, Readers};
 use workload::{Bytes, Target};
 
 use crate::conduct::JobError;
@@ -15,7 +16,7 @@ const BEGUN: Mark = Mark { size_bytes: 0, filled: false, keep: true };
 /// Files that were begun. Those that nobody filled are removed when this is dropped; what a run
 /// filled stays a test file for the next.
 #[derive(Debug, Default)]
-pub struct BegunFiles(Vec<PathBuf>);
+pub struct BegunFiles(Vec<Place>);
 
 impl BegunFiles {
     /// Begins every target that does not exist and has no extension: its name would be taken for
@@ -29,24 +30,33 @@ impl BegunFiles {
             if path.extension().is_some() || fs::symlink_metadata(path).is_ok() {
                 continue;
             }
-            let made = OpenOptions::new().write(true).create_new(true).open(path);
-            begun.0.extend(made.is_ok().then(|| path.clone()));
-            made.and_then(|mut file| file.write_all(&BEGUN.to_bytes())).map_err(|error| {
+            let made = begin(path).map_err(|error| {
                 JobError::Companion(format!("cannot make `{}`: {error}", path.display()))
             })?;
+            begun.0.push(made);
         }
         Ok(begun)
     }
 }
 
+/// Makes a file that has its mark before it has its name.
+fn begin(path: &Path) -> io::Result<Place> {
+    let place = Place::of(path)?;
+    let mut draft = Draft::of(&place, Readers::Owner)?;
+    draft.file().write_all(&BEGUN.to_bytes())?;
+    draft.publish()?;
+    Ok(place)
+}
+
 impl Drop for BegunFiles {
     fn drop(&mut self) {
-        for path in &self.0 {
-            let small = fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() <= MARK_BYTES);
-            if small && fs::read(path).is_ok_and(|bytes| BEGUN.to_bytes().starts_with(&bytes)) {
-                // What stays is a test file of the next run.
-                let _ = fs::remove_file(path);
-            }
+        for place in &self.0 {
+            // What stays is a test file of the next run.
+            let _ = place.remove_if(|file| {
+                let mut bytes = Vec::new();
+                file.take(MARK_BYTES + 1).read_to_end(&mut bytes)?;
+                Ok(bytes == BEGUN.to_bytes())
+            });
         }
     }
 }

@@ -2,18 +2,17 @@
 //! the way.
 
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use dialects::WorkloadFile;
 use dialects::convert::{Part, Parts, TOML, kind_of_extension, kind_of_text, kinds, listed};
 use dialects::drives::{Drive, Drives};
 use dialects::text::decode;
+use inspect::files::{Output, Seal};
 use workload::Workload;
 
 use crate::conduct::JobError;
-use crate::files::{first_bytes, write_whole};
+use crate::files::first_bytes;
 
 /// The largest file that is read.
 const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -33,8 +32,8 @@ pub struct Conversion {
     pub to: Option<Kind>,
     /// Which of several runs, or `all`.
     pub step: Option<String>,
-    /// Whether the output may be overwritten.
-    pub force: bool,
+    /// Whether the output may replace any other file.
+    pub overwrite: bool,
     /// The place for each drive or disk of Windows.
     pub drives: Vec<Drive>,
 }
@@ -82,25 +81,17 @@ impl Conversion {
         Ok(Converted { texts, lost })
     }
 
-    /// Writes a new file; one that is there is left alone unless that was asked for.
+    /// Writes a new file. It replaces only a file that iosonde converted and nobody changed, unless
+    /// the user gave up any other.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn write(&self, path: &Path, text: &str) -> Result<(), JobError> {
-        let written = if self.force {
-            write_whole(path, text)
-        } else {
-            let file = OpenOptions::new().write(true).create_new(true).open(path);
-            file.and_then(|mut file| file.write_all(text.as_bytes()))
-        };
-        written.map_err(|e| {
-            let why = match e.kind() {
-                ErrorKind::AlreadyExists => {
-                    "it is there already; name another, or overwrite it with `--force`".to_owned()
-                }
-                _ => e.to_string(),
-            };
-            JobError::Companion(format!("cannot write `{}`: {why}", path.display()))
+        let kind = self.to.or_else(|| kind_of(Some(path))).unwrap_or(&TOML);
+        let seal = if *kind == TOML { Seal::Hash } else { Seal::None };
+        let written = Output::claim(path, seal, self.overwrite).and_then(|out| out.write(text));
+        written.map_err(|error| {
+            JobError::Companion(format!("cannot write `{}`: {error}", path.display()))
         })
     }
 

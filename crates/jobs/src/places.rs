@@ -15,6 +15,8 @@ pub struct Places {
     pub drives: Vec<Drive>,
     /// What may be overwritten, as in the call or as it is named here.
     pub destroy: Vec<String>,
+    /// Output files may replace what iosonde did not write.
+    pub overwrite: bool,
     /// Files may fill their file system beyond 90 %.
     pub overfill: bool,
     /// The engine that does the I/O.

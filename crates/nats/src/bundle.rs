@@ -36,6 +36,9 @@ pub(crate) struct Bundle {
 }
 
 impl Bundle {
+    /// How the file begins.
+    pub(crate) const HEAD: &'static str = "schema = \"iosonde.credentials/1\"\n";
+
     pub(crate) fn new(
         name: &str,
         servers: &[String],

@@ -299,7 +299,7 @@ impl Site {
         self.find(host)?;
         self.list.hosts.retain(|member| member.name != host);
         self.write()?;
-        files::remove(&self.file_of(host))
+        files::remove(&self.file_of(host), Bundle::HEAD)
     }
 
     /// What to do about certificates of hosts that end soon, a sentence each.

@@ -3,6 +3,8 @@
 
 pub use results::csv_field as field;
 
+use inspect::files::Seal;
+
 use crate::format::Format;
 use crate::model::{Cell, Report, Table, Unit};
 use crate::sections;
@@ -16,7 +18,7 @@ pub static FORMAT: Format = Format {
     endings: &["csv"],
     media: "text/csv; charset=utf-8",
     write: |content| Ok(text(content.report).into_bytes()),
-    is_report: |content| std::str::from_utf8(content).is_ok_and(is_report),
+    seal: Seal::None,
     apart: None,
 };
 
@@ -42,13 +44,6 @@ fn lines(table: &Table) -> impl Iterator<Item = String> {
         let cells = row.iter().zip(&table.columns);
         cells.map(|(cell, column)| show(cell, column.unit)).collect::<Vec<_>>().join(",")
     })
-}
-
-/// Whether a text is such a table. iosonde does not overwrite any other file.
-#[must_use]
-pub fn is_report(text: &str) -> bool {
-    let first = text.lines().next().unwrap_or_default();
-    sections::known_heads().iter().any(|head| first.starts_with(head))
 }
 
 fn show(cell: &Cell, unit: Unit) -> String {

@@ -7,6 +7,7 @@
 
 use std::fmt::Write as _;
 
+use inspect::files::Seal;
 use results::{Document, Histogram, Latency, Measurement, Point, Statistics, StreamResult};
 use serde_json::{Map, Value, json};
 use workload::{Mode, PatternKind, RateLimit, Stream};
@@ -37,7 +38,7 @@ pub static FORMAT: Format = Format {
     endings: &["json"],
     media: "application/json",
     write: |content| Ok(text(content.documents).into_bytes()),
-    is_report: |content| std::str::from_utf8(content).is_ok_and(is_report),
+    seal: Seal::None,
     apart: Some(Apart {
         files,
         note: "programs that draw fio's results add up the loads of one file; name a directory \
@@ -70,13 +71,6 @@ pub fn files(documents: &[Document]) -> Vec<(String, String)> {
         files.push((name, of(&[measurement])));
     }
     files
-}
-
-/// Whether a text is what this writes, and no result of fio.
-#[must_use]
-pub fn is_report(text: &str) -> bool {
-    let head: String = text.chars().take(200).collect();
-    head.contains("\"fio version\"") && head.contains("(iosonde ")
 }
 
 fn name(measurement: &Measurement) -> String {

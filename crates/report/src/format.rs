@@ -1,5 +1,6 @@
 //! The list of formats that results are written in. The program, its help and the browser read it.
 
+use inspect::files::Seal;
 use results::Document;
 
 use crate::ReportError;
@@ -28,7 +29,7 @@ static XLSX: Format = Format {
     endings: &["xlsx"],
     media: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     write: |content| xlsx::workbook(content.report),
-    is_report: xlsx::is_workbook,
+    seal: Seal::Zip,
     apart: None,
 };
 
@@ -49,8 +50,8 @@ pub struct Format {
     pub media: &'static str,
     /// Writes the whole content into one file.
     pub write: fn(&Content<'_>) -> Result<Vec<u8>, ReportError>,
-    /// Whether a file is an earlier report in this format, which may be replaced.
-    pub is_report: fn(&[u8]) -> bool,
+    /// Where a file of this format shows that nobody changed it, so that it may be replaced.
+    pub seal: Seal,
     /// How loads are written that do not belong in one file; `None` if they do.
     pub apart: Option<Apart>,
 }

@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 
+use inspect::files::Seal;
 use results::{Document, Measurement, Status};
 use workload::PatternKind;
 
@@ -24,7 +25,7 @@ pub static FORMAT: Format = Format {
     endings: &["yaml", "yml"],
     media: "application/yaml",
     write: |content: &Content<'_>| text(content.documents).map(String::into_bytes),
-    is_report: |content| content.starts_with(HEAD.as_bytes()),
+    seal: Seal::Hash,
     apart: None,
 };
 

@@ -1,5 +1,7 @@
 //! The documents themselves, a line for each.
 
+use inspect::files::Seal;
+
 use crate::format::Format;
 
 /// For programs, and for other histories.
@@ -18,7 +20,6 @@ pub(crate) static FORMAT: Format = Format {
         }
         Ok(lines)
     },
-    // Results that were measured are never replaced by a report of them.
-    is_report: |_| false,
+    seal: Seal::None,
     apart: None,
 };

@@ -1,5 +1,7 @@
 //! A report as Markdown (`CommonMark` with tables): for wikis, tickets and pull requests.
 
+use inspect::files::Seal;
+
 use crate::format::Format;
 use crate::language::say;
 use crate::model::{
@@ -16,18 +18,12 @@ pub static FORMAT: Format = Format {
     endings: &["md", "markdown"],
     media: "text/markdown; charset=utf-8",
     write: |content| Ok(text_with(content.report, content.pictures).into_bytes()),
-    is_report: |content| std::str::from_utf8(content).is_ok_and(is_report),
+    seal: Seal::Markup,
     apart: None,
 };
 
 /// The beginning of every report of iosonde in Markdown; readers do not see it.
 const SIGN: &str = "<!-- report of iosonde -->";
-
-/// Whether a text is such a report. iosonde does not overwrite any other file.
-#[must_use]
-pub fn is_report(text: &str) -> bool {
-    text.starts_with(SIGN)
-}
 
 /// The report without its charts, whose figures are in the tables.
 #[must_use]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::ReportError;
 use crate::model::{Chart, Report, Section};
@@ -13,13 +13,13 @@ use crate::model::{Chart, Report, Section};
 pub const LIST: &str = "iosonde-charts.json";
 
 /// The content of the list file.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize)]
 struct List {
     /// Each picture by its file name.
     iosonde_charts: BTreeMap<String, Entry>,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize)]
 struct Entry {
     title: String,
     caption: String,
@@ -69,13 +69,6 @@ fn name(several: Option<usize>, place: usize, chart: &Chart) -> String {
     }
 }
 
-/// The files that the list of an earlier report names; `None` if it is not such a list.
-#[must_use]
-pub fn listed(text: &str) -> Vec<String> {
-    let list: List = serde_json::from_str(text).unwrap_or_default();
-    list.iosonde_charts.into_keys().collect()
-}
-
 impl Pictures {
     /// How many charts the report has.
     #[must_use]
@@ -121,12 +114,5 @@ mod tests {
         assert_eq!(way("/a/b", "/a/b/charts"), Path::new("charts"));
         assert_eq!(way("/a/b", "/a/c"), Path::new("../c"));
         assert_eq!(way("/a", "/a"), Path::new(""));
-    }
-
-    #[test]
-    fn a_list_of_somebody_else_names_nothing() {
-        assert!(listed("").is_empty() && listed("[1]").is_empty());
-        let ours = r#"{"iosonde_charts": {"a.svg": {"title": "A", "caption": ""}}}"#;
-        assert_eq!(listed(ours), ["a.svg"]);
     }
 }

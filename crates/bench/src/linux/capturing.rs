@@ -176,6 +176,7 @@ fn recorded(
         cgroup: None,
         seconds: None,
         output: trace,
+        overwrite: false,
         onto_recorded: false,
         names: false,
         databases: &[],

@@ -12,18 +12,10 @@ use workload::Bytes;
 
 use super::extents;
 use crate::prepared::Refusal;
-use crate::targets::{Access, Node, Space};
+use crate::targets::{Node, Space};
 
 /// The character devices that can be targets, by their number: null, zero, full.
 const MEMORY_DEVICES: [(u32, u32); 3] = [(1, 3), (1, 5), (1, 7)];
-
-/// Opens the file of this very name: a link is an error.
-pub(crate) fn open(path: &Path, access: Access) -> io::Result<File> {
-    let writes = matches!(access, Access::Write | Access::Create);
-    let mut options = OpenOptions::new();
-    options.read(true).write(writes).create_new(access == Access::Create);
-    options.mode(0o600).custom_flags(libc::O_NOFOLLOW).open(path)
-}
 
 /// Opens a file or device that iosonde did not make. The kernel refuses to open a device
 /// exclusively if it is mounted or in use by another device.
@@ -51,12 +43,6 @@ pub(crate) fn node(metadata: &Metadata) -> Node {
     }
 }
 
-/// Whether it is a regular file of this user: in a directory that all may write to, others' test
-/// files are theirs.
-pub(crate) fn is_ours(metadata: &Metadata) -> bool {
-    metadata.is_file() && metadata.uid() == rustix::process::geteuid().as_raw()
-}
-
 /// Bytes that a file really takes: one that was left half-filled takes fewer than it is long.
 pub(crate) fn allocated(_: &Path, metadata: &Metadata) -> u64 {
     metadata.blocks().saturating_mul(512)
@@ -71,18 +57,6 @@ pub(crate) fn names(_: &File, metadata: &Metadata) -> u64 {
 pub(crate) fn real_path(_: &Path, file: &File) -> PathBuf {
     let name = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
     fs::read_link(&name).unwrap_or(name)
-}
-
-/// Whether a name still means this open file.
-pub(crate) fn is_named(file: &File, path: &Path) -> bool {
-    let named = fs::symlink_metadata(path).map(|m| (m.dev(), m.ino()));
-    let open = file.metadata().map(|m| (m.dev(), m.ino()));
-    matches!((named, open), (Ok(named), Ok(open)) if named == open)
-}
-
-/// Removes an open file that has this name.
-pub(crate) fn remove(_: File, path: &Path) -> io::Result<()> {
-    fs::remove_file(path)
 }
 
 /// What distinguishes the file system of a file from others.

@@ -8,9 +8,9 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::files;
+use inspect::files::{Access, Place};
+
 use crate::prepared::Refusal;
-use crate::targets::Access;
 
 /// A program that keeps a device or a file open for longer than this uses it.
 const GLANCE: Duration = Duration::from_millis(300);
@@ -81,7 +81,7 @@ pub(crate) fn held(_: &Path) -> Option<String> {
 
 /// Whether a file that an earlier run used is still open in it, or in its last I/Os.
 pub(crate) fn is_left_open(path: &Path) -> io::Result<bool> {
-    files::open(path, Access::Read).map(|file| is_open_elsewhere(&file))
+    Place::of(path)?.open(Access::Read).map(|file| is_open_elsewhere(&file))
 }
 
 /// No name of Linux means something else than it says.

@@ -10,11 +10,10 @@ use std::path::{Path, PathBuf};
 
 use windows_sys::Win32::Foundation::{ERROR_LOCK_VIOLATION, INVALID_HANDLE_VALUE};
 use windows_sys::Win32::Storage::FileSystem::{
-    FILE_ALLOCATION_INFO, FILE_DISPOSITION_INFO, FILE_ID_INFO, FILE_INFO_BY_HANDLE_CLASS,
-    FILE_IO_PRIORITY_HINT_INFO, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE,
-    FILE_STANDARD_INFO, FILE_STORAGE_INFO, FileAllocationInfo, FileDispositionInfo, FileIdInfo,
-    FileIoPriorityHintInfo, FileStandardInfo, FileStorageInfo, GetCompressedFileSizeW,
-    GetDiskFreeSpaceExW, GetDiskFreeSpaceW, GetFileInformationByHandleEx,
+    FILE_ALLOCATION_INFO, FILE_ID_INFO, FILE_INFO_BY_HANDLE_CLASS, FILE_IO_PRIORITY_HINT_INFO,
+    FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_STANDARD_INFO, FILE_STORAGE_INFO,
+    FileAllocationInfo, FileIdInfo, FileIoPriorityHintInfo, FileStandardInfo, FileStorageInfo,
+    GetCompressedFileSizeW, GetDiskFreeSpaceExW, GetDiskFreeSpaceW, GetFileInformationByHandleEx,
     GetFinalPathNameByHandleW, GetVolumeInformationW, GetVolumePathNameW, LOCKFILE_EXCLUSIVE_LOCK,
     LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, ReOpenFile, SetFileInformationByHandle,
 };
@@ -117,12 +116,6 @@ pub(super) fn sector_bytes_of_volume(path: &Path) -> io::Result<u32> {
         GetDiskFreeSpaceW(root.as_ptr(), numbers.0, numbers.1, numbers.2, numbers.3)
     })?;
     Ok(bytes)
-}
-
-/// The file goes when its last handle is closed.
-pub(super) fn remove_on_close(file: &File) -> io::Result<()> {
-    // SAFETY: the structure is that of the class.
-    unsafe { set(file, FileDispositionInfo, &FILE_DISPOSITION_INFO { DeleteFile: true }) }
 }
 
 /// Takes space for an open file.

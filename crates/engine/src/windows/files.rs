@@ -5,39 +5,15 @@ use std::io;
 use std::os::windows::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use windows_sys::Win32::Foundation::{GENERIC_READ, GENERIC_WRITE};
 use windows_sys::Win32::Storage::FileSystem::{
-    DELETE, FILE_ATTRIBUTE_COMPRESSED, FILE_ATTRIBUTE_REPARSE_POINT, FILE_FLAG_BACKUP_SEMANTICS,
-    FILE_FLAG_OPEN_REPARSE_POINT, FILE_READ_ATTRIBUTES,
+    FILE_ATTRIBUTE_COMPRESSED, FILE_FLAG_BACKUP_SEMANTICS, FILE_READ_ATTRIBUTES,
 };
 use windows_sys::Win32::System::SystemServices::FILE_READ_ONLY_VOLUME;
 
 use super::{calls, guard};
 use crate::prepared::Refusal;
-use crate::targets::{Access, Node, Space};
+use crate::targets::{Node, Space};
 use crate::windows_names::{falsifier, integrity};
-
-/// Opens the file of exactly this name. A link, or anything else that stands for another file's
-/// bytes, is an error.
-pub(crate) fn open(path: &Path, access: Access) -> io::Result<File> {
-    let rights = match access {
-        Access::Read => GENERIC_READ,
-        Access::Write | Access::Create => GENERIC_READ | GENERIC_WRITE | DELETE,
-        Access::Remove => GENERIC_READ | DELETE,
-    };
-    let mut options = OpenOptions::new();
-    options.read(true).write(access != Access::Read).create_new(access == Access::Create);
-    options.access_mode(rights).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
-    let file = options.open(path)?;
-    if is_reparse_point(&file.metadata()?) {
-        return Err(io::Error::other("it is a link or another reparse point"));
-    }
-    Ok(file)
-}
-
-fn is_reparse_point(metadata: &Metadata) -> bool {
-    metadata.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT != 0
-}
 
 /// Opens a file that iosonde did not make; for writing, only if no other program has it open.
 pub(crate) fn open_foreign(path: &Path, writes: bool, _device: bool) -> io::Result<File> {
@@ -50,11 +26,6 @@ pub(crate) fn open_foreign(path: &Path, writes: bool, _device: bool) -> io::Resu
 /// What a file that exists is.
 pub(crate) fn node(metadata: &Metadata) -> Node {
     if metadata.is_file() { Node::File } else { Node::Other("not a file") }
-}
-
-/// Whether it is a regular file.
-pub(crate) fn is_ours(metadata: &Metadata) -> bool {
-    metadata.is_file() && !is_reparse_point(metadata)
 }
 
 /// Bytes that a file really takes.
@@ -70,26 +41,6 @@ pub(crate) fn names(file: &File, _: &Metadata) -> u64 {
 /// Where an open file is now, with every link followed and without short names.
 pub(crate) fn real_path(path: &Path, file: &File) -> PathBuf {
     calls::final_path(file).unwrap_or_else(|_| path.to_owned())
-}
-
-/// A file or a directory, to ask what it is; neither locked nor followed where it is a link.
-fn look_at(path: &Path) -> io::Result<File> {
-    let flags = FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT;
-    OpenOptions::new().access_mode(FILE_READ_ATTRIBUTES).custom_flags(flags).open(path)
-}
-
-/// Whether a name still means this open file.
-pub(crate) fn is_named(file: &File, path: &Path) -> bool {
-    let named = look_at(path).and_then(|named| calls::identity(&named));
-    matches!((named, calls::identity(file)), (Ok(named), Ok(open)) if named == open)
-}
-
-/// Removes an open file, whatever its name means by now.
-pub(crate) fn remove(file: File, _: &Path) -> io::Result<()> {
-    calls::remove_on_close(&file)?;
-    // It goes with its last handle.
-    drop(file);
-    Ok(())
 }
 
 /// What distinguishes the file system of a file from others.

@@ -1,15 +1,21 @@
 //! What an agent measured for a coordinator that went away: kept on the disk of the host until one
 //! comes and fetches it.
 
-use std::fs;
-use std::io::{self, Write as _};
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use inspect::files::{Draft, Place, Readers};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A file name has at most so many characters of the name of a run or host.
 const NAME_CHARS: usize = 100;
+/// A result that nobody fetched for so long is removed.
+const AGE_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
+/// A result has no more bytes.
+const RESULT_BYTES_MAX: u64 = 256 << 20;
 
 /// The result of one run on one host, and when it began.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -65,11 +71,12 @@ impl Keepsake {
         };
         let write = || -> io::Result<()> {
             fs::create_dir_all(&self.directory)?;
-            let partial = file.with_extension("partial");
-            let mut out = fs::File::create(&partial)?;
-            out.write_all(&serde_json::to_vec(&kept)?)?;
-            out.sync_all()?;
-            fs::rename(&partial, file)
+            self.remove_old();
+            remove_result(file)?;
+            let mut draft = Draft::of(&Place::of(file)?, Readers::Anybody)?;
+            draft.file().write_all(&serde_json::to_vec(&kept)?)?;
+            draft.file().sync_all()?;
+            draft.publish()
         };
         write().map_err(|error| format!("cannot keep `{}`: {error}", file.display()))
     }
@@ -77,7 +84,19 @@ impl Keepsake {
     /// Removes the result of the current run, because the coordinator has it.
     pub(crate) fn forget(&mut self) {
         if let Some(file) = self.file.take() {
-            let _ = fs::remove_file(file);
+            let _ = remove_result(&file);
+        }
+    }
+
+    /// Removes results that nobody fetched for a month.
+    fn remove_old(&self) {
+        for entry in fs::read_dir(&self.directory).into_iter().flatten().flatten() {
+            let modified = entry.metadata().and_then(|m| m.modified());
+            let age = modified.ok().and_then(|then| then.elapsed().ok());
+            if age.is_some_and(|age| age > AGE_MAX) {
+                // What cannot be removed stays for the next time.
+                let _ = remove_result(&entry.path());
+            }
         }
     }
 
@@ -100,8 +119,18 @@ impl Keepsake {
 
     /// Removes the result of an earlier run, because a coordinator has fetched it.
     pub(crate) fn remove(&self, run: &str, host: &str) {
-        let _ = fs::remove_file(self.path(run, host));
+        let _ = remove_result(&self.path(run, host));
     }
+}
+
+/// Removes a result; a file that is not one stays.
+fn remove_result(path: &Path) -> io::Result<()> {
+    let is_result = |file: &File| {
+        let mut bytes = Vec::new();
+        file.take(RESULT_BYTES_MAX).read_to_end(&mut bytes)?;
+        Ok(serde_json::from_slice::<KeptResult>(&bytes).is_ok())
+    };
+    Place::of(path)?.remove_if(is_result).map(|_| ())
 }
 
 /// The beginning of a name as part of a file name: what is not an ASCII letter, a digit or one of
@@ -146,6 +175,16 @@ mod tests {
         agent.keep(&json!(1)).unwrap();
         let directory = place.path().join("fleet-results");
         assert_eq!(fs::read_dir(&directory).unwrap().count(), 1, "names lead out of it");
+        // Somebody else's file stays, whatever its name.
+        let own = agent.path("../../etc/x", "a/b");
+        fs::write(&own, "precious").unwrap();
+        assert!(agent.keep(&json!(2)).is_err());
+        agent.forget();
+        assert_eq!(fs::read_to_string(&own).unwrap(), "precious");
+        fs::remove_file(&own).unwrap();
+        agent.name("../../etc/x", "a/b");
+        agent.keep(&json!(1)).unwrap();
+        agent.keep(&json!(2)).unwrap();
         agent.forget();
         assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
     }

@@ -1,9 +1,10 @@
 //! Questions that an agent answers outside of any run.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use inspect::files::{Draft, Place, Readers};
 use inspect::{Inspector, Storage};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -131,8 +132,13 @@ fn path(directory: &Path, nonce: &str, allowed: &Allowed) -> Result<PathBuf, Str
 fn mark(directory: &Path, nonce: &str, allowed: &Allowed) -> Result<Answer, String> {
     let path = path(directory, nonce, allowed)?;
     let wrong = |error: std::io::Error| format!("cannot make `{}`: {error}", path.display());
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(wrong)?;
-    file.write_all(nonce.as_bytes()).and_then(|()| file.sync_all()).map_err(wrong)?;
+    let made = || -> std::io::Result<()> {
+        let mut draft = Draft::of(&Place::of(&path)?, Readers::Anybody)?;
+        draft.file().write_all(nonce.as_bytes())?;
+        draft.file().sync_all()?;
+        draft.publish()
+    };
+    made().map_err(wrong)?;
     Ok(Answer::Done)
 }
 
@@ -148,11 +154,14 @@ fn there(directory: &Path, nonces: &[String], allowed: &Allowed) -> Result<Vec<b
 /// Only what holds the nonce is removed.
 fn unmark(directory: &Path, nonce: &str, allowed: &Allowed) -> Result<Answer, String> {
     let path = path(directory, nonce, allowed)?;
-    let is_ours = fs::read_to_string(&path).is_ok_and(|text| text == nonce || text.is_empty());
-    if is_ours {
-        fs::remove_file(&path)
-            .map_err(|error| format!("cannot remove `{}`: {error}", path.display()))?;
-    }
+    let is_ours = |file: &File| {
+        let mut found = Vec::new();
+        file.take(nonce.len() as u64 + 1).read_to_end(&mut found)?;
+        Ok(found == nonce.as_bytes())
+    };
+    Place::of(&path)
+        .and_then(|place| place.remove_if(is_ours))
+        .map_err(|error| format!("cannot remove `{}`: {error}", path.display()))?;
     Ok(Answer::Done)
 }
 

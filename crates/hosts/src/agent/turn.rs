@@ -1,10 +1,12 @@
 //! One coordinator at a time: agents of a host that serve the same one share a lock.
 
-use std::fs::{File, OpenOptions};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
+
+use inspect::files::{Access, Draft, Place, Readers};
 
 use crate::platform::lock;
 
@@ -42,12 +44,9 @@ impl Turn {
             )
         };
         for _ in 0..ATTEMPTS {
-            // Not emptied: another may have it.
-            let mut options = OpenOptions::new();
-            let file = options.read(true).write(true).create(true).truncate(false);
-            let mut file = file.open(&self.path).map_err(wrong)?;
+            let Some(file) = self.opened(session).map_err(wrong)? else { continue };
             if lock(&file, false).map_err(wrong)? {
-                name(&mut file, session).map_err(wrong)?;
+                name(&file, session).map_err(wrong)?;
             }
             if !lock(&file, true).map_err(wrong)? {
                 // Its owner writes the name.
@@ -55,10 +54,8 @@ impl Turn {
                 continue;
             }
             // Another may have taken it between the two locks.
-            let mut owner = String::new();
-            file.seek(SeekFrom::Start(0)).map_err(wrong)?;
-            file.read_to_string(&mut owner).map_err(wrong)?;
-            if owner != session {
+            let owner = owner(&file).map_err(wrong)?.unwrap_or_default();
+            if owner != shown(session) {
                 return Err(format!(
                     "another coordinator uses this host (its session is `{owner}`). Wait until \
                      that has ended"
@@ -69,12 +66,56 @@ impl Turn {
         }
         Err("another coordinator begins on this host. Try again".to_owned())
     }
+
+    /// The file, which is made where there is none; `None` if another agent was faster.
+    fn opened(&self, session: &str) -> io::Result<Option<File>> {
+        let place = Place::of(&self.path)?;
+        match place.open(Access::Write) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            file => {
+                let file = file?;
+                if owner(&file)?.is_none() {
+                    return Err(io::Error::other("it exists, and an agent did not make it"));
+                }
+                return Ok(Some(file));
+            }
+        }
+        let draft = Draft::of(&place, Readers::Anybody)?;
+        name(draft.file(), session)?;
+        match draft.into_file() {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(None),
+            file => file.map(Some),
+        }
+    }
 }
 
-fn name(file: &mut File, session: &str) -> std::io::Result<()> {
-    file.set_len(0)?;
+/// How the first line of the file begins; the session follows.
+const HEAD: &str = "iosonde agent, session ";
+/// A first line is no longer than this.
+const LINE_BYTES_MAX: u64 = 4096;
+
+/// The session as one line.
+fn shown(session: &str) -> String {
+    session.chars().filter(|c| !c.is_control()).take(1000).collect()
+}
+
+/// Names the session. The file is not emptied first, so that a killed agent leaves one that is
+/// recognised.
+fn name(mut file: &File, session: &str) -> io::Result<()> {
+    let line = format!("{HEAD}{}\n", shown(session));
     file.seek(SeekFrom::Start(0))?;
-    file.write_all(session.as_bytes())
+    file.write_all(line.as_bytes())?;
+    file.set_len(line.len() as u64)
+}
+
+/// The session that the file names; `None` if it is not such a file.
+fn owner(mut file: &File) -> io::Result<Option<String>> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.take(LINE_BYTES_MAX).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let line = text.split_once('\n').map(|(line, _)| line);
+    Ok(line.and_then(|line| line.strip_prefix(HEAD)).map(str::to_owned))
 }
 
 #[cfg(test)]

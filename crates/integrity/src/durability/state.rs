@@ -6,10 +6,11 @@
 //! (xxh3, 16 hexadecimal digits), and newlines up to its length. The whole one with the higher
 //! sequence counts.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
+use inspect::files::{Access, Draft, Place, Readers};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use twox_hash::XxHash3_64;
@@ -134,12 +135,10 @@ impl StateFile {
     /// run.
     pub fn open(path: &Path, header: &Header) -> Result<Self, StateError> {
         let io = |what| move |source| StateError::Io { what, path: path.to_owned(), source };
-        let mut new = OpenOptions::new();
-        match new.read(true).write(true).create_new(true).open(path) {
-            Ok(file) => Self::make(file, path, header).map_err(io("write")),
+        let place = Place::of(path).map_err(io("make"))?;
+        match Self::make(&place, path, header) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let mut options = OpenOptions::new();
-                let mut file = options.read(true).write(true).open(path).map_err(io("open"))?;
+                let mut file = place.open(Access::Write).map_err(io("open"))?;
                 let mut bytes = Vec::new();
                 (&mut file).take(FILE_BYTES_MAX).read_to_end(&mut bytes).map_err(io("read"))?;
                 let (found, state) = parse_state(&path.to_string_lossy(), &bytes)?;
@@ -149,27 +148,25 @@ impl StateFile {
                 let header_bytes = bytes.iter().position(|b| *b == b'\n').map_or(0, |at| at + 1);
                 Ok(Self { file, path: path.to_owned(), header_bytes, state })
             }
-            Err(error) => Err(io("make")(error)),
+            made => made.map_err(io("make")),
         }
     }
 
-    fn make(file: File, path: &Path, header: &Header) -> io::Result<Self> {
+    fn make(place: &Place, path: &Path, header: &Header) -> io::Result<Self> {
+        let draft = Draft::of(place, Readers::Anybody)?;
         let threads = vec![Promised::default(); header.plan.threads as usize];
         let state = State { threads, ..State::default() };
         let head = header_of(header);
-        let mut this = Self { file, path: path.to_owned(), header_bytes: head.len(), state };
-        this.file.write_all(&head)?;
+        let mut out = draft.file();
+        out.write_all(&head)?;
         // Both places are there, so that later writes change no length.
-        this.file.write_all(&place_of(&this.state))?;
-        this.file.write_all(&vec![b'\n'; PLACE_BYTES])?;
-        this.file.sync_all()?;
+        out.write_all(&place_of(&state))?;
+        out.write_all(&vec![b'\n'; PLACE_BYTES])?;
+        out.sync_all()?;
+        let file = draft.into_file()?;
         // Its name must last, too; where directories cannot be flushed, they need not be.
-        let directory =
-            path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if let Ok(directory) = File::open(directory) {
-            let _ = directory.sync_all();
-        }
-        Ok(this)
+        place.sync();
+        Ok(Self { file, path: path.to_owned(), header_bytes: head.len(), state })
     }
 
     /// The promises that the file holds.

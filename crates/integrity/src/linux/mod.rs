@@ -1,25 +1,15 @@
 //! What the system says about the file of a ledger.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
+use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
 /// A mapped file can be removed, and is memory for as long as it is used.
 pub(crate) const REMOVES_FILES_IN_USE: bool = true;
-
-/// Makes a file that nobody else uses meanwhile; a file of that name must not exist.
-pub(crate) fn create(path: &Path) -> io::Result<File> {
-    options().create_new(true).open(path)
-}
-
-/// Opens such a file that is there.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
-    options().open(path)
-}
 
 /// Takes the space of so many zeros.
 pub(crate) fn take_space(file: &File, bytes: u64) -> io::Result<()> {
@@ -28,19 +18,6 @@ pub(crate) fn take_space(file: &File, bytes: u64) -> io::Result<()> {
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => write_zeros(file, bytes),
         made => made.map_err(io::Error::from),
     }
-}
-
-/// Keeps others from using the file as long as it is open; whether nobody does.
-pub(crate) fn lock(file: &File) -> bool {
-    // Where the file system has no locks there is nobody to ask.
-    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) != Err(Errno::WOULDBLOCK)
-}
-
-fn options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    let flags = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
-    options.read(true).write(true).mode(0o600).custom_flags(flags);
-    options
 }
 
 fn write_zeros(mut file: &File, bytes: u64) -> io::Result<()> {

@@ -7,20 +7,8 @@ use std::path::Path;
 /// A mapped file can be removed, and is memory for as long as it is used.
 pub(crate) const REMOVES_FILES_IN_USE: bool = true;
 
-pub(crate) fn create(_path: &Path) -> io::Result<File> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-pub(crate) fn open(_path: &Path) -> io::Result<File> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
 pub(crate) fn take_space(_file: &File, _bytes: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
-}
-
-pub(crate) fn lock(_file: &File) -> bool {
-    false
 }
 
 pub(crate) fn identity(_path: &Path) -> io::Result<String> {

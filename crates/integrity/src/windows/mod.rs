@@ -8,10 +8,9 @@ use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::AsRawHandle;
 use std::path::Path;
 
-use windows_sys::Win32::Foundation::ERROR_SHARING_VIOLATION;
 use windows_sys::Win32::Storage::FileSystem::{
-    FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_ID_INFO, FILE_READ_ATTRIBUTES,
-    FILE_SHARE_READ, FileIdInfo, GetFileInformationByHandleEx,
+    FILE_FLAG_BACKUP_SEMANTICS, FILE_ID_INFO, FILE_READ_ATTRIBUTES, FileIdInfo,
+    GetFileInformationByHandleEx,
 };
 
 /// The page that Windows shows to every process, and where it keeps the number of its start.
@@ -21,36 +20,9 @@ const BOOT_ID: usize = 0x2C4;
 /// Windows removes no file that is mapped.
 pub(crate) const REMOVES_FILES_IN_USE: bool = false;
 
-/// Makes a file that nobody else writes meanwhile; a file of that name must not exist.
-pub(crate) fn create(path: &Path) -> io::Result<File> {
-    options().create_new(true).open(path)
-}
-
-/// Opens such a file that is there.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
-    options().open(path).map_err(|error| match error.raw_os_error() {
-        Some(number) if number == ERROR_SHARING_VIOLATION.cast_signed() => {
-            io::ErrorKind::ResourceBusy.into()
-        }
-        _ => error,
-    })
-}
-
-fn options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).share_mode(FILE_SHARE_READ);
-    options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
-    options
-}
-
 /// Takes the space of so many zeros: a file that is not sparse has it as soon as it is so long.
 pub(crate) fn take_space(file: &File, bytes: u64) -> io::Result<()> {
     file.set_len(bytes)
-}
-
-/// A file that is open this way cannot be opened to be written by anybody else.
-pub(crate) fn lock(_file: &File) -> bool {
-    true
 }
 
 /// What tells a file from another that later has its name.

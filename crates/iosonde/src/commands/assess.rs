@@ -1,10 +1,10 @@
 //! `iosonde assess`: the main job.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use jobs::files::{Journal, claim_report, read_text, write_whole};
+use inspect::files::{Output, Seal};
+use jobs::files::{Journal, read_text};
 use jobs::{Event, Plan, Sink};
 use report::text::clean;
 use results::verdict::{Class, Database};
@@ -28,22 +28,21 @@ pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Fa
     if let Some(outcome) = rehearse(&plan, rehearsal, &permissions)? {
         return Ok(outcome);
     }
-    let report = args.report.clone().unwrap_or_else(default_report_path);
-    let report = claim_report(&report, &report::html::is_report).map_err(Failure::CannotRun)?;
+    let path = args.report.clone().unwrap_or_else(default_report_path);
+    // Two hours of measuring must not end at a report that cannot be written.
+    let output = Output::claim(&path, Seal::Markup, args.overwrite.overwrite);
+    let output = output.map_err(|error| {
+        Failure::CannotRun(format!("cannot write the report `{}`: {error}", path.display()))
+    })?;
     let manner = args.load.target.manner();
     let manners =
         Manners { manner, json: args.json, recording: args.recording.recording()?, permissions };
-    let journal = args.recording.no_history.then(|| Journal::beside(&report));
-    let mut console = AssessConsole { console: Console::of(&plan, &manners)?, report, journal };
+    let journal = args.recording.no_history.then(|| Journal::beside(&path));
+    let (console, output) = (Console::of(&plan, &manners)?, Some(output));
+    let mut console = AssessConsole { console, output, journal };
     let conducted = conduct_into(&plan, &manners, &mut console, stop);
-    let AssessConsole { report, journal, .. } = console;
-    let (_, outcome) = conducted.inspect_err(|_| {
-        // The empty file that proved the report can be written.
-        if fs::metadata(&report).is_ok_and(|m| m.len() == 0) {
-            let _ = fs::remove_file(&report);
-        }
-    })?;
-    if let Some(journal) = journal {
+    let (_, outcome) = conducted?;
+    if let Some(journal) = console.journal {
         journal.remove();
     }
     Ok(outcome)
@@ -52,7 +51,8 @@ pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Fa
 /// Prints an assessment, and writes its report.
 struct AssessConsole {
     console: Console,
-    report: PathBuf,
+    /// The file of the report, until it is written.
+    output: Option<Output>,
     /// Without a history, the file that keeps the measurements until there is a report.
     journal: Option<Journal>,
 }
@@ -68,11 +68,14 @@ impl Sink for AssessConsole {
     }
 
     fn deliver(&mut self, document: &Document) -> Result<(), String> {
-        let written = words(write_report(document, &self.report, self.journal.as_ref()));
-        let place = match &written {
-            Ok(()) => format!("\nReport: {}\n", clean(&self.report.to_string_lossy())),
-            Err(_) => String::new(),
-        };
+        let mut place = String::new();
+        let written = self.output.take().map_or(Ok(()), |output| {
+            place = format!("\nReport: {}\n", clean(&output.path().to_string_lossy()));
+            words(write_report(document, output, self.journal.as_ref()))
+        });
+        if written.is_err() {
+            place.clear();
+        }
         let printed = self.console.print(document, || report::text::document(document) + &place);
         // A full disk may cost the report and the output. Both errors are shown.
         match (written, printed) {
@@ -154,9 +157,10 @@ fn default_report_path() -> PathBuf {
 /// Writes the report whole or not at all.
 fn write_report(
     document: &Document,
-    path: &Path,
+    output: Output,
     journal: Option<&Journal>,
 ) -> Result<(), Failure> {
+    let path = output.path().to_owned();
     let cannot = |what: String| {
         let path = path.display();
         let kept = match journal {
@@ -167,5 +171,5 @@ fn write_report(
     };
     let html = report::html::page(&report::build(std::slice::from_ref(document)))
         .map_err(|e| cannot(e.to_string()))?;
-    write_whole(path, &html).map_err(|e| cannot(e.to_string()))
+    output.write(&html).map_err(|e| cannot(e.to_string()))
 }

@@ -11,6 +11,7 @@ use jobs::{
 };
 use screen::Display;
 
+use crate::args::OverwriteArgs;
 use crate::conducting::{Console, ended};
 use crate::exit::{Failure, Outcome, print};
 use crate::language::LanguageArgs;
@@ -66,6 +67,9 @@ pub(crate) struct CaptureArgs {
     #[arg(long, short, required = true, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub overwrite: OverwriteArgs,
+
     /// Allow the trace to be on a disk that is recorded; its own writes are recorded, too
     #[arg(long, hide_short_help = true)]
     pub onto_recorded: bool,
@@ -94,6 +98,9 @@ pub(crate) struct AnonymiseArgs {
     /// Trace to write; an earlier trace there is replaced
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
+
+    #[command(flatten)]
+    pub overwrite: OverwriteArgs,
 }
 
 /// `iosonde capture import`
@@ -106,6 +113,9 @@ pub(crate) struct ImportArgs {
     /// Trace to write; an earlier trace there is replaced
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
+
+    #[command(flatten)]
+    pub overwrite: OverwriteArgs,
 
     /// Format of the files: `blktrace` (binary, version 7), `fio` (I/O log), `msr`, `alibaba`,
     /// `systor` or `spc` (CSV), `etw` (text of `xperf -a dumper`) [default: found by their first
@@ -142,6 +152,9 @@ pub(crate) struct ModelArgs {
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
 
+    #[command(flatten)]
+    pub overwrite: OverwriteArgs,
+
     /// Begin at this time of day (14:00), or so long after the beginning of the trace (90s)
     /// [default: the busiest hour]
     #[arg(long, value_name = "MOMENT")]
@@ -155,17 +168,19 @@ pub(crate) struct ModelArgs {
 pub(crate) fn capture(args: &CaptureArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     match &args.command {
         None => record(args, stop),
-        Some(CaptureCommand::Anonymise(AnonymiseArgs { trace, output })) => {
-            let lines = jobs::anonymise_trace(trace, output)?;
+        Some(CaptureCommand::Anonymise(AnonymiseArgs { trace, output, overwrite })) => {
+            let lines = jobs::anonymise_trace(trace, output, overwrite.overwrite)?;
             print(&(lines.join("\n") + "\n")).map(|()| Outcome::Done)
         }
-        Some(CaptureCommand::Import(ImportArgs { files, output, from })) => {
-            let lines = jobs::import_trace(&ImportRequest { files, output, format: *from })?;
+        Some(CaptureCommand::Import(ImportArgs { files, output, overwrite, from })) => {
+            let (overwrite, format) = (overwrite.overwrite, *from);
+            let lines = jobs::import_trace(&ImportRequest { files, output, overwrite, format })?;
             print(&(lines.join("\n") + "\n")).map(|()| Outcome::Done)
         }
-        Some(CaptureCommand::Model(ModelArgs { show: args, output, from, to })) => {
+        Some(CaptureCommand::Model(ModelArgs { show: args, output, overwrite, from, to })) => {
             let part = PartPlan::new(&args.trace, from.as_ref(), to.as_ref());
-            show(args, Some(ModelRequest { part: &part, output }), stop)
+            let overwrite = overwrite.overwrite;
+            show(args, Some(ModelRequest { part: &part, output, overwrite }), stop)
         }
         Some(CaptureCommand::Show(args)) => show(args, None, stop),
     }
@@ -176,10 +191,10 @@ fn record(args: &CaptureArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let (method, seconds, onto_recorded, names) = (*method, *seconds, *onto_recorded, args.names);
     let (cgroup, output) = (args.cgroup.as_deref(), args.output.as_deref().unwrap_or("".as_ref()));
     let targets = &[&args.targets[..], &args.device].concat();
-    let databases = &args.database;
+    let (databases, overwrite) = (&args.database, args.overwrite.overwrite);
     #[rustfmt::skip]
     let request = RecordRequest {
-        targets, method, pids, cgroup, seconds, output, onto_recorded, names, databases,
+        targets, method, pids, cgroup, seconds, output, overwrite, onto_recorded, names, databases,
     };
     let done = jobs::record_trace(&request, &mut Console::new(Display::new(false), false), stop)?;
     let outcome = if done.is_cut_short { Outcome::Interrupted } else { Outcome::Done };

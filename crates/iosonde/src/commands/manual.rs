@@ -1,10 +1,13 @@
 //! `iosonde completions` and `iosonde man`: texts for shells and for `man`, made from the flags.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap_complete::Shell;
+use inspect::files::{Output, Seal};
 
+use crate::args::OverwriteArgs;
 use crate::exit::{self, Failure, Outcome};
 use crate::usage;
 
@@ -25,6 +28,9 @@ pub(crate) struct ManArgs {
     /// Write the pages of all commands into this directory instead
     #[arg(long, value_name = "DIRECTORY")]
     pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub overwrite: OverwriteArgs,
 }
 
 /// Prints a script that completes iosonde's commands and flags.
@@ -40,11 +46,32 @@ pub(crate) fn man(args: &ManArgs) -> Result<Outcome, Failure> {
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     let program = whole();
     if let Some(directory) = &args.output {
-        flags::pages(&program, VERSION, directory)?;
-        return Ok(Outcome::Done);
+        return write(&flags::pages(&program, VERSION)?, directory, args.overwrite.overwrite);
     }
     let page = flags::page(flags::found(&program, &args.command)?, VERSION)?;
     exit::print(&String::from_utf8_lossy(&page))?;
+    Ok(Outcome::Done)
+}
+
+/// Writes pages into a directory. Nothing is written unless every page can be.
+fn write(
+    pages: &[(String, Vec<u8>)],
+    directory: &Path,
+    overwrite: bool,
+) -> Result<Outcome, Failure> {
+    let failed = |path: &Path, error: &io::Error| {
+        Failure::CannotRun(format!("cannot write `{}`: {error}", path.display()))
+    };
+    let mut claimed = Vec::new();
+    for (name, page) in pages {
+        let path = directory.join(name);
+        let output = Output::claim(&path, Seal::Roff, overwrite);
+        claimed.push((output.map_err(|error| failed(&path, &error))?, page));
+    }
+    for (output, page) in claimed {
+        let path = output.path().to_owned();
+        output.write(page).map_err(|error| failed(&path, &error))?;
+    }
     Ok(Outcome::Done)
 }
 

@@ -5,15 +5,15 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, BufReader, BufWriter};
 use std::path::Path;
 
+use inspect::files::{Output, Seal};
 use trace::{
     Annexes, DatabaseUse, Ending, FileExtent, Header, Moment, Ordered, Permutation, Reader,
     Regions, TraceError, TracedFile, Writer,
 };
 use workload::{Bytes, plural};
 
-use super::{KIND, cannot_read, is_trace};
+use super::{cannot_read, is_whole};
 use crate::conduct::JobError;
-use crate::files;
 
 /// Why a trace is not copied.
 enum CopyError {
@@ -41,11 +41,11 @@ fn output(error: TraceError) -> CopyError {
 /// # Errors
 /// The file is not a trace or cannot be read, or the output cannot be written; then the output is
 /// as it was.
-pub fn anonymise_trace(trace: &Path, to: &Path) -> Result<Vec<String>, JobError> {
+pub fn anonymise_trace(trace: &Path, to: &Path, overwrite: bool) -> Result<Vec<String>, JobError> {
     let refused = |error| JobError::CannotRun(format!("cannot write `{}`: {error}", to.display()));
     let (permutation, annexes) = permutation(trace).map_err(|error| cannot_read(trace, &error))?;
-    files::claim(to, KIND, is_trace).map_err(refused)?;
-    let copied = files::make_whole(to, |out| copy(trace, (&permutation, &annexes), out));
+    let claimed = Output::claim(to, Seal::Own(is_whole), overwrite).map_err(refused)?;
+    let copied = claimed.make(|out| copy(trace, (&permutation, &annexes), out));
     let (ios, ending) = copied.map_err(|error| match error {
         CopyError::Input(error) => cannot_read(trace, &error),
         CopyError::Output(error) => refused(error),

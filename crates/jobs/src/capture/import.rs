@@ -5,15 +5,15 @@ use std::io::{self, BufRead as _, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use inspect::files::{Output, Seal};
 use trace::{
     BLKTRACE_MAGICS, BlktraceReader, CsvReader, EtwReader, FioReader, Header, ImportError, Io,
     Layout, Ordered, TraceError, Writer,
 };
 use workload::{Bytes, plural, show_duration};
 
-use super::{KIND, cannot_read, is_trace};
+use super::{cannot_read, is_whole};
 use crate::conduct::JobError;
-use crate::files;
 
 /// What a trace of another tool is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,8 +71,10 @@ impl TraceFormat {
 pub struct ImportRequest<'a> {
     /// The files of one trace: several only of blktrace, which writes one per CPU.
     pub files: &'a [PathBuf],
-    /// The trace to write; only what is not there, is empty or a trace is written over.
+    /// The trace to write. It replaces a trace that is whole.
     pub output: &'a Path,
+    /// Whether it may replace any other file.
+    pub overwrite: bool,
     /// What the files are; found by their first bytes where it is not said.
     pub format: Option<TraceFormat>,
 }
@@ -118,7 +120,7 @@ impl Imported {
 /// A file cannot be read or is of no format that is known, or the output cannot be written; then
 /// the output is as it was.
 pub fn import_trace(request: &ImportRequest<'_>) -> Result<Vec<String>, JobError> {
-    let ImportRequest { files, output, format } = *request;
+    let ImportRequest { files, output, overwrite, format } = *request;
     let mut inputs = Vec::new();
     for path in files {
         let open = File::open(path).map_err(|error| cannot_read(path, &error))?;
@@ -136,8 +138,8 @@ pub fn import_trace(request: &ImportRequest<'_>) -> Result<Vec<String>, JobError
     }
     let refused =
         |error| JobError::CannotRun(format!("cannot write `{}`: {error}", output.display()));
-    files::claim(output, KIND, is_trace).map_err(refused)?;
-    let imported = files::make_whole(output, |out| copy(inputs, format, out));
+    let claimed = Output::claim(output, Seal::Own(is_whole), overwrite).map_err(refused)?;
+    let imported = claimed.make(|out| copy(inputs, format, out));
     let imported = imported.map_err(|error| match error {
         CopyError::Input(error) => error,
         CopyError::Output(error) => refused(error),

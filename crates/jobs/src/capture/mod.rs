@@ -17,7 +17,7 @@ pub use import::{ImportRequest, TraceFormat, import_trace};
 pub use record::{RecordRequest, Recorded, record_trace};
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read as _, Seek as _};
+use std::io::{self, BufRead as _, BufReader, Seek as _};
 use std::path::Path;
 
 use history::{Added, History};
@@ -32,9 +32,6 @@ use crate::event::Event;
 use crate::model::ModelRequest;
 use crate::recorder::Recording;
 use crate::subject::name_of;
-
-/// What a trace is, for messages.
-const KIND: &str = "trace of iosonde";
 
 /// Says what a trace is like, or makes a model of it: delivers the document, and keeps it where
 /// there is a history. The same trace shown again is the same document.
@@ -152,9 +149,13 @@ fn cannot_read(path: &Path, error: &dyn std::fmt::Display) -> JobError {
     JobError::CannotRun(format!("`{}`: {error}", path.display()))
 }
 
-/// Whether a file begins as a trace does.
-fn is_trace(file: File) -> io::Result<bool> {
-    let mut head = Vec::new();
-    file.take(7).read_to_end(&mut head)?;
-    Ok(head == b"IOTRACE")
+/// Whether a file is a trace as iosonde wrote it: every block has its checksum, and nothing is
+/// missing at the end or comes after it.
+fn is_whole(file: &File) -> io::Result<bool> {
+    let mut bytes = BufReader::with_capacity(1 << 20, file);
+    let Ok(mut reader) = Reader::new(&mut bytes) else { return Ok(false) };
+    if reader.by_ref().any(|io| io.is_err()) || reader.ending() != Some(Ending::Whole) {
+        return Ok(false);
+    }
+    Ok(bytes.fill_buf()?.is_empty())
 }

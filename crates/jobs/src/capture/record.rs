@@ -7,17 +7,17 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use capture::{CaptureError, Counts, Lost, Method, Recorder, RecorderOptions, Rest, Tally};
+use inspect::files::{Output, Seal};
 use jiff::Timestamp;
 use trace::{Header, Io, TraceError, Writer};
 use workload::{Bytes, plural, show_duration, show_number};
 
 use super::check::{Comparison, CrossCheck};
 use super::disks::{disks_of, disks_under};
+use super::is_whole;
 use super::surroundings::Surroundings;
-use super::{KIND, is_trace};
 use crate::conduct::JobError;
 use crate::event::{Event, Sink};
-use crate::files;
 
 /// Time between two looks at the kernel's buffers.
 const POLL: Duration = Duration::from_millis(20);
@@ -37,8 +37,10 @@ pub struct RecordRequest<'a> {
     pub cgroup: Option<&'a Path>,
     /// Ends after this time; without, when it is stopped.
     pub seconds: Option<f64>,
-    /// The trace to write; only what is not there, is empty or a trace is written over.
+    /// The trace to write. It replaces a trace that is whole.
     pub output: &'a Path,
+    /// Whether it may replace any other file.
+    pub overwrite: bool,
     /// Whether the trace may be on a disk that is recorded.
     pub onto_recorded: bool,
     /// Whether the trace has the names of the files under the targets.
@@ -84,7 +86,8 @@ pub fn record_trace(
     let refused = |error: &dyn std::fmt::Display| {
         JobError::CannotRun(format!("cannot write `{}`: {error}", output.display()))
     };
-    files::claim(output, KIND, is_trace).map_err(|error| refused(&error))?;
+    let claimed = Output::claim(output, Seal::Own(is_whole), request.overwrite);
+    let claimed = claimed.map_err(|error| refused(&error))?;
     let surroundings = Surroundings::begin(request, &disks)?;
     let (recorder, check) = started(request, &disks)?;
     for text in beginning(&recorder, request, &disks) {
@@ -96,8 +99,19 @@ pub fn record_trace(
         began_unix_ms: u64::try_from(Timestamp::now().as_millisecond()).ok(),
         recorded_from_ns: Some(0),
     };
-    let writer = begun(output, &header, &surroundings).map_err(|error| refused(&error))?;
+    // An earlier trace stays as it is until this one is complete.
+    let begun = claimed.begin().map_err(|error| refused(&error))?;
+    let text = format!("until it is complete, the trace is `{}`", begun.path().display());
+    sink.hear(&Event::Notice { text });
+    let writer = written(begun.file(), &header, &surroundings).map_err(|error| {
+        JobError::CannotRun(format!("cannot write `{}`: {error}", begun.path().display()))
+    })?;
     let log = Log { writer, ios: 0, tally: Tally::default(), lost: 0, unfinished: 0 };
+    let cut_off = |error: &dyn std::fmt::Display| {
+        let (output, path) = (output.display(), begun.path().display());
+        let text = format!("cannot write `{output}`: {error}; what was recorded is in `{path}`");
+        JobError::CannotRun(text)
+    };
     let mut recording = Recording { recorder, check, log, surroundings };
     let begin = Instant::now();
     let end = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
@@ -106,11 +120,12 @@ pub fn record_trace(
     while !stop.load(Ordering::Relaxed) && !is_over() {
         sleep(POLL);
         polls = polls.wrapping_add(1);
-        recording.poll(polls.is_multiple_of(LOST_EVERY)).map_err(|e| e.told(&refused))?;
+        recording.poll(polls.is_multiple_of(LOST_EVERY)).map_err(|e| e.told(&cut_off))?;
     }
     let is_cut_short = end.is_some() && !is_over();
     let took = begin.elapsed().as_secs_f64();
-    let summary = recording.finish().map_err(|e| e.told(&refused))?;
+    let summary = recording.finish().map_err(|e| e.told(&cut_off))?;
+    begun.finish().map_err(|error| refused(&error))?;
     let mut lines = summary.lines(output, (&disks, &header.source), took);
     if is_own {
         lines.push("note: the trace records its own writes, too".to_owned());
@@ -119,12 +134,12 @@ pub fn record_trace(
 }
 
 /// The trace with its header and the files at its start.
-fn begun(
-    output: &Path,
+fn written(
+    file: &File,
     header: &Header,
     surroundings: &Surroundings,
 ) -> Result<Writer<File>, TraceError> {
-    let file = File::create(output)?;
+    let file = file.try_clone()?;
     if surroundings.is_empty() {
         return Writer::new(file, header);
     }

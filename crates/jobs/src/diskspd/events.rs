@@ -1,6 +1,5 @@
 //! Named events: a file of that name is an event that has happened.
 
-use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use dialects::diskspd::command::Events;
+use inspect::files::{Place, Readers};
 
 use crate::conduct::JobError;
 
@@ -20,7 +20,8 @@ const PERIOD: Duration = Duration::from_millis(50);
 /// # Errors
 /// Its file cannot be made.
 pub fn set(event: &str) -> Result<(), JobError> {
-    match OpenOptions::new().write(true).create_new(true).open(event) {
+    let place = Place::of(Path::new(event));
+    match place.and_then(|place| place.create(Readers::Anybody)) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(JobError::Companion(
             format!("cannot make the event `{event}`, which is a file: {error}"),
         )),

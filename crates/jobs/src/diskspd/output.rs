@@ -1,18 +1,17 @@
 //! The result in the forms that were asked for.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, ErrorKind, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use dialects::diskspd::profile::{Profile, ResultFormat};
 use dialects::diskspd::result::RunResult;
+use inspect::files::{Output, Place, Seal, free_place};
 use results::Measurement;
 use workload::Target;
 
 use super::plan::ProfileSettings;
 use crate::conduct::JobError;
-use crate::files::{create_beside, takes_files, write_whole};
 use crate::tool::{Terminal, to_json};
 
 /// A second place for the result.
@@ -35,6 +34,13 @@ pub enum Form {
     Json,
 }
 
+impl Form {
+    /// Where a file of this form has room for a checksum.
+    fn seal(self) -> Seal {
+        if self == Self::Xml { Seal::Markup } else { Seal::None }
+    }
+}
+
 impl FromStr for Also {
     type Err = String;
 
@@ -54,13 +60,13 @@ impl FromStr for Also {
 }
 
 /// Everything that a result is written from.
-pub(super) struct Output<'a> {
+pub(super) struct Printed<'a> {
     pub profile: &'a Profile,
     pub result: &'a RunResult,
     pub measurements: &'a [Measurement],
 }
 
-impl Output<'_> {
+impl Printed<'_> {
     /// Writes the result to stdout and to each file.
     pub(super) fn write(
         &self,
@@ -76,7 +82,7 @@ impl Output<'_> {
         let mut wrong = Vec::new();
         for also in &settings.also {
             let text = self.text(also.form)?;
-            if let Err(error) = put(&also.file, &text, settings) {
+            if let Err(error) = put(also, &text, settings) {
                 wrong.push(format!("cannot write `{}`: {error}", also.file.display()));
             }
         }
@@ -94,12 +100,6 @@ impl Output<'_> {
     }
 }
 
-/// The files of `--also`, as `--destroy` may name them.
-pub(super) fn places(settings: &ProfileSettings) -> Vec<Target> {
-    let place = |file: &Path| Target { path: file.to_owned(), size_bytes: None };
-    settings.also.iter().map(|also| place(&also.file)).collect()
-}
-
 /// That each file can be written is found out before anything is measured. Nothing that was there
 /// is replaced unasked.
 pub(super) fn check(
@@ -113,8 +113,13 @@ pub(super) fn check(
         let checked = if earlier.contains(&file) || targets.iter().any(|t| t.path == file) {
             Err(io::Error::other("it is named for something else, too; name another"))
         } else {
-            may_write(file, settings)
-                .and_then(|()| if is_rehearsal { Ok(()) } else { takes_files(file) })
+            let overwrite = settings.places.overwrite;
+            if is_rehearsal {
+                Output::check(file, also.form.seal(), overwrite)
+            } else {
+                // The place is tried out here, and claimed again when there is a result.
+                Output::claim(file, also.form.seal(), overwrite).map(drop)
+            }
         };
         checked.map_err(|error| {
             JobError::NotUnderstood(format!("--also `{}`: {error}", file.display()))
@@ -124,37 +129,19 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Writes only to a file that is new, is empty, or is named by `--destroy`.
-fn may_write(file: &Path, settings: &ProfileSettings) -> io::Result<()> {
-    let place = [Target { path: file.to_owned(), size_bytes: None }];
-    match fs::metadata(file) {
-        Ok(found) if !found.is_file() => {
-            Err(io::Error::other("it is not an ordinary file; name another"))
-        }
-        Ok(found) if found.len() > 0 && settings.places.permissions(&place).destroy.is_empty() => {
-            Err(io::Error::other(format!(
-                "it is there already; name another, or let it be replaced with `--destroy {}`",
-                file.display()
-            )))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Writes a result. What came into its place since it was checked is left, and the result goes next
 /// to it.
-fn put(file: &Path, text: &str, settings: &ProfileSettings) -> io::Result<()> {
-    match OpenOptions::new().write(true).create_new(true).open(file) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-        Err(_) => {
-            if let Err(error) = may_write(file, settings) {
-                let (beside, mut new) = create_beside(file, "new")?;
-                new.write_all(text.as_bytes())?;
-                let beside = beside.display();
-                return Err(io::Error::other(format!("{error}; the result is in `{beside}`")));
+fn put(also: &Also, text: &str, settings: &ProfileSettings) -> io::Result<()> {
+    let (file, seal) = (&also.file, also.form.seal());
+    Output::claim(file, seal, settings.places.overwrite).and_then(|out| out.write(text)).or_else(
+        |error| {
+            if error.kind() != io::ErrorKind::AlreadyExists {
+                return Err(error);
             }
-        }
-        Ok(_) => {}
-    }
-    write_whole(file, text)
+            let free = free_place(&Place::of(file)?)?;
+            Output::claim(free.path(), seal, false)?.write(text)?;
+            let free = free.path().display();
+            Err(io::Error::other(format!("{error}; the result is in `{free}`")))
+        },
+    )
 }

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use results::{Measurement, Status};
 
 use super::events::{self, Watch};
-use super::output::{self, Output};
+use super::output::{self, Printed};
 use super::plan::{ProfileSettings, SpanPlan, cannot, plan, precreate};
 use super::system::{Machine, sample};
 use crate::conduct::JobError;
@@ -40,10 +40,8 @@ impl<'a> Spans<'a> {
         is_rehearsal: bool,
     ) -> Result<Self, JobError> {
         let mut planned = plan(&line.profile, settings)?;
-        let mut targets: Vec<_> =
-            planned.iter().flat_map(|p| p.job.workload.targets.clone()).collect();
+        let targets: Vec<_> = planned.iter().flat_map(|p| p.job.workload.targets.clone()).collect();
         output::check(settings, &targets, is_rehearsal)?;
-        targets.extend(output::places(settings));
         settings.places.check_destroy(&targets)?;
         for planned in planned.iter_mut().filter(|planned| planned.stands_alone()) {
             planned.look()?;
@@ -101,7 +99,7 @@ impl<'a> Spans<'a> {
         let mut profile = line.profile.clone();
         profile.time_spans = self.planned.into_iter().map(|planned| planned.span).collect();
         let (result, measurements) = (&run.result, run.measurements.as_slice());
-        let output = Output { profile: &profile, result, measurements };
+        let output = Printed { profile: &profile, result, measurements };
         output.write(settings, run.session.terminal).map_err(JobError::Companion)?;
         match status {
             // The event that the command line names ended it: it counts as complete.

@@ -1,9 +1,11 @@
 //! The place of the witness's file: here, or on another host by ssh.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use inspect::files::Place;
 use integrity::durability::{Header, State, parse_state};
 
 use super::DurabilityPlan;
@@ -179,8 +181,13 @@ impl Source {
 
     /// Removes a file that has served its purpose and was not named by the user.
     pub(super) fn remove(&self, relay: &Relay<'_>) {
+        let is_one = |mut open: &File| {
+            let mut bytes = Vec::new();
+            open.read_to_end(&mut bytes)?;
+            Ok(parse_state(&self.name(), &bytes).is_ok())
+        };
         if let Self::Here(file, true) = self
-            && let Err(error) = fs::remove_file(file)
+            && let Err(error) = Place::of(file).and_then(|place| place.remove_if(is_one))
         {
             let text = format!("cannot remove `{}`: {error}", file.display());
             relay.pass(&Event::Error { text });

@@ -1,22 +1,26 @@
 //! IOMeter's result file: appends run by run to what is already in it.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use dialects::iometer::result::{End, HostCpu, Measured, Session, is_result};
 use dialects::iometer::{Config, Record, StepWorkload, TestType};
+use inspect::files::Log;
 use results::Measurement;
 
 use crate::conduct::JobError;
-use crate::files::claim;
 
 /// So much of a file tells whether it is a result file.
 const HEAD_BYTES: u64 = 1 << 20;
+/// What such a file is, for messages.
+const KIND: &str = "result file of IOMeter";
 
 /// A result file that grows with every run.
 pub(super) struct Results {
     path: PathBuf,
+    /// None in a rehearsal.
+    log: Option<Log>,
     session: Session,
     begun: bool,
     /// Place of the access specifications that were written last.
@@ -39,16 +43,12 @@ impl Results {
                 path.display()
             ))
         };
-        if touch {
-            claim(path, "result file of IOMeter", is_one).map_err(failed)?;
-        } else if fs::metadata(path).is_ok()
-            && !File::open(path).and_then(is_one).map_err(failed)?
-        {
-            let path = path.display();
-            return Err(JobError::Companion(format!(
-                "`{path}` exists and is not a result file of IOMeter; name another"
-            )));
-        }
+        let log = if touch {
+            Some(Log::claim(path, KIND, is_one).map_err(failed)?)
+        } else {
+            Log::check(path, KIND, is_one).map_err(failed)?;
+            None
+        };
         let setup = config.setup.clone().unwrap_or_default();
         let number = TestType::ALL.iter().position(|t| *t == setup.test_type);
         let session = Session {
@@ -57,7 +57,7 @@ impl Results {
             started: stamp(),
             ..Session::default()
         };
-        Ok(Self { path: path.to_owned(), session, begun: false, specs_of: None })
+        Ok(Self { path: path.to_owned(), log, session, begun: false, specs_of: None })
     }
 
     /// Appends a run to the file.
@@ -73,7 +73,8 @@ impl Results {
         let measured = Measured { config, place, run, measurement, cpu, ended, with_specs };
         let mut text = String::new();
         if !self.begun {
-            if !self.ends_a_line().map_err(|e| self.failure(&e))? {
+            let ends_a_line = self.log.as_ref().map_or(Ok(true), Log::ends_a_line);
+            if !ends_a_line.map_err(|e| self.failure(&e))? {
                 text.push('\n');
             }
             text.push_str(&self.session.head());
@@ -85,7 +86,7 @@ impl Results {
     }
 
     /// Says how it ended, and where the results are. Nothing is written of what measured nothing.
-    pub(super) fn end(self, whole: bool) -> Result<Option<PathBuf>, String> {
+    pub(super) fn end(mut self, whole: bool) -> Result<Option<PathBuf>, String> {
         let end = if whole { End::Whole } else { End::Aborted };
         if !self.begun {
             return Ok(None);
@@ -99,38 +100,16 @@ impl Results {
         format!("cannot write `{}`: {error}", self.path.display())
     }
 
-    fn append(&self, text: &str) -> io::Result<()> {
-        // What came there meanwhile, as a test file would, is not a result file.
-        if !self.begun && fs::metadata(&self.path).is_ok_and(|m| m.len() > 0) {
-            let file = File::open(&self.path)?;
-            if !is_one(file)? {
-                return Err(io::Error::other("it is no longer a result file of IOMeter"));
-            }
-        }
-        // In one piece, so that a crash leaves whole runs.
-        let mut file = OpenOptions::new().append(true).create(true).open(&self.path)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_data()
-    }
-
-    /// Whether nothing is in the last line: a session that was cut off may have left half of one.
-    fn ends_a_line(&self) -> io::Result<bool> {
-        let mut file = match File::open(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
-            file => file?,
-        };
-        if file.metadata()?.len() == 0 {
-            return Ok(true);
-        }
-        file.seek(SeekFrom::End(-1))?;
-        let mut last = [0];
-        file.read_exact(&mut last)?;
-        Ok(last == *b"\n")
+    /// In one piece, so that a crash leaves whole runs.
+    fn append(&mut self, text: &str) -> io::Result<()> {
+        let Some(log) = &mut self.log else { return Ok(()) };
+        log.append(text)?;
+        log.sync()
     }
 }
 
 /// Whether a file is a result file of IOMeter.
-fn is_one(file: File) -> io::Result<bool> {
+fn is_one(file: &File) -> io::Result<bool> {
     let mut bytes = Vec::new();
     file.take(HEAD_BYTES).read_to_end(&mut bytes)?;
     Ok(is_result(&String::from_utf8_lossy(&bytes)))

@@ -6,11 +6,10 @@ mod streams;
 mod writes;
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use inspect::files::{Output, Seal};
 use jiff::Timestamp;
 use replay::Contents;
 use results::{
@@ -24,7 +23,6 @@ pub(crate) use writes::writes;
 use crate::capture::{conclude, keep_shown};
 use crate::conduct::{Conducted, JobError, Session};
 use crate::event::Event;
-use crate::files;
 use crate::replay::{Part, PartPlan};
 
 /// The longest part that a workload is made of, and the most I/Os of it.
@@ -32,8 +30,6 @@ const LONGEST_NS: u64 = 3600 * 1_000_000_000;
 const IOS_MAX: u64 = 2_000_000;
 /// The first words of a file that this makes.
 const HEAD: &str = "# A model of a trace, made by `iosonde capture model`.\n";
-/// What such a file is, for messages.
-const KIND: &str = "model of a trace";
 /// Where the load goes until somebody says where.
 const PLACE: &str = "test";
 
@@ -42,8 +38,10 @@ const PLACE: &str = "test";
 pub struct ModelRequest<'a> {
     /// The part of the trace; without a moment, its busiest hour.
     pub part: &'a PartPlan,
-    /// The workload file to write; only what is not there, is empty or such a file is written over.
+    /// The workload file to write. It replaces one that nobody changed.
     pub output: &'a Path,
+    /// Whether it may replace any other file.
+    pub overwrite: bool,
 }
 
 /// Makes the workload, measures how well it stands for the trace, and writes it. Delivers the
@@ -58,20 +56,17 @@ pub(crate) fn model_trace(
     let refused = |error: &dyn std::fmt::Display| {
         JobError::CannotRun(format!("cannot write `{}`: {error}", request.output.display()))
     };
-    files::claim(request.output, KIND, is_model).map_err(|error| refused(&error))?;
+    let output = Output::claim(request.output, Seal::Hash, request.overwrite);
+    let output = output.map_err(|error| refused(&error))?;
     let (part, model) = modelled(request.part, session.stop, &mut |text| {
         session.sink.hear(&Event::Notice { text });
     })?;
     let text = file(&model).map_err(|error| refused(&error))?;
-    files::write_whole(request.output, text).map_err(|error| refused(&error))?;
+    output.write(text).map_err(|error| refused(&error))?;
     let started = part.header.began_unix_ms.and_then(|ms| i64::try_from(ms).ok());
     let started = started.and_then(|ms| Timestamp::from_millisecond(ms).ok());
     let started = started.unwrap_or(Timestamp::UNIX_EPOCH);
     Ok(keep_shown(document(&part, started, model)?, session))
-}
-
-fn is_model(file: File) -> io::Result<bool> {
-    files::begins_with(file, HEAD)
 }
 
 /// The part of a trace that stands for it: what was named, or the busiest hour, or less of it

@@ -1,19 +1,18 @@
 //! Every combination of lists on each drive, as the SQLIO_Batch script measured them, with SQLIO's
 //! text in a file. It is a sweep; its texts are a companion of that.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use dialects::drives::Drives;
 use dialects::sqlio::{Buffering, Command, Surroundings, Timing, Walk, job};
+use inspect::files::Log;
 use results::Measurement;
 use workload::sweep::Cell;
 use workload::{Pattern, Target};
 
 use super::outputs::is_output;
 use crate::conduct::JobError;
-use crate::files::claim;
 use crate::places::Places;
 use crate::sweep::Companion;
 
@@ -71,6 +70,8 @@ pub struct BatchTexts {
     buffering: Buffering,
     names: Vec<String>,
     path: PathBuf,
+    /// The open file, from the beginning of the tests.
+    log: Option<Log>,
     /// Names were found already; here they are only printed.
     anywhere: Drives,
 }
@@ -83,7 +84,7 @@ impl BatchTexts {
         let dated = || PathBuf::from(format!("SQLIO_Result.{date}.txt"));
         let letters = ('A'..='Z').chain('0'..='9').filter_map(|d| format!("{d}=.").parse().ok());
         let path = result.unwrap_or_else(dated);
-        Self { buffering, names, path, anywhere: Drives::new(letters.collect()) }
+        Self { buffering, names, path, log: None, anywhere: Drives::new(letters.collect()) }
     }
 
     /// The path of the result file.
@@ -121,17 +122,18 @@ impl BatchTexts {
         Ok(job.printout(&command, measurement).to_text())
     }
 
-    fn append(&self, text: &str) -> io::Result<()> {
-        OpenOptions::new().append(true).create(true).open(&self.path)?.write_all(text.as_bytes())
+    fn append(&mut self, text: &str) -> io::Result<()> {
+        self.log.as_mut().map_or(Ok(()), |log| log.append(text))
     }
 }
 
 impl Companion for BatchTexts {
     fn begin(&mut self, kept: &[(&Cell, &Measurement)]) -> Result<(), String> {
-        let path = self.path.display();
+        let path = self.path.display().to_string();
         let failed = |e: io::Error| format!("cannot write `{path}`: {e}; nothing was measured");
-        claim(&self.path, "output of SQLIO", is_output).map_err(failed)?;
-        let is_new = std::fs::metadata(&self.path).map_or(true, |m| m.len() == 0);
+        let log = Log::claim(&self.path, "output of SQLIO", is_output).map_err(failed)?;
+        let is_new = log.is_new();
+        self.log = Some(log);
         if is_new && !kept.is_empty() {
             let texts: Result<String, String> =
                 kept.iter().map(|(cell, m)| self.text(cell, m)).collect();

@@ -1,17 +1,18 @@
 //! Files that SQLIO's text goes into: nothing that was there before a script began is lost by it.
 
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use dialects::text::decode;
+use inspect::files::{Access, Place, Readers};
 
 /// How much of a file is looked at to know whether it holds results.
 const LOOK_BYTES: u64 = 256 << 10;
 
 /// Whether a file has SQLIO's output, or the head of a log of it, in it.
-pub(super) fn is_output(file: File) -> io::Result<bool> {
+pub(super) fn is_output(file: &File) -> io::Result<bool> {
     let mut found = Vec::new();
     file.take(LOOK_BYTES).read_to_end(&mut found)?;
     let text = decode(&found);
@@ -21,8 +22,8 @@ pub(super) fn is_output(file: File) -> io::Result<bool> {
 /// The files that the steps of a script write to.
 #[derive(Default)]
 pub(super) struct Outputs {
-    /// Results in these may be replaced.
-    destroy: Vec<PathBuf>,
+    /// Whether what was there before may be replaced.
+    overwrite: bool,
     /// Files that steps were checked for, or that are open.
     known: HashMap<PathBuf, Out>,
 }
@@ -35,10 +36,9 @@ struct Out {
 }
 
 impl Outputs {
-    /// None is open yet. Results in the files `destroy` may be replaced.
-    pub(super) fn new(destroy: &[PathBuf]) -> Self {
-        let destroy = destroy.iter().map(|path| same(path)).collect();
-        Self { destroy, known: HashMap::new() }
+    /// None is open yet. With `overwrite`, what was there before may be replaced.
+    pub(super) fn new(overwrite: bool) -> Self {
+        Self { overwrite, known: HashMap::new() }
     }
 
     /// Whether a step may write there, as far as is known before the script begins. Touches
@@ -46,12 +46,12 @@ impl Outputs {
     pub(super) fn check(&mut self, path: &Path, append: bool) -> io::Result<()> {
         let key = same(path);
         let known = self.known.get(&key).map(|out| out.replaceable);
-        let replaceable = match (known, fs::metadata(path)) {
-            (Some(replaceable), _) => replaceable,
-            (None, Err(error)) if error.kind() == ErrorKind::NotFound => true,
-            (None, Err(error)) => return Err(error),
-            (None, Ok(found)) if !found.is_file() => return Err(no_file()),
-            (None, Ok(_)) => self.judged(&key, File::open(path)?)?,
+        let replaceable = match known {
+            Some(replaceable) => replaceable,
+            None => match Place::of(path)?.open(Access::Read) {
+                Err(error) if error.kind() == ErrorKind::NotFound => true,
+                file => self.judged(&file.map_err(another)?, append)?,
+            },
         };
         self.known.entry(key).or_insert(Out { file: None, replaceable });
         if append || replaceable { Ok(()) } else { Err(kept(path)) }
@@ -64,13 +64,12 @@ impl Outputs {
     pub(super) fn begin(&mut self, path: &Path, append: bool) -> io::Result<()> {
         let key = same(path);
         if !self.known.contains_key(&key) {
-            let mut how = OpenOptions::new();
-            how.read(true).append(true);
-            let out = match how.clone().create_new(true).open(path) {
+            let place = Place::of(path)?;
+            let out = match place.create(Readers::Anybody) {
                 Ok(file) => Out { file: Some(file), replaceable: true },
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                    let file = how.open(path)?;
-                    let replaceable = self.judged(&key, File::open(path)?)?;
+                    let file = place.open(Access::Write).map_err(another)?;
+                    let replaceable = self.judged(&file, append)?;
                     Out { file: Some(file), replaceable }
                 }
                 Err(error) => return Err(error),
@@ -87,7 +86,9 @@ impl Outputs {
     /// Appends to a file that was begun.
     pub(super) fn write(&mut self, path: &Path, text: &str) -> io::Result<()> {
         let file = self.known.get_mut(&same(path)).and_then(|out| out.file.as_mut());
-        file.ok_or_else(|| io::Error::other("it is not open"))?.write_all(text.as_bytes())
+        let file = file.ok_or_else(|| io::Error::other("it is not open"))?;
+        file.seek(SeekFrom::End(0))?;
+        file.write_all(text.as_bytes())
     }
 
     /// Closes a file that no later step writes to.
@@ -96,28 +97,26 @@ impl Outputs {
     }
 
     /// Whether the content of a file may be replaced; an error if even appending is not allowed.
-    fn judged(&self, key: &PathBuf, file: File) -> io::Result<bool> {
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Err(no_file());
-        }
-        if metadata.len() == 0 {
+    fn judged(&self, mut file: &File, append: bool) -> io::Result<bool> {
+        if self.overwrite && !append {
             return Ok(true);
         }
+        file.rewind()?;
         if !is_output(file)? {
-            return Err(io::Error::other("it is there and no output of SQLIO; name another"));
+            let text = "it exists and is not an output of SQLIO; name another";
+            return Err(io::Error::other(text));
         }
-        Ok(self.destroy.contains(key))
+        Ok(self.overwrite)
     }
 }
 
-fn no_file() -> io::Error {
-    io::Error::other("it is not an ordinary file; name another")
+fn another(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{error}; name another"))
 }
 
 fn kept(path: &Path) -> io::Error {
     io::Error::other(format!(
-        "it holds results that were there before; `>>` keeps them, `--destroy {}` gives them up",
+        "`{}` holds earlier results; `>>` keeps them, and `--overwrite` replaces them",
         path.display()
     ))
 }

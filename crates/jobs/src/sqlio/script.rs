@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use dialects::sqlio::script::{Action, Around, Output, Step, power_script, script as read_script};
+use inspect::files::Place;
 use results::Status;
 use workload::{EngineChoice, Target, show_duration};
 
@@ -14,7 +15,6 @@ use super::outputs::{Outputs, same};
 use super::text::{SCRIPT_BYTES_MAX, text_of};
 use crate::conduct::JobError;
 use crate::ends::ends;
-use crate::files::takes_files;
 use crate::job::Description;
 use crate::tool::ToolSession;
 
@@ -84,7 +84,7 @@ impl Script {
             file,
             settings: &settings,
             is_rehearsal,
-            outputs: Outputs::new(&settings.places.destroyed()),
+            outputs: Outputs::new(settings.places.overwrite),
             named: Vec::new(),
             wrong: Vec::new(),
         };
@@ -140,7 +140,7 @@ impl Script {
     /// It was ended while a call made its files ready.
     pub fn run(&self, session: &mut ToolSession<'_>) -> Result<Status, JobError> {
         let mut status = Status::Complete;
-        let mut outputs = Outputs::new(&self.settings.places.destroyed());
+        let mut outputs = Outputs::new(self.settings.places.overwrite);
         let files = self.steps.iter().enumerate().filter_map(|(index, step)| match &step.output {
             Destination::File { path, .. } => Some((same(path), index)),
             _ => None,
@@ -209,7 +209,7 @@ struct Reader<'a> {
     settings: &'a CallSettings,
     is_rehearsal: bool,
     outputs: Outputs,
-    /// The names that `--destroy` may have: targets and output files.
+    /// The names that `--destroy` may have: those of targets.
     named: Vec<Target>,
     wrong: Vec<String>,
 }
@@ -236,11 +236,10 @@ impl Reader<'_> {
         if let Destination::File { path, append } = &output {
             let tried = self.outputs.check(path, *append);
             let tried =
-                tried.and_then(|()| if self.is_rehearsal { Ok(()) } else { takes_files(path) });
+                tried.and_then(|()| if self.is_rehearsal { Ok(()) } else { Place::try_out(path) });
             if let Err(error) = tried {
                 self.wrong.push(place + &cannot_write(path, &error));
             }
-            self.named.push(Target { path: path.clone(), size_bytes: None });
         }
         Ok(Some(ReadyStep { line, work, output }))
     }

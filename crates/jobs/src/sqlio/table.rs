@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use dialects::sqlio::{COLUMNS, csv, readings, row};
+use inspect::files::{Output, Seal};
 
 use super::text::{RESULTS_BYTES_MAX, text_of};
 use crate::conduct::JobError;
-use crate::files::{begins_with, claim, write_whole};
 
 /// Every run in files of SQLIO's output.
 #[derive(Debug, Default)]
@@ -48,14 +48,13 @@ impl ResultTable {
         Ok(table)
     }
 
-    /// Writes it as CSV, over nothing but such a table.
+    /// Writes it as CSV; with `overwrite`, in the place of any other file.
     ///
     /// # Errors
     /// It cannot be written there.
-    pub fn write_csv(&self, path: &Path) -> Result<(), JobError> {
-        let is_table = |file| begins_with(file, &COLUMNS.join(","));
-        let written = claim(path, "table of SQLIO's results", is_table)
-            .and_then(|()| write_whole(path, csv(&self.rows)));
+    pub fn write_csv(&self, path: &Path, overwrite: bool) -> Result<(), JobError> {
+        let output = Output::claim(path, Seal::None, overwrite);
+        let written = output.and_then(|output| output.write(csv(&self.rows)));
         written.map_err(|e| JobError::Companion(format!("cannot write `{}`: {e}", path.display())))
     }
 }

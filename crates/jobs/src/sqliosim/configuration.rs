@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use dialects::drives::Drives;
 use dialects::sqliosim::{Command, Configuration, NAMES, Reading, read, shipped, write};
 use dialects::text::decode;
+use inspect::files::{Output, Seal};
 
 use crate::conduct::JobError;
-use crate::files::{claim, write_whole};
 
 /// A longer file is not a configuration.
 const BYTES_MAX: u64 = 4 << 20;
@@ -68,17 +68,13 @@ pub fn path_of(drives: &Drives, name: &str) -> Result<PathBuf, JobError> {
     drives.path(name).map_err(|error| JobError::Usage(error.to_string()))
 }
 
-/// Writes a configuration, over an earlier one and over nothing else.
+/// Writes a configuration; with `overwrite`, in the place of any other file.
 ///
 /// # Errors
 /// It cannot be written.
-pub fn save(config: &Configuration, path: &Path) -> Result<(), JobError> {
+pub fn save(config: &Configuration, path: &Path, overwrite: bool) -> Result<(), JobError> {
     let text = write(config).map_err(|error| JobError::Usage(error.to_string()))?;
-    let is_one = |file: File| {
-        let text = text_of(file)?;
-        Ok(text.lines().any(|line| line.trim().eq_ignore_ascii_case("[CONFIG]")))
-    };
-    let saved =
-        claim(path, "configuration of SQLIOSim", is_one).and_then(|()| write_whole(path, text));
+    let output = Output::claim(path, Seal::None, overwrite);
+    let saved = output.and_then(|output| output.write(text));
     saved.map_err(|error| JobError::CannotRun(format!("`-save {}`: {error}", path.display())))
 }

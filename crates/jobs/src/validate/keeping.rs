@@ -190,11 +190,9 @@ impl LedgerPlace {
 
     /// A run that could not begin leaves no ledger.
     pub(super) fn give_up(&self) {
-        if let Self::New(file) = self
-            && KeptLedger::is_one(file)
-        {
+        if let Self::New(file) = self {
             // The first failure is reported; another one adds nothing.
-            let _ = fs::remove_file(file);
+            let _ = KeptLedger::remove_left(file);
         }
     }
 }

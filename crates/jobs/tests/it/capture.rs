@@ -42,7 +42,8 @@ fn import(
     output: &Path,
     format: Option<TraceFormat>,
 ) -> Result<String, JobError> {
-    import_trace(&ImportRequest { files, output, format }).map(|lines| lines.join("\n"))
+    import_trace(&ImportRequest { files, output, overwrite: false, format })
+        .map(|lines| lines.join("\n"))
 }
 
 fn show(
@@ -157,7 +158,7 @@ fn an_anonymous_copy_keeps_what_matters() {
     let place = tempfile::tempdir().unwrap();
     let (trace, copy) = (place.path().join("t.iotrace"), place.path().join("c.iotrace"));
     recorded(&trace, Some(10_000_000_000)).unwrap();
-    let said = anonymise_trace(&trace, &copy).unwrap().join("\n");
+    let said = anonymise_trace(&trace, &copy, false).unwrap().join("\n");
     assert!(said.contains("2 I/Os, in 1 group of regions of 1 MiB"), "{said}");
     let (before, after) = (show(&trace, None).unwrap().0, show(&copy, None).unwrap().0);
     assert_ne!(before.started, after.started, "the date is in the copy");
@@ -168,10 +169,12 @@ fn an_anonymous_copy_keeps_what_matters() {
     assert_eq!(after.lost_ios, 3);
     // One that is cut off stays so, and what is not a trace is refused.
     recorded(&trace, None).unwrap();
-    assert!(anonymise_trace(&trace, &copy).unwrap().join("\n").contains("stops before its end"));
+    assert!(
+        anonymise_trace(&trace, &copy, false).unwrap().join("\n").contains("stops before its end")
+    );
     assert_eq!(show(&copy, None).unwrap().0.conclusion.ending, CaptureEnding::Cut);
     fs::write(&trace, "something else").unwrap();
-    let refused = anonymise_trace(&trace, &copy).unwrap_err().to_string();
+    let refused = anonymise_trace(&trace, &copy, false).unwrap_err().to_string();
     assert!(refused.contains("not an .iotrace file"), "{refused}");
 }
 
@@ -186,7 +189,7 @@ fn what_is_refused_leaves_things_as_they_were() {
     let output = file("theirs.csv", "somebody else's");
     let log = file("log", "fio version 3 iolog\n1 f read 0 4096\n");
     let refused = import(std::slice::from_ref(&log), &output, None).unwrap_err().to_string();
-    assert!(refused.contains("is there and no trace of iosonde"), "{refused}");
+    assert!(refused.contains("theirs-2.csv"), "{refused}");
     assert_eq!(fs::read_to_string(&output).unwrap(), "somebody else's");
     let cases = [
         ("what,is,this\n", "its format is not known"),
@@ -304,7 +307,7 @@ fn files_and_a_database_are_shown_and_an_anonymous_copy_has_no_names() {
     let [database] = &c.databases[..] else { panic!("{:?}", c.databases) };
     assert_eq!((database.reads, database.counters["transactions_committed"]), (Some(7), 400));
     assert_eq!(database.product.as_deref(), Some("PostgreSQL 15.3"));
-    anonymise_trace(&trace, &copy).unwrap();
+    anonymise_trace(&trace, &copy, false).unwrap();
     let anonymous = show(&copy, None).unwrap().0.conclusion;
     let files = anonymous.files.as_ref().unwrap();
     check_files(files);

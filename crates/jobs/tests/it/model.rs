@@ -122,7 +122,7 @@ fn model(trace: &Path, output: &Path) -> Result<TraceModel, JobError> {
     let permissions = Permissions::default();
     let mut session = Session { permissions, recording: None, sink: &mut sink, stop: &stop };
     let part = PartPlan::new(trace, None, None);
-    show_trace(trace, Some(ModelRequest { part: &part, output }), &mut session)?;
+    show_trace(trace, Some(ModelRequest { part: &part, output, overwrite: false }), &mut session)?;
     let Some(Document::Model(document)) = sink.0 else { panic!("a model") };
     assert_eq!(document.warnings.is_empty(), document.conclusion.stands, "{:?}", document.warnings);
     Ok(document.conclusion)

@@ -14,6 +14,7 @@ mod table;
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use inspect::files::Seal;
 use sha2::{Digest, Sha256};
 
 use crate::ReportError;
@@ -31,7 +32,7 @@ pub static FORMAT: Format = Format {
     endings: &["html", "htm"],
     media: "text/html; charset=utf-8",
     write: |content| Ok(page(content.report)?.into_bytes()),
-    is_report: |content| std::str::from_utf8(content).is_ok_and(is_report),
+    seal: Seal::Markup,
     apart: None,
 };
 
@@ -50,20 +51,8 @@ pub fn script() -> &'static str {
     include_str!("../../templates/script.js")
 }
 
-/// A text that every page of iosonde contains and no other file. iosonde overwrites no file without
-/// it.
-const SIGN: &str = "id=\"iosonde-report\"";
-/// The same in pages of version 0.1.
-const EARLIER_SIGN: &str = "id=\"iosonde-assessment\"";
-
 /// All documents in a page take no more than this, if that can be.
 const DOCUMENTS_BYTES: usize = 7 << 19;
-
-/// Whether a text is a page that [`page`] wrote, in this version or an earlier one.
-#[must_use]
-pub fn is_report(text: &str) -> bool {
-    text.contains(SIGN) || text.contains(EARLIER_SIGN)
-}
 
 /// A report as one HTML file that needs nothing else: opens from a disk, prints, and holds its own
 /// documents.

@@ -59,7 +59,7 @@ pub use comparison::comparison_blocks;
 pub use cycle::{CycleDetail, workers};
 pub(crate) use loads::kept;
 pub use overlay::{OverlaySide, names, overlay};
-pub(crate) use records::{columns_of_loads, known_heads};
+pub(crate) use records::columns_of_loads;
 pub use sweep_csv::{SWEEP_CSV_HEAD, sweep_csv};
 pub use trend::{drift_blocks, trend_blocks};
 pub(crate) use utf8::in_utf8;

@@ -9,9 +9,6 @@ use super::{fleet_job, loads};
 use crate::model::{Cell, Column, Table, Unit};
 use crate::words;
 
-/// Columns by which the table of loads is known; later versions may have more at the end.
-const SIGN: usize = 30;
-
 /// The columns of validations: one record per kind of I/O on each of their files.
 const VALIDATION: [&str; 19] = [
     "validation_id",
@@ -92,12 +89,6 @@ pub(super) fn of(document: &Document) -> Table {
 pub(crate) fn columns_of_loads() -> Vec<Column> {
     let of_host = Column::new("of_host", "of_host", Unit::Text);
     loads::figures().map(Column::of).chain([of_host]).collect()
-}
-
-/// What the tables of records begin with.
-pub(crate) fn known_heads() -> [String; 4] {
-    let loads: Vec<&str> = loads::figures().map(|figure| figure.key).take(SIGN).collect();
-    [&loads[..], &VALIDATION, &DURABILITY, &fleet_job::RECORDS].map(|keys| keys.join(","))
 }
 
 fn named(keys: &[&'static str]) -> Vec<Column> {

@@ -14,7 +14,6 @@ mod mend;
 mod names;
 mod paper;
 mod plot;
-mod sign;
 mod summary;
 mod tables;
 mod units;
@@ -27,7 +26,6 @@ use self::names::{Names, cut};
 use self::summary::{Place, Places};
 use crate::ReportError;
 use crate::language::say;
-pub use sign::is_workbook;
 
 use crate::model::{Block, Chart, Report, ResultPart, Section};
 

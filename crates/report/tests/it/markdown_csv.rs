@@ -120,7 +120,6 @@ proptest::proptest! {
     #[test]
     fn no_text_becomes_markup(text in "[ -~\u{0}-\u{1f}é|<]{0,40}") {
         let shown = report::markdown::text(&hostile(&text));
-        proptest::prop_assert!(report::markdown::is_report(&shown));
         proptest::prop_assert_eq!(shown.matches('<').count(), 1, "{}", shown);
         let rows = shown.lines().filter(|l| l.starts_with("| ")).count();
         proptest::prop_assert_eq!(rows, 3, "{}", shown);

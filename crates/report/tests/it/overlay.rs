@@ -124,7 +124,6 @@ fn every_format_begins_with_the_comparison() {
     assert!(comparison < text.find("\n## Saturation").unwrap());
     assert!(text.contains("| A: May, IOPS | B: June, IOPS |"), "{text}");
     let book = xlsx::workbook(&report).unwrap();
-    assert!(xlsx::is_workbook(&book));
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(book)).unwrap();
     let mut sheets = String::new();
     let mut part = archive.by_name("xl/workbook.xml").unwrap();

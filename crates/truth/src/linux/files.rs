@@ -15,8 +15,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use device::{Op, Outcome, Request as Io};
 use fuser::{
     Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
-    KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory,
-    ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, WriteFlags,
+    KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
+    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request,
+    WriteFlags,
 };
 use rustix::fs::MemfdFlags;
 
@@ -326,6 +327,36 @@ impl Filesystem for Files {
         if let Some(kept) = self.files_mut().get_mut(&number) {
             kept.name = None;
         }
+        reply.ok();
+    }
+
+    /// Names in the one directory. Files never change names with each other.
+    fn rename(
+        &self,
+        _: &Request,
+        _parent: INodeNo,
+        name: &OsStr,
+        _newparent: INodeNo,
+        newname: &OsStr,
+        flags: RenameFlags,
+        reply: ReplyEmpty,
+    ) {
+        let earlier = self.named(newname);
+        if !RenameFlags::RENAME_NOREPLACE.contains(flags) {
+            return reply.error(Errno::EINVAL);
+        }
+        if earlier.is_some() && !flags.is_empty() {
+            return reply.error(Errno::EEXIST);
+        }
+        let Some(number) = self.named(name) else { return reply.error(Errno::ENOENT) };
+        let mut files = self.files_mut();
+        if let Some(kept) = earlier.and_then(|earlier| files.get_mut(&earlier)) {
+            kept.name = None;
+        }
+        if let Some(kept) = files.get_mut(&number) {
+            kept.name = Some(newname.to_owned());
+        }
+        drop(files);
         reply.ok();
     }
 

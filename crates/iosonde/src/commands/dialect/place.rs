@@ -5,6 +5,7 @@ use dialects::drives::Drive;
 use jobs::Places;
 use workload::EngineChoice;
 
+use crate::args::OverwriteArgs;
 use crate::exit::Failure;
 use crate::targets::EngineArg;
 use screen::Manner;
@@ -20,6 +21,9 @@ pub(crate) struct PlaceFlags {
     /// host
     #[arg(long, value_name = "FILE")]
     pub destroy: Vec<String>,
+
+    #[command(flatten)]
+    pub overwrite: OverwriteArgs,
 
     /// Allow files to fill their file system past 90 %
     #[arg(long)]
@@ -57,6 +61,7 @@ impl PlaceFlags {
         Ok(Places {
             drives: self.drive.clone(),
             destroy: self.destroy.clone(),
+            overwrite: self.overwrite.overwrite,
             overfill: self.overfill,
             engine: self.engine.map_or(EngineChoice::Auto, EngineChoice::from),
             sim: self.sim.as_deref().map(jobs::simulated_device).transpose()?,

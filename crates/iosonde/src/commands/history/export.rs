@@ -1,16 +1,16 @@
 //! `iosonde history export`: results as JSON lines, CSV or Parquet.
 
-use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use history::{Chosen, ExchangeError, Exported, Filter, Format, History, Rows};
+use inspect::files::{Output, Seal};
 use workload::plural;
 
 use super::list::FilterArgs;
+use crate::args::OverwriteArgs;
 use crate::exit::{Failure, Outcome, print};
-use crate::files::{claim, make_whole};
 use crate::recording::failure;
 
 /// `iosonde history export`
@@ -39,9 +39,8 @@ pub(crate) struct ExportArgs {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Replace an earlier export of the same format
-    #[arg(long, requires = "output")]
-    pub replace: bool,
+    #[command(flatten)]
+    pub overwrite: OverwriteArgs,
 }
 
 /// Formats by their names on the command line.
@@ -117,11 +116,10 @@ pub(crate) fn export(args: &ExportArgs, history: &History) -> Result<Outcome, Fa
         let mut out = BufWriter::new(io::stdout());
         return to_stdout(history.export(&chosen, format, &mut out));
     };
-    claim(path, "export of this format", |file| format.is_one(file))
-        .and_then(|()| if args.replace { Ok(()) } else { keep_earlier(path) })
-        .map_err(|error| cannot_write(path, &error))?;
+    let output = Output::claim(path, Seal::None, args.overwrite.overwrite);
+    let output = output.map_err(|error| cannot_write(path, &error))?;
     let chosen = args.chosen(history)?;
-    let exported = make_whole(path, |out: &mut BufWriter<File>| {
+    let exported = output.make(|out| {
         history.export(&chosen, format, out).map_err(|error| match error {
             ExchangeError::Write(error) => Unwritten::Io(error),
             error => Unwritten::Other(Failure::CannotRun(error.to_string())),
@@ -133,16 +131,6 @@ pub(crate) fn export(args: &ExportArgs, history: &History) -> Result<Outcome, Fa
     })?;
     print(&format!("`{}`: {}\n", path.display(), counts(exported)))?;
     Ok(Outcome::Done)
-}
-
-/// Replaces an earlier export only if the user asked for that.
-fn keep_earlier(path: &Path) -> io::Result<()> {
-    if std::fs::metadata(path).map_or(0, |found| found.len()) == 0 {
-        return Ok(());
-    }
-    Err(io::Error::other(
-        "it is an earlier export; name another, or let it be replaced with `--replace`",
-    ))
 }
 
 /// Why a file was not made.

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use inspect::files::{Output, Seal};
 use inspect::{Inspector, PlannedLoad, Request, Severity};
 
+use crate::args::OverwriteArgs;
 use crate::commands::run::json;
 use crate::exit::{Failure, Outcome, print};
-use crate::files::{begins_with, claim, write_whole};
 
 /// `iosonde inspect`
 #[derive(Debug, Args)]
@@ -37,6 +38,9 @@ pub(crate) struct InspectArgs {
     /// On Windows, also write every answer of the system to this file, as docs/windows.md says
     #[arg(long, value_name = "FILE", hide = true)]
     record: Option<PathBuf>,
+
+    #[command(flatten)]
+    overwrite: OverwriteArgs,
 }
 
 /// How grave a finding is.
@@ -70,8 +74,7 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<Outcome, Failure> {
     let mut inspection = match &args.record {
         None => Inspector::new().inspection(&request),
         Some(file) => Inspector::new().record(&request, |recording| {
-            claim(file, "recording of answers", |file| begins_with(file, inspect::ANSWERS))?;
-            write_whole(file, recording)
+            Output::claim(file, Seal::None, args.overwrite.overwrite)?.write(recording)
         }),
     }
     .map_err(|e| Failure::CannotRun(e.to_string()))?;

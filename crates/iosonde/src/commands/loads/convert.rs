@@ -9,6 +9,7 @@ use dialects::drives::Drive;
 use dialects::{DIALECTS, WorkloadFile};
 use jobs::{Conversion, Converted};
 
+use crate::args::OverwriteArgs;
 use crate::exit::{Failure, Outcome, print};
 use screen::Display;
 
@@ -55,9 +56,8 @@ struct ConvertArgs {
     #[arg(long)]
     strict: bool,
 
-    /// Overwrite the output
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    overwrite: OverwriteArgs,
 
     /// Map a drive or disk of Windows to a place: E=/mnt/e, 1=/dev/sdb
     #[arg(long, value_name = "NAME=PLACE")]
@@ -86,7 +86,7 @@ pub(crate) fn workload(args: &WorkloadArgs) -> Result<Outcome, Failure> {
         from: args.from,
         to: args.to,
         step: args.step.clone(),
-        force: args.force,
+        overwrite: args.overwrite.overwrite,
         drives: args.drive.clone(),
     };
     let Converted { texts, lost } = conversion.convert()?;

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use inspect::files::{Output, Seal};
 use report::ReportError;
 use report::model::{Chart, Report};
-use report::pictures::{LIST, Pictures, listed, pictures};
+use report::pictures::{LIST, Pictures, pictures};
 
 use crate::exit::Failure;
-use crate::files::write_whole;
 
 /// Charts that were written, and their directory.
 pub(super) struct Charts {
@@ -16,33 +16,41 @@ pub(super) struct Charts {
     directory: PathBuf,
 }
 
-/// Writes each chart of a report. A file that an earlier report did not list is left alone.
+/// Writes each chart of a report. Nothing is written unless every file can be.
 pub(super) fn write(
     report: &Report,
     pictured: &Report,
     directory: &Path,
+    overwrite: bool,
 ) -> Result<Charts, Failure> {
     let failed = |path: &Path, why: &dyn std::fmt::Display| {
         let path = path.display();
-        Failure::CannotRun(format!(
-            "cannot write the chart `{path}`: {why}; name another directory with `--charts DIR`"
-        ))
+        Failure::CannotRun(format!("cannot write the chart `{path}`: {why}"))
     };
     let drawn = |error: ReportError| failed(directory, &error);
-    let known = listed(&fs::read_to_string(directory.join(LIST)).unwrap_or_default());
     let drawings = pictures(report, pictured).map_err(drawn)?;
     fs::create_dir_all(directory).map_err(|e| failed(directory, &e))?;
-    let is_others = |file: &String| directory.join(file).exists() && !known.contains(file);
-    if let Some((file, _)) = drawings.files().iter().find(|(file, _)| is_others(file)) {
-        return Err(failed(&directory.join(file), &"it is there and no chart of iosonde"));
-    }
-    // The list is written first: files in it may be replaced, even if this run ends early.
     let list = (LIST.to_owned(), drawings.list().map_err(drawn)?.into_bytes());
+    let mut claimed = Vec::new();
     for (file, content) in [&list].into_iter().chain(drawings.files()) {
         let path = directory.join(file);
-        write_whole(&path, content).map_err(|e| failed(&path, &e))?;
+        let output = Output::claim(&path, seal_of(&path), overwrite);
+        claimed.push((output.map_err(|e| failed(&path, &e))?, content));
+    }
+    for (output, content) in claimed {
+        let path = output.path().to_owned();
+        output.write(content).map_err(|e| failed(&path, &e))?;
     }
     Ok(Charts { pictures: drawings, directory: directory.to_owned() })
+}
+
+/// Where a file of a chart has room for a checksum.
+fn seal_of(path: &Path) -> Seal {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("svg") => Seal::Markup,
+        Some("png") => Seal::Png,
+        _ => Seal::Json,
+    }
 }
 
 impl Charts {

@@ -10,14 +10,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use inspect::files::Output;
 use report::format::{Content, by_endings};
 use report::language::speak;
 use report::{FORMATS, Format, Language};
 use results::Document;
 
 use self::sources::Sources;
+use crate::args::OverwriteArgs;
 use crate::exit::{Failure, Outcome};
-use crate::files::Claimed;
 use crate::language::LanguageArgs;
 use crate::recording::HistoryPlace;
 
@@ -46,6 +47,9 @@ pub(crate) struct ReportArgs {
     /// Write each chart as SVG and PNG into this directory
     #[arg(long, value_name = "DIR")]
     pub charts: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub overwrite: OverwriteArgs,
 
     /// Show results next to the part of a recording of `iosonde monitor` in which they were
     /// measured
@@ -90,17 +94,14 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
         if args.redact {
             report::redact::redact(&mut sources.documents).map_err(cannot)?;
         }
-        return files_apart(format, &(apart.files)(&sources.documents), directory);
+        let files = (apart.files)(&sources.documents);
+        return files_apart(format, &files, directory, args.overwrite.overwrite);
     }
     let claimed = match &output {
         None => None,
-        Some(path) => Some(output::claim(path, format)?),
+        Some(path) => Some(output::claim(path, format, args.overwrite.overwrite)?),
     };
-    let written = write(args, &mut sources, format, claimed.as_ref());
-    if let (Err(_), Some(claimed)) = (&written, claimed) {
-        claimed.release();
-    }
-    written?;
+    write(args, &mut sources, format, claimed)?;
     Ok(Outcome::Done)
 }
 
@@ -150,7 +151,7 @@ fn write(
     args: &ReportArgs,
     sources: &mut Sources,
     format: &Format,
-    claimed: Option<&Claimed>,
+    claimed: Option<Output>,
 ) -> Result<(), Failure> {
     if args.redact {
         report::redact::redact(&mut sources.documents).map_err(cannot)?;
@@ -161,20 +162,22 @@ fn write(
     if let Some(title) = &args.title {
         built.title.clone_from(title);
     }
+    let overwrite = args.overwrite.overwrite;
     let charts = match &args.charts {
         None => None,
         Some(dir) if args.language.language.is_in_pictures() => {
-            Some(charts::write(&built, &built, dir)?)
+            Some(charts::write(&built, &built, dir, overwrite)?)
         }
         Some(dir) => {
             let pictured = speak(Language::English, || -> Result<_, Failure> {
                 let comparison = compared::section(sources, args.redact)?;
                 Ok(report::build_compared(&sources.documents, comparison))
             })?;
-            Some(charts::write(&built, &pictured, dir)?)
+            Some(charts::write(&built, &pictured, dir, overwrite)?)
         }
     };
-    let pictures = charts.as_ref().map(|charts| charts.beside(claimed.map(|c| c.path.as_path())));
+    let file = claimed.as_ref().map(|output| output.path().to_owned());
+    let pictures = charts.as_ref().map(|charts| charts.beside(file.as_deref()));
     let place = |result: usize, chart: &_| pictures.as_ref()?(result, chart);
     let content = Content { report: &built, documents, pictures: &place };
     let loads: usize = documents.iter().map(|d| d.measurements().len()).sum();
@@ -184,8 +187,9 @@ fn write(
     let content = (format.write)(&content).map_err(cannot)?;
     match claimed {
         Some(claimed) => {
-            claimed.write(&content)?;
-            eprint(&format!("report: {}", claimed.path.display()));
+            let path = claimed.path().to_owned();
+            claimed.write(&content).map_err(|error| output::cannot_write(&path, &error))?;
+            eprint(&format!("report: {}", path.display()));
         }
         None => to_stdout(&content)?,
     }
@@ -205,6 +209,7 @@ fn files_apart(
     format: &Format,
     files: &[(String, String)],
     directory: &Path,
+    overwrite: bool,
 ) -> Result<Outcome, Failure> {
     for (name, text) in files {
         let path = directory.join(name);
@@ -213,7 +218,8 @@ fn files_apart(
                 Failure::CannotRun(format!("cannot make `{}`: {error}", parent.display()))
             })?;
         }
-        output::claim(&path, format)?.write(text.as_bytes())?;
+        let output = output::claim(&path, format, overwrite)?;
+        output.write(text).map_err(|error| output::cannot_write(&path, &error))?;
     }
     let count = workload::show_number(files.len() as f64);
     eprint(&format!("report: {count} files in {}", directory.display()));

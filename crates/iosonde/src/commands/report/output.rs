@@ -1,19 +1,24 @@
-//! The file of a report: a new one, or an earlier report of the same kind, never a file that
-//! iosonde did not make.
+//! The file of a report.
 
+use std::io;
 use std::path::Path;
 
+use inspect::files::Output;
 use report::Format;
 
 use crate::exit::Failure;
-use crate::files::Claimed;
 
 /// Whether the output is a directory, existing or by its name.
 pub(super) fn is_directory(path: &Path) -> bool {
     path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/')
 }
 
-/// Makes sure that a report can be written, before anything is measured.
-pub(super) fn claim(path: &Path, format: &Format) -> Result<Claimed, Failure> {
-    Ok(Claimed::of_report(path, format.ending(), format.is_report)?)
+/// Claims the file of a report. It replaces an earlier report that nobody changed.
+pub(super) fn claim(path: &Path, format: &Format, overwrite: bool) -> Result<Output, Failure> {
+    Output::claim(path, format.seal, overwrite).map_err(|error| cannot_write(path, &error))
+}
+
+/// The file of a report cannot be written.
+pub(super) fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    Failure::CannotRun(format!("cannot write the report `{}`: {error}", path.display()))
 }

@@ -35,7 +35,7 @@ pub(crate) fn sqliosim(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Fail
     let mut display = Display::new(flags.place.quiet);
     reading.notes.iter().for_each(|note| display.message(&format!("note: {note}")));
     if let Some(name) = &command.save {
-        save(&reading.config, &path_of(&drives, name)?)?;
+        save(&reading.config, &path_of(&drives, name)?, places.overwrite)?;
         display.message(&format!("the configuration is in `{name}`"));
     }
     if reading.config.files.is_empty() {

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueEnum};
-use jobs::files::{begins_with, claim, write_whole};
+use inspect::files::{Output, Seal};
 use jobs::{Companion, Event, NoCompanion, PreparedSweep, Session, Sink, sweep_presets};
 use results::Document;
 use workload::Bytes;
 use workload::sweep::Plan;
 
+use crate::args::OverwriteArgs;
 use crate::commands::plans::print_plan;
 use crate::conducting::{Console, Manners, ended};
 use crate::exit::{Failure, Outcome, print};
@@ -80,6 +81,9 @@ pub(crate) struct SweepArgs {
     /// Write a line of CSV per cell
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub overwrite: OverwriteArgs,
 
     /// Print the result as JSON on stdout
     #[arg(long)]
@@ -157,6 +161,7 @@ pub(crate) fn sweep(args: &SweepArgs, stop: &AtomicBool) -> Result<Outcome, Fail
     }
     let how = SweepConduct {
         csv: args.csv.as_deref(),
+        overwrite: args.overwrite.overwrite,
         manners: manners(args)?,
         resume: args.resume,
         dry_run: args.target.conduct.dry_run,
@@ -190,6 +195,8 @@ pub(crate) fn plan_for_fleet(args: &SweepArgs) -> Result<jobs::Plan, Failure> {
 /// How to run a sweep, apart from its plan.
 pub(crate) struct SweepConduct<'a> {
     pub csv: Option<&'a Path>,
+    /// The file may replace any other.
+    pub overwrite: bool,
     pub manners: Manners,
     pub resume: bool,
     /// Only show what would be done.
@@ -204,6 +211,7 @@ pub(crate) struct SweepConduct<'a> {
 struct SweepConsole<'a> {
     console: Console,
     csv: Option<&'a Path>,
+    output: Option<Output>,
 }
 
 impl Sink for SweepConsole<'_> {
@@ -214,8 +222,11 @@ impl Sink for SweepConsole<'_> {
     fn deliver(&mut self, document: &Document) -> Result<(), String> {
         let printed = self.console.deliver(document);
         let (Some(path), Document::Sweep(sweep)) = (self.csv, document) else { return printed };
-        let written = write_whole(path, report::sections::sweep_csv(sweep))
-            .map_err(|e| csv_failure(path, &e, "the result is shown"));
+        let output = self
+            .output
+            .take()
+            .map_or(Ok(()), |output| output.write(report::sections::sweep_csv(sweep)));
+        let written = output.map_err(|e| csv_failure(path, &e, "the result is shown"));
         // A full disk must not cost the result, and a closed stdout must not cost the file.
         match (printed, written) {
             (Err(printed), Err(written)) => Err(format!("{printed}\n{written}")),
@@ -243,15 +254,16 @@ pub(crate) fn run_plan(
         print(&described(&prepared.describe(permissions)?))?;
         return Ok(Outcome::Done);
     }
-    if let Some(path) = how.csv {
-        // Better now than after two days: the directory is missing, or the file is not ours.
-        claim(path, "CSV of a sweep", |file| begins_with(file, report::sections::SWEEP_CSV_HEAD))
-            .map_err(|e| Failure::CannotRun(csv_failure(path, &e, "nothing was measured")))?;
-    }
+    // Better now than after two days: the directory is missing, or the file is not ours.
+    let output = how.csv.map(|path| {
+        Output::claim(path, Seal::None, how.overwrite)
+            .map_err(|e| Failure::CannotRun(csv_failure(path, &e, "nothing was measured")))
+    });
+    let output = output.transpose()?;
     let mut display = Display::new(how.manners.manner.quiet);
     display.message(&prepared.duration());
     let console = Console::of(&jobs::Plan::Sweep(Box::new(prepared.plan.clone())), &how.manners)?;
-    let mut sink = SweepConsole { console, csv: how.csv };
+    let mut sink = SweepConsole { console, csv: how.csv, output };
     let (permissions, recording) = (permissions.clone(), recording.as_ref());
     let mut session = Session { permissions, recording, sink: &mut sink, stop };
     let conducted = prepared.run(companion, &mut session)?;

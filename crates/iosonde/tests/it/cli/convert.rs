@@ -124,9 +124,9 @@ fn runs_one_after_the_other_are_named_and_chosen() {
 #[test]
 fn nothing_is_overwritten_unasked() {
     let place = place();
-    fails(&convert(place.path(), &["jobs.txt", "-o", "mix.toml"]), 1, "is there already");
+    fails(&convert(place.path(), &["jobs.txt", "-o", "mix.toml"]), 1, "mix-2.toml");
     assert_eq!(fs::read_to_string(place.path().join("mix.toml")).unwrap(), MIX);
-    succeeds(&convert(place.path(), &["jobs.txt", "-o", "mix.toml", "--force"]));
+    succeeds(&convert(place.path(), &["jobs.txt", "-o", "mix.toml", "--overwrite"]));
     assert_eq!(read(&place.path().join("mix.toml")).streams[0].name, "reads");
 }
 

@@ -238,11 +238,11 @@ fn a_result_is_replaced_only_when_it_is_named() {
     succeeds(&run(&also));
     let first = fs::read_to_string(dir.path().join("o.txt")).unwrap();
     assert!(first.contains("Command Line: diskspd -d1"), "{first}");
-    fails(&run(&also), 3, "--destroy o.txt");
+    fails(&run(&also), 3, "--overwrite");
     fs::write(dir.path().join("o.txt"), "notes").unwrap();
-    fails(&run(&also), 3, "--destroy o.txt");
+    fails(&run(&also), 3, "o-2.txt");
     assert_eq!(fs::read(dir.path().join("o.txt")).unwrap(), b"notes");
-    succeeds(&run(&["--also", "text=o.txt", "--destroy", "o.txt"]));
+    succeeds(&run(&["--also", "text=o.txt", "--overwrite"]));
     assert!(fs::read_to_string(dir.path().join("o.txt")).unwrap().contains("Command Line: "));
     fails(&run(&["--also", "text=p", "--also", "xml=p"]), 3, "named for something else");
     fails(&run(&["--also", "text=x.dat"]), 3, "named for something else");
@@ -262,9 +262,9 @@ fn a_file_that_came_meanwhile_is_left() {
     fs::write(at("o.txt"), "notes").unwrap();
     fs::write(at("go"), "").unwrap();
     let output = running.end();
-    assert!(code(&output) == 1 && stderr(&output).contains("o.new"), "{}", stderr(&output));
+    assert!(code(&output) == 1 && stderr(&output).contains("o-2.txt"), "{}", stderr(&output));
     assert_eq!(fs::read(at("o.txt")).unwrap(), b"notes");
-    assert!(fs::read_to_string(at("o.new")).unwrap().contains("total:"));
+    assert!(fs::read_to_string(at("o-2.txt")).unwrap().contains("total:"));
 }
 
 #[test]

@@ -160,19 +160,19 @@ fn an_export_goes_over_no_file_of_others() {
     let store = Store::filled();
     let theirs = store.path("theirs.csv");
     let bytes = foreign_file(&theirs, 1000);
-    fails(&store.export("theirs.csv", &["--format", "csv"]), 1, "no export of this format");
+    fails(&store.export("theirs.csv", &["--format", "csv"]), 1, "theirs-2.csv");
     assert_eq!(fs::read(&theirs).unwrap(), bytes);
     fails(&store.export("h.db", &[]), 1, "name another");
-    fails(&store.export(".", &[]), 1, "not an ordinary file");
+    fails(&store.export("h.db", &["--overwrite"]), 1, "a database");
+    fails(&store.export(".", &[]), 1, "directory");
     fails(&store.export("no/such/directory", &[]), 1, "No such file");
     for format in [&["--format", "csv"][..], &["--format", "csv", "--columns", "sqlio"], &[]] {
         let name = format!("ours{}", format.len());
         succeeds(&store.export(&name, format));
         let before = fs::read(store.path(&name)).unwrap();
-        fails(&store.export(&name, format), 1, "`--replace`");
+        fails(&store.export(&name, format), 1, "`--overwrite`");
         assert_eq!(fs::read(store.path(&name)).unwrap(), before);
-        said(&store.export(&name, &[format, &["--replace"]].concat()), "2 results");
-        fails(&store.export(&name, &["--format", "parquet", "--replace"]), 1, "name another");
+        said(&store.export(&name, &[format, &["--overwrite"]].concat()), "2 results");
     }
     fails(&store.export("new", &["nobody"]), 1, "nobody");
     let left = names(store.directory.path());

@@ -22,7 +22,13 @@ fn the_report_is_written_and_nothing_stays_beside_it() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("Report: "));
     assert_eq!(names(dir.path()), ["r.html"]);
     succeeds(&assess(&report, &[]));
-    assert_eq!(names(dir.path()), ["r.html"], "a report may be written anew");
+    assert_eq!(names(dir.path()), ["r.html"], "a report that nobody changed is replaced");
+    let edited = fs::read_to_string(&report).unwrap().replace("</body>", "my notes</body>");
+    fs::write(&report, &edited).unwrap();
+    fails(&assess(&report, &[]), 1, "changed since iosonde wrote it; name another file, such as");
+    assert_eq!(fs::read_to_string(&report).unwrap(), edited);
+    succeeds(&assess(&report, &["--overwrite"]));
+    assert_eq!(names(dir.path()), ["r.html"]);
 }
 
 /// `--report notes.html` replaced somebody's notes.
@@ -31,13 +37,15 @@ fn a_file_that_is_no_report_is_left_alone() {
     let dir = tempfile::tempdir().unwrap();
     let notes = dir.path().join("notes.html");
     fs::write(&notes, "my notes").unwrap();
-    fails(&assess(&notes, &[]), 1, "no report of iosonde");
+    fails(&assess(&notes, &[]), 1, "iosonde did not write it");
     let link = dir.path().join("link.html");
     symlink(&notes, &link).unwrap();
-    fails(&assess(&link, &[]), 1, "no report of iosonde");
+    fails(&assess(&link, &[]), 1, "it is a link");
+    fails(&assess(&link, &["--overwrite"]), 1, "it is a link");
     assert_eq!(fs::read_to_string(&notes).unwrap(), "my notes");
-    fails(&assess(Path::new("/dev/null"), &[]), 1, "not an ordinary file");
-    fails(&assess(&dir.path().join("none/r.html"), &[]), 1, "name another with `--report FILE`");
+    succeeds(&assess(Path::new("/dev/null"), &[]));
+    fails(&assess(Path::new("/dev/zero"), &["--overwrite"]), 1, "character device");
+    fails(&assess(&dir.path().join("none/r.html"), &[]), 1, "cannot write the report");
 }
 
 /// The journal that a crash had left was emptied by the next assessment, and then removed.

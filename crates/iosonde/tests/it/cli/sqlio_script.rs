@@ -43,16 +43,16 @@ fn results_of_before_are_replaced_only_where_that_is_said() {
     fails(
         &script(dir.path(), LOG, &[]),
         2,
-        "line 2, column 1: cannot write `log.txt`: it holds results",
+        "line 2, column 1: cannot write `log.txt`: `log.txt` holds earlier results",
     );
     assert_eq!(fs::read_to_string(&log).unwrap(), first);
-    fails(&script(dir.path(), "sqlio -frandom > log.txt\n", &[]), 2, "--destroy log.txt");
+    fails(&script(dir.path(), "sqlio -frandom > log.txt\n", &[]), 2, "--overwrite");
     let behind = "echo more >> log.txt\necho none > log.txt\n";
     fails(&script(dir.path(), behind, &[]), 2, "line 2, column 1: cannot write");
     assert_eq!(fs::read_to_string(&log).unwrap(), first);
     succeeds(&script(dir.path(), "sqlio -frandom -b8 >> log.txt\n", &[]));
     assert_eq!(runs(&log), 3, "behind what is there");
-    succeeds(&script(dir.path(), LOG, &["--destroy", "log.txt"]));
+    succeeds(&script(dir.path(), LOG, &["--overwrite"]));
     assert_eq!(runs(&log), 2);
 }
 
@@ -70,13 +70,13 @@ fn what_is_no_output_of_sqlio_is_never_written_to() {
     let dir = tempfile::tempdir().unwrap();
     let letter = dir.path().join("letter.txt");
     fs::write(&letter, "Dear John").unwrap();
-    for text in ["echo a > letter.txt\n", "echo a >> letter.txt\n"] {
-        for args in [&[][..], &["--destroy", "letter.txt"]] {
-            fails(&script(dir.path(), text, args), 2, "no output of SQLIO");
-        }
+    fails(&script(dir.path(), "echo a > letter.txt\n", &[]), 2, "not an output of SQLIO");
+    for args in [&[][..], &["--overwrite"]] {
+        let text = "echo a >> letter.txt\n";
+        fails(&script(dir.path(), text, args), 2, "not an output of SQLIO");
     }
     assert_eq!(fs::read_to_string(&letter).unwrap(), "Dear John");
-    fails(&script(dir.path(), "echo a > .\n", &[]), 2, "not an ordinary file");
+    fails(&script(dir.path(), "echo a > .\n", &[]), 2, "directory");
 }
 
 #[test]
@@ -97,7 +97,9 @@ fn a_file_that_appears_while_the_script_runs_is_kept() {
     fs::write(dir.path().join("r.txt"), results).unwrap();
     let output = running.end();
     assert_eq!(code(&output), 1, "{}", stderr(&output));
-    assert!(stderr(&output).contains("line 3: cannot write `r.txt`: it holds results"));
+    assert!(
+        stderr(&output).contains("line 3: cannot write `r.txt`: `r.txt` holds earlier results")
+    );
     assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), results);
     assert!(dir.path().join("e.txt").exists(), "the next step is done all the same");
 }

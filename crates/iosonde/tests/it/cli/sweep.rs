@@ -388,13 +388,14 @@ fn a_csv_goes_over_no_file_of_others() {
     let csv = place.path().join("notes.txt");
     let args = [&sim[..], &["--csv", csv.to_str().unwrap()]].concat();
     fs::write(&csv, "mine").unwrap();
-    fails(&place.run(&args), 1, "no CSV of a sweep");
+    fails(&place.run(&args), 1, "notes-2.txt");
     assert_eq!(fs::read_to_string(&csv).unwrap(), "mine");
     fs::remove_file(&csv).unwrap();
     let part = place.path().join("notes.part");
     fs::write(&part, "mine too").unwrap();
     succeeds(&place.run(&args));
-    succeeds(&place.run(&args));
+    fails(&place.run(&args), 1, "it exists already");
+    succeeds(&place.run(&[&args[..], &["--overwrite"]].concat()));
     assert!(fs::read_to_string(&csv).unwrap().starts_with("Kind,"));
     assert_eq!(fs::read_to_string(&part).unwrap(), "mine too");
 }

@@ -156,13 +156,44 @@ fn what_a_killed_run_left_is_used_and_removed() {
     assert_eq!(names(dir.path()), [""; 0]);
 }
 
-/// A process that is killed in the moment after it made its file leaves an empty one.
+/// Somebody's empty lock file had the name `iosonde.test`, too (a hard link), and was filled with
+/// random bytes.
 #[test]
-fn an_empty_leftover_is_used() {
+fn an_empty_file_is_passed_by() {
     let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join(NAME), "").unwrap();
-    succeeds(&run_small(dir.path(), &["--quiet"]));
-    assert_eq!(names(dir.path()), [""; 0]);
+    let lock = dir.path().join("important.lock");
+    fs::write(&lock, "").unwrap();
+    fs::hard_link(&lock, dir.path().join(NAME)).unwrap();
+    fs::write(dir.path().join("iosonde-1.test"), "").unwrap();
+    let output = run_small(dir.path(), &["--json", "--write", "50"]);
+    succeeds(&output);
+    assert_eq!(measurement(&output).targets[0].path, dir.path().join("iosonde-2.test"));
+    assert_eq!(names(dir.path()), ["important.lock", "iosonde-1.test", NAME]);
+    assert_eq!(fs::metadata(&lock).unwrap().len(), 0);
+}
+
+/// A marked file that has a second name, or belongs to another user, is somebody's.
+#[test]
+fn a_test_file_of_others_is_passed_by() {
+    let (dir, path) = kept();
+    let before = fs::read(&path).unwrap();
+    let second = dir.path().join("second");
+    fs::hard_link(&path, &second).unwrap();
+    let used = |flags: &[&str]| {
+        let output = run_small(dir.path(), &[&["--json", "--write", "50"], flags].concat());
+        succeeds(&output);
+        measurement(&output).targets[0].path.clone()
+    };
+    assert_eq!(used(&[]), dir.path().join("iosonde-1.test"));
+    fails(&run(&path, &["--write", "50"]), 1, "hard links");
+    fs::remove_file(&second).unwrap();
+    if std::os::unix::fs::chown(&path, Some(65534), None).is_ok() {
+        assert_eq!(used(&[]), dir.path().join("iosonde-1.test"));
+        fails(&run(&path, &["--write", "50"]), 1, "was not made by iosonde");
+        std::os::unix::fs::chown(&path, Some(0), None).unwrap();
+    }
+    assert!(fs::read(&path).unwrap() == before);
+    assert_eq!(used(&[]), path, "now it is ours again");
 }
 
 #[test]

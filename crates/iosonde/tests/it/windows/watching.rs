@@ -44,7 +44,7 @@ fn a_directory_is_inspected() {
     assert!(answers.contains("root\\CIMV2\tmanagement SELECT "), "{answers}");
     fs::write(place.path("notes.txt"), "somebody's").unwrap();
     let output = place.run(&["inspect", &data, "--record", "notes.txt"]);
-    fails(&output, 1, "cannot write the recording of answers: it is there and no recording");
+    fails(&output, 1, "cannot write the recording of answers: it exists");
 }
 
 #[test]

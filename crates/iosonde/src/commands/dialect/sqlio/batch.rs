@@ -176,6 +176,7 @@ pub(super) fn batch(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, F
     let mut texts = BatchTexts::new(args.result.clone(), names, args.buffering.into());
     let how = SweepConduct {
         csv: args.csv.as_deref(),
+        overwrite: args.place.overwrite.overwrite,
         manners: Manners {
             manner: args.place.manner(),
             json: args.json,

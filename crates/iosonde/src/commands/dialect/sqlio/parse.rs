@@ -8,6 +8,7 @@ use dialects::sqlio::COLUMNS;
 use jobs::sqlio::ResultTable;
 use report::text::{Table, clean};
 
+use crate::args::OverwriteArgs;
 use crate::exit::{Failure, Outcome, print};
 use crate::usage::parse_part;
 use screen::Display;
@@ -25,6 +26,9 @@ struct ParseArgs {
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 
+    #[command(flatten)]
+    overwrite: OverwriteArgs,
+
     /// Print no messages except errors
     #[arg(long)]
     quiet: bool,
@@ -39,7 +43,7 @@ pub(super) fn parse(tokens: &[OsString]) -> Result<Outcome, Failure> {
     let mut display = Display::new(args.quiet);
     table.notes.iter().for_each(|note| display.message(&clean(note)));
     if let Some(path) = &args.csv {
-        table.write_csv(path)?;
+        table.write_csv(path, args.overwrite.overwrite)?;
     }
     let mut shown = Table::new(1, &COLUMNS);
     for row in &table.rows {
