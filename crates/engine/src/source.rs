@@ -1,8 +1,7 @@
 //! The buffer that writes of the content `source` take their bytes from: made before the run,
 //! shared by a stream's threads.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -58,12 +57,7 @@ fn filled(stream: &Stream, bytes: u64) -> Result<Vec<u8>, EngineError> {
 
 /// The beginning of a file, at most this long and not empty.
 fn first(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
-    // Opening a pipe would wait until another program writes to it.
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is not a file"));
-    }
-    let mut buffer = Vec::new();
-    File::open(path)?.take(bytes).read_to_end(&mut buffer)?;
+    let buffer = inspect::reading::head(path, bytes)?;
     if buffer.is_empty() {
         return Err(io::Error::other("it is empty"));
     }

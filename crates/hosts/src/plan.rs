@@ -25,7 +25,7 @@ pub fn planned(
         Some(path) => {
             let wrong =
                 |text: &dyn Display| JobError::Usage(format!("`{}`: {text}", path.display()));
-            let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
+            let text = jobs::files::read_text(path)?;
             match Plan::from_toml(&text).map_err(|error| wrong(&error))? {
                 Plan::Run(workload) => *workload,
                 other => {

@@ -13,7 +13,6 @@
 //! has a word per page, and each thread's part of a log a word per place where a block may begin.
 
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -351,7 +350,7 @@ impl KeptLedger {
     #[must_use]
     pub fn is_one(path: &Path) -> bool {
         let mut magic = [0; WORD];
-        let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+        let read = inspect::reading::open(path).and_then(|mut file| file.read_exact(&mut magic));
         read.is_ok() && u64::from_ne_bytes(magic) == MAGIC
     }
 

@@ -8,6 +8,7 @@ mod exit;
 mod experiment;
 mod language;
 mod recording;
+mod secrets;
 mod signals;
 mod targets;
 mod usage;
@@ -18,7 +19,9 @@ use jobs::files;
 
 fn main() -> ExitCode {
     report::zone::set_of_system();
-    let outcome = usage::parse(&flags::arguments()).and_then(|arguments| {
+    let words = flags::arguments();
+    let outcome = secrets::check(&words).and_then(|()| {
+        let arguments = usage::parse(&words)?;
         let stop = signals::install().map_err(exit::Failure::from)?;
         commands::execute(&arguments.command, &stop)
     });

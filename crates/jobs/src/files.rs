@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use inspect::reading;
 use results::Measurement;
 
 use crate::conduct::JobError;
@@ -190,23 +191,14 @@ pub fn takes_files(path: &Path) -> io::Result<()> {
     fs::remove_file(beside)
 }
 
-/// More is in no file that a flag names.
-const TEXT_BYTES_MAX: u64 = 16 << 20;
-
 /// The text of a file that a flag names.
 ///
 /// # Errors
 /// It cannot be read, is too large, or is not UTF-8.
 pub fn read_text(path: &Path) -> Result<String, JobError> {
     let wrong = |error| JobError::Usage(format!("`{}`: {error}", path.display()));
-    let mut bytes = Vec::new();
-    // A device without an end is not a text file, and would fill the memory.
-    let file = File::open(path).map_err(wrong)?;
-    file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(wrong)?;
+    let bytes = reading::bytes(path, reading::TEXT_BYTES_MAX).map_err(wrong)?;
     let refused = |why: &str| JobError::Usage(format!("`{}` {why}", path.display()));
-    if bytes.len() as u64 > TEXT_BYTES_MAX {
-        return Err(refused("has more than 16 MiB; name a text file"));
-    }
     let is_utf16 =
         matches!(bytes.as_slice(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] | [0, _, ..] | [_, 0, ..]);
     if is_utf16 {
@@ -229,9 +221,7 @@ pub fn read_text(path: &Path) -> Result<String, JobError> {
 /// # Errors
 /// It cannot be read.
 pub fn first_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(most).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    reading::head(path, most)
 }
 
 /// Whether a file begins with this text.

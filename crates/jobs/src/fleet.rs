@@ -57,6 +57,16 @@ impl Default for FleetReach {
 }
 
 impl FleetReach {
+    /// The program that is not the usual one, on this host or on the others.
+    pub(crate) fn program(&self) -> Option<String> {
+        match self {
+            Self::Ssh { command, agent } if !self.is_usual() => {
+                Some(format!("`{command}`, which starts `{agent}` on each host"))
+            }
+            _ => None,
+        }
+    }
+
     fn is_usual(&self) -> bool {
         *self == Self::default()
     }

@@ -1,7 +1,7 @@
 //! Files of a site: private from the beginning, never overwritten, replaced whole.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use crate::NatsError;
@@ -57,11 +57,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), NatsError> {
 
 /// Reads a file of at most so many bytes.
 pub(crate) fn read(path: &Path, bytes_max: u64) -> Result<String, NatsError> {
-    let mut text = String::new();
-    File::open(path)
-        .and_then(|file| file.take(bytes_max).read_to_string(&mut text))
-        .map_err(failed("read", path))?;
-    Ok(text)
+    inspect::reading::text(path, bytes_max).map_err(failed("read", path))
 }
 
 /// Refuses a file with a key that every user may read.

@@ -48,7 +48,9 @@ pub fn client_config(
 /// The certificates of a PEM file.
 fn roots_of(file: &Path) -> Result<RootCertStore, String> {
     let failed = |what: String| format!("the certificates of `{}`: {what}", file.display());
-    let found = CertificateDer::pem_file_iter(file).map_err(|error| failed(error.to_string()))?;
+    let pem = inspect::reading::bytes(file, inspect::reading::TEXT_BYTES_MAX)
+        .map_err(|error| failed(error.to_string()))?;
+    let found = CertificateDer::pem_slice_iter(&pem);
     let mut roots = RootCertStore::empty();
     for certificate in found {
         let certificate = certificate.map_err(|error| failed(error.to_string()))?;

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use inspect::reading;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -87,7 +88,7 @@ impl Keepsake {
             Some(run) => self.path(run, host),
             None => self.newest(host)?,
         };
-        serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+        serde_json::from_str(&reading::text(&path, reading::RESULTS_BYTES_MAX).ok()?).ok()
     }
 
     fn newest(&self, host: &str) -> Option<PathBuf> {

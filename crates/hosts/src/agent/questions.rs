@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use inspect::{Inspector, Storage};
+use inspect::{Inspector, Storage, reading};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -119,6 +119,9 @@ fn uuid_of(source: &str) -> Option<String> {
     same.find_map(|link| link.file_name().into_string().ok())
 }
 
+/// No mark is longer.
+const NONCE_BYTES_MAX: u64 = 64;
+
 /// The file of a nonce, which has no other sign in its name than those of a number.
 fn path(directory: &Path, nonce: &str, allowed: &Allowed) -> Result<PathBuf, String> {
     if nonce.is_empty() || nonce.len() > 64 || !nonce.chars().all(|c| c.is_ascii_hexdigit()) {
@@ -140,7 +143,7 @@ fn mark(directory: &Path, nonce: &str, allowed: &Allowed) -> Result<Answer, Stri
 fn there(directory: &Path, nonces: &[String], allowed: &Allowed) -> Result<Vec<bool>, String> {
     let is_there = |nonce: &String| {
         let path = path(directory, nonce, allowed)?;
-        Ok(fs::read_to_string(path).is_ok_and(|text| text == *nonce))
+        Ok(reading::text(&path, NONCE_BYTES_MAX).is_ok_and(|text| text == *nonce))
     };
     nonces.iter().map(is_there).collect()
 }
@@ -148,7 +151,8 @@ fn there(directory: &Path, nonces: &[String], allowed: &Allowed) -> Result<Vec<b
 /// Only what holds the nonce is removed.
 fn unmark(directory: &Path, nonce: &str, allowed: &Allowed) -> Result<Answer, String> {
     let path = path(directory, nonce, allowed)?;
-    let is_ours = fs::read_to_string(&path).is_ok_and(|text| text == nonce || text.is_empty());
+    let found = reading::text(&path, NONCE_BYTES_MAX);
+    let is_ours = found.is_ok_and(|text| text == nonce || text.is_empty());
     if is_ours {
         fs::remove_file(&path)
             .map_err(|error| format!("cannot remove `{}`: {error}", path.display()))?;

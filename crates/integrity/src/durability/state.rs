@@ -21,7 +21,7 @@ const HEADER_STEP: usize = 4096;
 /// Length of each place for marks.
 const PLACE_BYTES: usize = 16 << 10;
 /// No file of a witness is longer.
-const FILE_BYTES_MAX: u64 = 1 << 20;
+pub const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// What a thread has promised: batches whose records are durable in the log, and batches whose
 /// pages are.
@@ -139,6 +139,8 @@ impl StateFile {
             Ok(file) => Self::make(file, path, header).map_err(io("write")),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let mut options = OpenOptions::new();
+                // A pipe of this name would wait for a reader.
+                inspect::reading::open(path).map_err(io("open"))?;
                 let mut file = options.read(true).write(true).open(path).map_err(io("open"))?;
                 let mut bytes = Vec::new();
                 (&mut file).take(FILE_BYTES_MAX).read_to_end(&mut bytes).map_err(io("read"))?;

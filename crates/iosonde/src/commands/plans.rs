@@ -14,8 +14,10 @@ use crate::conducting::{Console, Manners, conduct, ended};
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::{HistoryPlace, RecordingArgs, failure, tag};
 use crate::targets::ConductArgs;
+use ::inspect::reading::OnlyReading;
 use jobs::files::read_text;
 use screen::described;
+use workload::secrets::concealed;
 
 /// `iosonde do`
 #[derive(Debug, Args)]
@@ -26,6 +28,11 @@ pub(crate) struct DoArgs {
 
     #[command(flatten)]
     pub conduct: ConductArgs,
+
+    /// Allow the plan to start the programs that it names: the command of a recording, or another
+    /// way to the hosts of a fleet than ssh and iosonde
+    #[arg(long)]
+    pub allow_command: bool,
 
     /// Print the result as JSON on stdout
     #[arg(long)]
@@ -49,6 +56,10 @@ pub(crate) struct AgainArgs {
     #[command(flatten)]
     pub conduct: ConductArgs,
 
+    /// Allow the result's plan to start the programs that it names
+    #[arg(long)]
+    pub allow_command: bool,
+
     /// Print the comparison as JSON on stdout, instead of result and comparison as text; for a
     /// validation, the result
     #[arg(long)]
@@ -64,7 +75,11 @@ pub(crate) struct AgainArgs {
 
 pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let wrong = |e: PlanError| Failure::WrongUsage(format!("`{}`: {e}", args.plan.display()));
+    // A plan of 16 MiB takes its time, and nothing has begun.
+    let reading = OnlyReading::begin();
     let plan = Plan::in_text(&read_text(&args.plan)?).map_err(wrong)?;
+    drop(reading);
+    check_command(&plan, args.allow_command)?;
     let permissions = args.conduct.permissions();
     check_destroy(&plan.job().targets(), &permissions.destroy)?;
     if args.conduct.dry_run {
@@ -75,6 +90,17 @@ pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     let manners =
         Manners { manner, json: args.json, recording: args.recording.recording()?, permissions };
     conduct(&plan, &manners, stop)
+}
+
+/// A plan is a file that others may have written: what it would start must be allowed by name.
+fn check_command(plan: &Plan, is_allowed: bool) -> Result<(), Failure> {
+    match plan.program() {
+        Some(program) if !is_allowed => Err(Failure::WrongUsage(format!(
+            "the plan starts a program: {}. If that is what you want, add --allow-command",
+            concealed(&program)
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Prints a plan as TOML on stdout.
@@ -89,6 +115,7 @@ pub(crate) fn repeat(args: &AgainArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     let wanted = Again { selector: &args.result, anyway: args.anyway };
     let original = again(&history, wanted).map_err(|e| Failure::CannotRun(e.to_string()))?;
     let permissions = args.conduct.permissions();
+    check_command(&original.plan, args.allow_command)?;
     check_destroy(&original.plan.job().targets(), &permissions.destroy)?;
     if args.conduct.dry_run {
         print(&described(&original.plan.job().describe(&permissions)?))?;

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, BufReader, BufWriter};
 use std::path::Path;
 
+use inspect::reading;
 use trace::{
     Annexes, DatabaseUse, Ending, FileExtent, Header, Moment, Ordered, Permutation, Reader,
     Regions, TraceError, TracedFile, Writer,
@@ -64,7 +65,7 @@ pub fn anonymise_trace(trace: &Path, to: &Path) -> Result<Vec<String>, JobError>
 }
 
 fn opened(trace: &Path) -> Result<Reader<BufReader<File>>, TraceError> {
-    Reader::new(BufReader::with_capacity(1 << 20, File::open(trace)?))
+    Reader::new(BufReader::with_capacity(1 << 20, reading::open(trace)?))
 }
 
 fn permutation(trace: &Path) -> Result<(Permutation, Annexes), TraceError> {

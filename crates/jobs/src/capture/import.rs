@@ -5,6 +5,7 @@ use std::io::{self, BufRead as _, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use inspect::reading;
 use trace::{
     BLKTRACE_MAGICS, BlktraceReader, CsvReader, EtwReader, FioReader, Header, ImportError, Io,
     Layout, Ordered, TraceError, Writer,
@@ -121,7 +122,7 @@ pub fn import_trace(request: &ImportRequest<'_>) -> Result<Vec<String>, JobError
     let ImportRequest { files, output, format } = *request;
     let mut inputs = Vec::new();
     for path in files {
-        let open = File::open(path).map_err(|error| cannot_read(path, &error))?;
+        let open = reading::open(path).map_err(|error| cannot_read(path, &error))?;
         inputs.push((path.as_path(), BufReader::with_capacity(1 << 20, open)));
     }
     let format = match (format, inputs.first_mut()) {

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use integrity::durability::{Header, State, parse_state};
+use inspect::reading;
+use integrity::durability::{FILE_BYTES_MAX, Header, State, parse_state};
 
 use super::DurabilityPlan;
 use super::layout::absolute;
@@ -113,7 +114,7 @@ impl Source {
         }
     }
 
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         match self {
             Self::Here(file, _) => file.display().to_string(),
             Self::There { host, file } => format!("{host}:{file}"),
@@ -163,7 +164,9 @@ impl Source {
         let cannot =
             |why: String| JobError::CannotRun(format!("cannot read `{}`: {why}", self.name()));
         let bytes = match self {
-            Self::Here(file, _) => fs::read(file).map_err(|error| cannot(error.to_string()))?,
+            Self::Here(file, _) => {
+                reading::bytes(file, FILE_BYTES_MAX).map_err(|error| cannot(error.to_string()))?
+            }
             Self::There { host, file } => {
                 let mut command = ssh(host, &format!("cat -- {}", quoted(file)));
                 let output = command.stdin(Stdio::null()).output();

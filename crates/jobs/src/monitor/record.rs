@@ -1,6 +1,5 @@
 //! A recording while it is recorded: what happens goes to the sink and into the history.
 
-use std::io::Read as _;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -226,14 +225,9 @@ fn not_understood(is_fio: bool) -> &'static str {
     }
 }
 
-/// A file of another system is not read into memory without end.
-const ATTACHED_BYTES_MAX: u64 = 256 << 20;
-
 fn attached(path: &Path) -> Result<Attached, String> {
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
-    let mut bytes = Vec::new();
-    let read = file.take(ATTACHED_BYTES_MAX).read_to_end(&mut bytes);
-    read.map_err(|error| error.to_string())?;
+    let bytes = inspect::reading::bytes(path, inspect::reading::RESULTS_BYTES_MAX)
+        .map_err(|error| error.to_string())?;
     Attached::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| error.to_string())
 }
 

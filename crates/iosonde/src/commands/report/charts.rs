@@ -10,6 +10,9 @@ use report::pictures::{LIST, Pictures, listed, pictures};
 use crate::exit::Failure;
 use crate::files::write_whole;
 
+/// No list of charts is longer.
+const LIST_BYTES_MAX: u64 = 1 << 20;
+
 /// Charts that were written, and their directory.
 pub(super) struct Charts {
     pub pictures: Pictures,
@@ -29,7 +32,8 @@ pub(super) fn write(
         ))
     };
     let drawn = |error: ReportError| failed(directory, &error);
-    let known = listed(&fs::read_to_string(directory.join(LIST)).unwrap_or_default());
+    let known =
+        listed(&inspect::reading::text(&directory.join(LIST), LIST_BYTES_MAX).unwrap_or_default());
     let drawings = pictures(report, pictured).map_err(drawn)?;
     fs::create_dir_all(directory).map_err(|e| failed(directory, &e))?;
     let is_others = |file: &String| directory.join(file).exists() && !known.contains(file);
