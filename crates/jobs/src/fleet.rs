@@ -186,6 +186,7 @@ impl Job for FleetPlan {
 
     fn describe(&self, _: &Permissions) -> Result<Description, JobError> {
         let mut work = vec![format!("{} hosts: {}", self.hosts.len(), self.hosts.join(", "))];
+        work.extend(self.reach.program().map(|program| format!("reaches them by {program}")));
         work.extend(match self.plan.as_ref() {
             Plan::Run(workload) => crate::run::duration(workload, ""),
             Plan::Knee(options) => vec![crate::experiments::knee_work(options)],

@@ -79,13 +79,13 @@ pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     let reading = OnlyReading::begin();
     let plan = Plan::in_text(&read_text(&args.plan)?).map_err(wrong)?;
     drop(reading);
-    check_command(&plan, args.allow_command)?;
     let permissions = args.conduct.permissions();
     check_destroy(&plan.job().targets(), &permissions.destroy)?;
     if args.conduct.dry_run {
         print(&described(&plan.job().describe(&permissions)?))?;
         return Ok(Outcome::Done);
     }
+    check_command(&plan, args.allow_command)?;
     let manner = args.conduct.manner();
     let manners =
         Manners { manner, json: args.json, recording: args.recording.recording()?, permissions };
@@ -115,12 +115,12 @@ pub(crate) fn repeat(args: &AgainArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     let wanted = Again { selector: &args.result, anyway: args.anyway };
     let original = again(&history, wanted).map_err(|e| Failure::CannotRun(e.to_string()))?;
     let permissions = args.conduct.permissions();
-    check_command(&original.plan, args.allow_command)?;
     check_destroy(&original.plan.job().targets(), &permissions.destroy)?;
     if args.conduct.dry_run {
         print(&described(&original.plan.job().describe(&permissions)?))?;
         return Ok(Outcome::Done);
     }
+    check_command(&original.plan, args.allow_command)?;
     let named = args.place.history.as_ref().map(|_| place.to_string());
     let recording = Recording { place, tags: args.tags.clone(), named };
     let (outcome, id) = conduct_again(args, &original, (&recording, permissions), stop)?;
