@@ -85,7 +85,7 @@ pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Fai
         print(&described(&plan.job().describe(&permissions)?))?;
         return Ok(Outcome::Done);
     }
-    check_command(&plan, args.allow_command)?;
+    check_command(&plan, (args.allow_command, &permissions))?;
     let manner = args.conduct.manner();
     let manners =
         Manners { manner, json: args.json, recording: args.recording.recording()?, permissions };
@@ -93,14 +93,17 @@ pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Fai
 }
 
 /// A plan is a file that others may have written: what it would start must be allowed by name.
-fn check_command(plan: &Plan, is_allowed: bool) -> Result<(), Failure> {
-    match plan.program() {
-        Some(program) if !is_allowed => Err(Failure::WrongUsage(format!(
-            "the plan starts a program: {}. If that is what you want, add --allow-command",
-            concealed(&program)
-        ))),
-        _ => Ok(()),
-    }
+fn check_command(
+    plan: &Plan,
+    (is_allowed, permissions): (bool, &Permissions),
+) -> Result<(), Failure> {
+    let Some(program) = plan.program().filter(|_| !is_allowed) else { return Ok(()) };
+    // What is wrong with it comes first.
+    plan.job().describe(permissions)?;
+    Err(Failure::WrongUsage(format!(
+        "the plan starts a program: {}. If that is what you want, add --allow-command",
+        concealed(&program)
+    )))
 }
 
 /// Prints a plan as TOML on stdout.
@@ -120,7 +123,7 @@ pub(crate) fn repeat(args: &AgainArgs, stop: &AtomicBool) -> Result<Outcome, Fai
         print(&described(&original.plan.job().describe(&permissions)?))?;
         return Ok(Outcome::Done);
     }
-    check_command(&original.plan, args.allow_command)?;
+    check_command(&original.plan, (args.allow_command, &permissions))?;
     let named = args.place.history.as_ref().map(|_| place.to_string());
     let recording = Recording { place, tags: args.tags.clone(), named };
     let (outcome, id) = conduct_again(args, &original, (&recording, permissions), stop)?;

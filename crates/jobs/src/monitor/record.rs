@@ -69,6 +69,9 @@ pub(super) fn record(plan: &MonitorPlan, session: &mut Session<'_>) -> Result<Co
     Ok(record.finish(plan, watched.err(), ended))
 }
 
+/// The most notices that are recorded while it lasts.
+const WARNINGS_MAX: usize = 1000;
+
 /// The state of a recording, which becomes the document.
 struct Record<'r, 's> {
     document: Experiment<Recording>,
@@ -108,7 +111,7 @@ impl Record<'_, '_> {
     fn hear(&mut self, event: &Watching) {
         match event {
             Watching::Window(observation) => self.window(observation),
-            Watching::Notice { text } => self.document.warnings.push(text.clone()),
+            Watching::Notice { text } => self.warn(text.clone()),
             Watching::Began(_) | Watching::Alert(_) => {}
         }
         self.relay.pass(&Event::Monitor(event.clone()));
@@ -125,6 +128,16 @@ impl Record<'_, '_> {
                 Some(total) => total.cpu.add(&core.cpu),
                 None => cores.push(*core),
             }
+        }
+    }
+
+    /// A database that comes and goes for weeks says so each time.
+    fn warn(&mut self, text: String) {
+        let warnings = &mut self.document.warnings;
+        match warnings.len() {
+            0..WARNINGS_MAX => warnings.push(text),
+            WARNINGS_MAX => warnings.push("Further notices were not recorded.".to_owned()),
+            _ => {}
         }
     }
 
