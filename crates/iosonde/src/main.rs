@@ -7,6 +7,8 @@ mod config;
 mod exit;
 mod experiment;
 mod language;
+#[cfg(target_os = "linux")]
+mod linux;
 mod recording;
 mod secrets;
 mod signals;
@@ -20,6 +22,8 @@ use jobs::files;
 fn main() -> ExitCode {
     report::zone::set_of_system();
     let words = flags::arguments();
+    #[cfg(target_os = "linux")]
+    linux::conceal(&words);
     let outcome = secrets::check(&words).and_then(|()| {
         let arguments = usage::parse(&words)?;
         let stop = signals::install().map_err(exit::Failure::from)?;

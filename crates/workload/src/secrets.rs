@@ -143,21 +143,10 @@ pub fn login_like_path(text: &str) -> Option<&str> {
 /// that cannot be refused, such as the words of a library.
 #[must_use]
 pub fn concealed(text: &str) -> Cow<'_, str> {
-    if !text.contains(['@', '=', '%']) {
+    let parts = places(text);
+    if parts.is_empty() {
         return Cow::Borrowed(text);
     }
-    let mut parts: Vec<(usize, usize)> = secret_values(text).collect();
-    parts.extend(logins(text));
-    if parts.is_empty() {
-        // An encoded one has no place that could be cut out.
-        let is_hidden = |word: &str| word.contains('%') && holds_secret(word);
-        if !words(text).any(is_hidden) {
-            return Cow::Borrowed(text);
-        }
-        let shown = text.split(' ').map(|word| if is_hidden(word) { CONCEALED } else { word });
-        return Cow::Owned(shown.collect::<Vec<_>>().join(" "));
-    }
-    parts.sort_unstable();
     let (mut shown, mut at) = (String::new(), 0);
     for (from, to) in parts {
         if from >= at {
@@ -168,6 +157,38 @@ pub fn concealed(text: &str) -> Cow<'_, str> {
     }
     shown.push_str(text.get(at..).unwrap_or_default());
     Cow::Owned(shown)
+}
+
+/// The bytes of a text with `x` for each that may be of a password: for places where the length
+/// must stay.
+#[must_use]
+pub fn masked(text: &str) -> Vec<u8> {
+    let mut bytes = text.as_bytes().to_vec();
+    for (from, to) in places(text) {
+        bytes.iter_mut().take(to).skip(from).for_each(|byte| *byte = b'x');
+    }
+    bytes
+}
+
+/// The places of what may be a password, in their order.
+fn places(text: &str) -> Vec<(usize, usize)> {
+    if !text.contains(['@', '=', '%', ':']) {
+        return Vec::new();
+    }
+    let mut parts: Vec<(usize, usize)> = secret_values(text).chain(logins(text)).collect();
+    for word in words(text).filter(|word| is_login_without_scheme(word)) {
+        let at = word.as_ptr().addr() - text.as_ptr().addr();
+        parts.push((at, at + word.len()));
+    }
+    if parts.is_empty() {
+        // An encoded one has no place that could be cut out.
+        for word in words(text).filter(|word| word.contains('%') && holds_secret(word)) {
+            let at = word.as_ptr().addr() - text.as_ptr().addr();
+            parts.push((at, at + word.len()));
+        }
+    }
+    parts.sort_unstable();
+    parts
 }
 
 /// The text as it is, and decoded.
