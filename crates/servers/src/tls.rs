@@ -68,6 +68,13 @@ pub(crate) fn connector(verified: bool) -> Result<MakeRustlsConnect, String> {
 
 /// The certificates that this system trusts; `SSL_CERT_FILE` names a file of others.
 pub fn roots() -> Result<RootCertStore, String> {
+    if let Some(file) = std::env::var_os("SSL_CERT_FILE").filter(|file| !file.is_empty()) {
+        // The library would wait at a pipe, and read a device for ever.
+        inspect::reading::open(Path::new(&file)).map_err(|error| {
+            format!("the certificates of SSL_CERT_FILE, `{}`: {error}", file.display())
+        })?;
+    }
+    let _reading = inspect::reading::OnlyReading::begin();
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
     let (added, _) = roots.add_parsable_certificates(found.certs);
