@@ -11,7 +11,7 @@
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::platform;
 
@@ -22,6 +22,26 @@ pub const RESULTS_BYTES_MAX: u64 = 256 << 20;
 
 /// How many parts of the program only read.
 static READERS: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a signal has come.
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+/// A signal has come: long loops over what is read end. A handler of signals may call it.
+pub fn end() {
+    ENDED.store(true, Ordering::SeqCst);
+}
+
+/// Whether a signal has come. Loops that read a long file and write another ask, so that they can
+/// remove what they wrote.
+///
+/// # Errors
+/// A signal has come.
+pub fn go_on() -> io::Result<()> {
+    if ENDED.load(Ordering::Relaxed) {
+        return Err(io::Error::other("interrupted by a signal"));
+    }
+    Ok(())
+}
 
 /// A part of the program that only reads, as long as it exists.
 #[derive(Debug)]

@@ -64,7 +64,8 @@ fn is_secret(before: Option<&OsStr>, word: &OsStr) -> bool {
         Some("--database") => DatabaseUrl::is_one(value),
         _ => false,
     };
-    let is_login = login_like_path(value).is_some_and(|directory| !Path::new(directory).exists());
+    let mut logins = value.split_whitespace().filter_map(login_like_path);
+    let is_login = logins.any(|directory| !Path::new(directory).exists());
     !is_read && (holds_secret(&word) || is_login)
 }
 

@@ -202,7 +202,7 @@ fn a_plan_with_hundreds_of_thousands_of_streams_is_refused() {
     let mut plan = "job = \"run\"\n[[targets]]\npath = \"/x\"\n".to_owned();
     plan.push_str(&"[[streams]]\n".repeat(100_000));
     fs::write(place.path("plan.toml"), plan).unwrap();
-    fails(&place.run(&["do", "plan.toml", "--no-history"]), 2, "at most 4096 of them");
+    fails(&place.run(&["do", "plan.toml", "--no-history"]), 2, "at most 4096 streams");
 }
 
 /// `--resume` refused a flag that does not exist, whichever was typed.

@@ -69,7 +69,10 @@ const SECRET_ENDINGS: &[&str] = &[
 ];
 
 /// Whole keys whose values are secret.
-const SECRET_KEYS: &[&str] = &["pass", "pw", "sig"];
+const SECRET_KEYS: &[&str] = &["authorization", "bearer", "pass", "pw", "sig"];
+
+/// Keys whose values are also secret after a `:`.
+const PLAIN_KEYS: &[&str] = &["passphrase", "passwd", "password", "pwd"];
 
 /// Keys of connection strings of libpq, ADO and ODBC, without spaces and `_`.
 const CONNECTION_KEYS: &[&str] = &[
@@ -245,19 +248,25 @@ fn is_server(scheme: &str) -> bool {
     SERVERS.contains(&name.as_str()) || name.split('+').any(|part| SERVERS.contains(&part))
 }
 
+/// Whether what is before the `@` of such a URL is the name of a user. Elsewhere it may be a token.
+fn shows_user(scheme: &str) -> bool {
+    let name = scheme.to_ascii_lowercase();
+    ["postgres", "mysql", "mariadb", "sqlserver", "mssql"].iter().any(|ours| name.starts_with(ours))
+}
+
 fn is_url(text: &str) -> bool {
     scheme(text).is_some_and(|(_, rest)| rest.starts_with("//") || rest.starts_with("\\\\"))
 }
 
 /// Whether a text is a list of keys and values as drivers take it.
 fn is_list(text: &str) -> bool {
-    let known = keys(text).filter(|(key, _)| CONNECTION_KEYS.contains(&key.as_str()));
+    let known = keys(text, '=').filter(|(key, _)| CONNECTION_KEYS.contains(&key.as_str()));
     known.count() > 1
 }
 
-/// Each key before a `=`, as it is compared, and the place after the `=`.
-fn keys(text: &str) -> impl Iterator<Item = (String, usize)> {
-    text.match_indices('=').filter_map(|(at, _)| {
+/// Each key before a sign such as `=`, as it is compared, and the place after the sign.
+fn keys(text: &str, sign: char) -> impl Iterator<Item = (String, usize)> {
+    text.match_indices(sign).filter_map(|(at, _)| {
         let before = text.get(..at)?.trim_end_matches(|c: char| c.is_whitespace() || c == '"');
         let is_part = |c: char| c.is_alphanumeric() || "_-. ".contains(c);
         let key = before.rsplit(|c: char| !is_part(c)).next()?;
@@ -270,18 +279,21 @@ fn keys(text: &str) -> impl Iterator<Item = (String, usize)> {
 
 /// The places of values whose keys say that they are secret.
 fn secret_values(text: &str) -> impl Iterator<Item = (usize, usize)> {
-    keys(text).filter_map(|(key, at)| {
-        let is_secret = SECRET_KEYS.contains(&key.as_str())
-            || SECRET_ENDINGS.iter().any(|ending| key.ends_with(ending));
-        let value = text.get(at..).filter(|_| is_secret)?;
+    let is_secret = |key: &str| {
+        SECRET_KEYS.contains(&key) || SECRET_ENDINGS.iter().any(|ending| key.ends_with(ending))
+    };
+    let with_equals = keys(text, '=').filter(move |(key, _)| is_secret(key));
+    // `password: …`, as in JSON and YAML.
+    let with_colon = keys(text, ':').filter(|(key, _)| PLAIN_KEYS.contains(&key.as_str()));
+    with_equals.chain(with_colon).filter_map(|(_, at)| {
+        let value = text.get(at..)?;
         let from = at + (value.len() - value.trim_start().len());
         let value = value.trim_start();
         let length = match value.chars().next()? {
             '{' => value.find('}').map_or(value.len(), |end| end + 1),
-            quote @ ('"' | '\'') => value[1..].find(quote).map_or(value.len(), |end| end + 2),
-            _ => value
-                .find(|c: char| c.is_whitespace() || ";&\"'`<>".contains(c))
-                .unwrap_or(value.len()),
+            quote @ ('"' | '\'') => value.get(1..)?.find(quote).map_or(value.len(), |end| end + 2),
+            // A value may have blanks: what follows it is given up, too.
+            _ => value.find(|c: char| ";\"'`<>\n".contains(c)).unwrap_or(value.len()),
         };
         (length > 0).then_some((from, from + length))
     })
@@ -297,21 +309,26 @@ fn logins(text: &str) -> impl Iterator<Item = (usize, usize)> {
     text.match_indices(':').filter_map(|(colon, _)| {
         let before = text.get(..colon)?;
         let is_part = |c: char| c.is_ascii_alphanumeric() || "+.-_".contains(c);
-        let name = before.rsplit(|c| !is_part(c)).next().filter(|name| name.len() > 1)?;
+        let name = before.rsplit(|c| !is_part(c)).next()?;
         let rest = text.get(colon + 1..)?;
         let slashes = rest.len() - rest.trim_start_matches(['/', '\\']).len();
         let (from, rest) = (colon + 1 + slashes, rest.get(slashes..)?);
-        if is_server(name) { login_of_server(rest) } else { login_of_url(rest, slashes) }
-            .map(|length| (from, from + length))
+        let length = if is_server(name) {
+            login_of_server(rest, shows_user(name))
+        } else {
+            login_of_url(rest, slashes)
+        };
+        length.map(|length| (from, from + length))
     })
 }
 
 /// How long the login of a URL is, where the password of a database may hold any character.
-fn login_of_server(rest: &str) -> Option<usize> {
+fn login_of_server(rest: &str, shows_user: bool) -> Option<usize> {
     if let Some(at) = rest.rfind('@') {
         let login = rest.get(..at).unwrap_or_default();
         // A user alone is no secret, unless it has what should have been a second part.
-        return login.contains([':', '/', '?', '#', ';', ' ', '%', '=']).then_some(at);
+        let has_more = login.contains([':', '/', '?', '#', ';', ' ', '%', '=']);
+        return (has_more || !shows_user && !login.is_empty()).then_some(at);
     }
     // `postgres://anna:secret`: the port is not a number.
     let end = rest.find(['/', '?', ';']).unwrap_or(rest.len());
@@ -338,7 +355,11 @@ fn login_of_url(rest: &str, slashes: usize) -> Option<usize> {
 
 /// Whether a word is `user:password@host`. `host:/path` and `C:\path` are not.
 fn is_login_without_scheme(word: &str) -> bool {
-    let Some((user, rest)) = scheme(word) else { return false };
+    // `//anna:secret@host`, `:secret@host`
+    let bare = word.trim_start_matches(['/', '\\']);
+    let is_cut = word.starts_with("//") || word.starts_with("\\\\") || word.starts_with(':');
+    let parts = if is_cut { bare.split_once(':') } else { scheme(word) };
+    let Some((user, rest)) = parts else { return false };
     let Some((password, host)) = rest.rsplit_once('@') else { return false };
     !user.eq_ignore_ascii_case("mailto")
         && !user.to_ascii_lowercase().ends_with(".icf")

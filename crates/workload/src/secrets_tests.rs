@@ -56,6 +56,14 @@ const WITH_PASSWORD: &[&str] = &[
     "sftp://anna:Zq9xK@db/data",
     "anna:Zq9xK@db",
     "anna:Zq9xK@db:5432/shop",
+    "postgres ://anna:Zq9xK@db",
+    "//anna:Zq9xK@db/shop",
+    ":Zq9xK@db",
+    "nats://Zq9xK@db:4222",
+    "{\"password\": \"Zq9xK\"}",
+    "password: Zq9xK",
+    "password=a b Zq9xK",
+    "Authorization=Bearer Zq9xK",
     "AccountName=a;AccountKey=Zq9xK==;EndpointSuffix=core",
     "https://a.blob.example/c?sv=1&sig=Zq9xK",
 ];
@@ -126,7 +134,6 @@ fn an_address_without_a_password_is_a_connection_all_the_same() {
         "POSTGRES://db",
         "s3://bucket/key",
         "https://example.com",
-        "jdbc:sqlite:x",
         "host=db dbname=shop",
         "Server=db;Integrated Security=true",
     ] {

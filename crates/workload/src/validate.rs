@@ -91,8 +91,11 @@ impl Workload {
         let mut found = Violations::default();
         found.check(!self.targets.is_empty(), "targets", "empty", "name at least one target");
         found.check(!self.streams.is_empty(), "streams", "empty", "describe at least one stream");
-        self.check_counts(&mut found);
-        if !found.0.is_empty() {
+        let most = usize::try_from(THREADS_MAX).unwrap_or(usize::MAX);
+        if self.streams.len() > most {
+            // Each has a thread. Of many more, not even the rules can be checked soon.
+            let rule = format!("a workload may have at most {THREADS_MAX} streams");
+            found.check(false, "streams", self.streams.len(), &rule);
             return found.0;
         }
         let mut paths = HashSet::new();
@@ -131,15 +134,6 @@ impl Workload {
             found.check(is_sim, "engine", engine, "a simulated device needs the engine `sim`");
         }
         found.0
-    }
-
-    /// Each stream has a thread on a target. Of many more, not even the rules can be checked soon.
-    fn check_counts(&self, found: &mut Violations) {
-        let most = usize::try_from(THREADS_MAX).unwrap_or(usize::MAX);
-        let rule = format!("a workload may have at most {THREADS_MAX} of them");
-        for (field, count) in [("streams", self.streams.len()), ("targets", self.targets.len())] {
-            found.check(count <= most, field, count, &rule);
-        }
     }
 
     fn check_times(&self, found: &mut Violations) {

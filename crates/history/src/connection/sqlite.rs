@@ -193,6 +193,32 @@ impl Sqlite {
 mod tests {
     use super::*;
 
+    /// On a full disk a history could not be listed: SQLite had no room for its memory map, and what
+    /// a killed run had left was in the log next to the file.
+    #[test]
+    fn a_log_is_read_where_there_is_no_room_beside_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("h.db");
+        let killed = Connection::open(&path).unwrap();
+        killed.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+        killed
+            .execute_batch(
+                "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (7)",
+            )
+            .unwrap();
+        drop(killed);
+        let _ = std::fs::remove_file(directory.path().join("h.db-shm"));
+        let before = std::fs::read(&path).unwrap();
+        let read = Sqlite::open_without_room(&path).unwrap();
+        assert!(read.is_full());
+        assert_eq!(read.query("SELECT a FROM t", &[]).unwrap(), [[Value::Integer(7)]]);
+        let refused = read.execute("INSERT INTO t VALUES (8)", &[]).unwrap_err();
+        assert_eq!(refused.sqlite_error_code(), Some(ErrorCode::ReadOnly));
+        drop(read);
+        assert!(!directory.path().join("h.db-shm").exists());
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+
     /// SQLite took `--history :memory:` for a history that is nowhere, and `file:x?mode=…` for an
     /// order.
     #[test]

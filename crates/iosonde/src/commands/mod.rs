@@ -230,16 +230,12 @@ fn words_of(command: &Command) -> Words {
 fn only_reads(command: &Command) -> bool {
     match command {
         Command::Inspect(_)
-        | Command::Workload(_)
         | Command::Specs(_)
-        | Command::Report(_)
         | Command::Config(_)
         | Command::Schema { .. }
-        | Command::Completions(_)
-        | Command::Man(_)
         | Command::Help(_) => true,
         Command::History(args) => args.command.only_reads(),
-        Command::Capture(args) => args.command.is_some(),
+        Command::Capture(args) => matches!(args.command, Some(CaptureCommand::Show(_))),
         _ => false,
     }
 }

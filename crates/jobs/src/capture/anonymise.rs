@@ -72,6 +72,7 @@ fn permutation(trace: &Path) -> Result<(Permutation, Annexes), TraceError> {
     let mut regions = Regions::default();
     let mut reader = opened(trace)?;
     for io in Ordered::new(reader.by_ref()) {
+        reading::go_on()?;
         regions.add(&io?);
     }
     // Keys come from the operating system's random numbers, and nothing keeps them.
@@ -114,6 +115,7 @@ fn copy(
     let mut writer = begun(out, &header, (permutation, annexes)).map_err(output)?;
     let (mut ios, mut lost) = (0, 0);
     while let Some(io) = reader.next() {
+        reading::go_on().map_err(|error| CopyError::Input(error.to_string()))?;
         let io = permutation.io(&io.map_err(|error| input(&error))?);
         let io = io.ok_or_else(|| CopyError::Input("it changes while it is read".to_owned()))?;
         if reader.lost() > lost {

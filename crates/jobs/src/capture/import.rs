@@ -260,6 +260,7 @@ fn write(
     let mut writer = Writer::new(out, &header).map_err(unwritable)?;
     let mut imported = Imported::default();
     for io in ios {
+        reading::go_on().map_err(|error| wrong(&error))?;
         let io = io.map_err(|error| wrong(&error))?;
         imported.ios += 1;
         imported.last_ns = imported.last_ns.max(io.issued_ns);

@@ -37,6 +37,7 @@ pub fn end_on_second(flag: &Arc<AtomicBool>) -> io::Result<()> {
 /// Ends the run, as the first Ctrl-C does; whether that had been said before.
 pub(crate) fn end() -> bool {
     let again = ENDING.swap(true, Ordering::SeqCst);
+    inspect::reading::end();
     for flag in FLAGS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         flag.store(true, Ordering::SeqCst);
     }

@@ -8,7 +8,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use inspect::reading::ends_at_once;
+use inspect::reading::{end, ends_at_once};
 use libc::{POLLOUT, STDERR_FILENO, STDIN_FILENO, TCSANOW};
 use report::text::clean;
 
@@ -114,6 +114,7 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 pub fn end_on_second(signal: i32, stop: &Arc<AtomicBool>) -> io::Result<()> {
     let stop = Arc::clone(stop);
     let act = move || {
+        end();
         if stop.swap(true, Ordering::SeqCst) || ends_at_once() {
             end_now();
         }
@@ -129,6 +130,7 @@ pub fn end_in_order(signal: i32, stop: &Arc<AtomicBool>) -> io::Result<()> {
     let stop = Arc::clone(stop);
     let act = move || {
         stop.store(true, Ordering::SeqCst);
+        end();
         if ends_at_once() {
             end_now();
         }
