@@ -5,349 +5,53 @@
 //! xfs(5), btrfs(5), nfs(5), mount.cifs(8), the kernel's documentation of file systems.
 
 /// Options without a value.
-const FLAGS: &[&str] = &[
-    "ac",
-    "acl",
-    "allow_other",
-    "async",
-    "atime",
-    "attr2",
-    "auto_da_alloc",
-    "autodefrag",
-    "bg",
-    "barrier",
-    "bsddf",
-    "cache",
-    "casesensitive",
-    "compress",
-    "compress-force",
-    "cto",
-    "datacow",
-    "datasum",
-    "dax",
-    "deduplicated",
-    "default_permissions",
-    "delalloc",
-    "dev",
-    "diratime",
-    "dirsync",
-    "discard",
-    "efs",
-    "exec",
-    "fg",
-    "filestreams",
-    "flushoncommit",
-    "forcegid",
-    "forceuid",
-    "fsc",
-    "grpid",
-    "hard",
-    "i_version",
-    "ikeep",
-    "inode32",
-    "inode64",
-    "intr",
-    "iversion",
-    "journal_async_commit",
-    "journal_checksum",
-    "largeio",
-    "lazytime",
-    "lock",
-    "loop",
-    "mand",
-    "mapchars",
-    "mapposix",
-    "metacopy",
-    "migratable",
-    "nfsvers",
-    "noac",
-    "noacl",
-    "noalign",
-    "noatime",
-    "noattr2",
-    "noauto_da_alloc",
-    "nobarrier",
-    "nobh",
-    "nobrl",
-    "nocto",
-    "nodatacow",
-    "nodatasum",
-    "nodelalloc",
-    "nodev",
-    "nodiratime",
-    "nodiscard",
-    "noexec",
-    "nofail",
-    "nogrpid",
-    "noikeep",
-    "noinit_itable",
-    "noinode_cache",
-    "nointr",
-    "noiversion",
-    "nolargeio",
-    "nolock",
-    "nomigration",
-    "nonuma",
-    "noposix",
-    "noposixacl",
-    "noquota",
-    "norecovery",
-    "norelatime",
-    "noresvport",
-    "noserverino",
-    "nosharesock",
-    "nosharecache",
-    "nosoft",
-    "nosparse",
-    "nospace_cache",
-    "nossd",
-    "nostrictsync",
-    "nosuid",
-    "nosymfollow",
-    "notreelog",
-    "nounix",
-    "nouser_xattr",
-    "nouuid",
-    "noxattr",
-    "posixpaths",
-    "posix",
-    "posixacl",
-    "prjquota",
-    "pquota",
-    "quota",
-    "rdma",
-    "relatime",
-    "resvport",
-    "ro",
-    "rw",
-    "serverino",
-    "sharecache",
-    "softerr",
-    "softreval",
-    "soft",
-    "space_cache",
-    "ssd",
-    "ssd_spread",
-    "strictatime",
-    "strictsync",
-    "suid",
-    "sync",
-    "tcp",
-    "treelog",
-    "udp",
-    "unix",
-    "uquota",
-    "user_xattr",
-    "usrquota",
-    "gquota",
-    "grpquota",
-    "volatile",
-    "wsync",
-    "xattr",
-    "zoned",
-];
+const FLAGS: &str = "\
+    ac acl allow_other async atime attr2 auto_da_alloc autodefrag bg barrier bsddf cache \
+    casesensitive compress compress-force cto datacow datasum dax deduplicated \
+    default_permissions delalloc dev diratime dirsync discard efs exec fg filestreams \
+    flushoncommit forcegid forceuid fsc grpid hard i_version ikeep inode32 inode64 intr \
+    iversion journal_async_commit journal_checksum largeio lazytime lock loop mand \
+    mapchars mapposix metacopy migratable nfsvers noac noacl noalign noatime noattr2 \
+    noauto_da_alloc nobarrier nobh nobrl nocto nodatacow nodatasum nodelalloc nodev \
+    nodiratime nodiscard noexec nofail nogrpid noikeep noinit_itable noinode_cache nointr \
+    noiversion nolargeio nolock nomigration nonuma noposix noposixacl noquota norecovery \
+    norelatime noresvport noserverino nosharesock nosharecache nosoft nosparse \
+    nospace_cache nossd nostrictsync nosuid nosymfollow notreelog nounix nouser_xattr \
+    nouuid noxattr posixpaths posix posixacl prjquota pquota quota rdma relatime resvport \
+    ro rw serverino sharecache softerr softreval soft space_cache ssd ssd_spread \
+    strictatime strictsync suid sync tcp treelog udp unix uquota user_xattr usrquota \
+    gquota grpquota volatile wsync xattr zoned";
 
 /// Options whose values are numbers, sizes or times.
-const NUMBERS: &[&str] = &[
-    "acdirmax",
-    "acdirmin",
-    "acregmax",
-    "acregmin",
-    "actimeo",
-    "active_logs",
-    "agcount",
-    "allocsize",
-    "bsize",
-    "closetimeo",
-    "commit",
-    "dir_mode",
-    "dmask",
-    "echo_interval",
-    "errors",
-    "esize",
-    "file_mode",
-    "fmask",
-    "gid",
-    "handletimeout",
-    "init_itable",
-    "inode_readahead_blks",
-    "integrity",
-    "journal_ioprio",
-    "logbsize",
-    "logbufs",
-    "max_batch_time",
-    "max_connect",
-    "max_dir_size_kb",
-    "max_inline",
-    "max_read",
-    "metadata_ratio",
-    "min_batch_time",
-    "minorversion",
-    "mode",
-    "mountport",
-    "mountvers",
-    "nconnect",
-    "nfsvers",
-    "nr_blocks",
-    "nr_inodes",
-    "pagesize",
-    "port",
-    "rasize",
-    "retrans",
-    "retry",
-    "rsize",
-    "shadow-copies",
-    "size",
-    "stripe",
-    "subvolid",
-    "sunit",
-    "swidth",
-    "thread_pool",
-    "timeo",
-    "trunkdiscovery",
-    "uid",
-    "umask",
-    "vers",
-    "wsize",
-];
+const NUMBERS: &str = "\
+    acdirmax acdirmin acregmax acregmin actimeo active_logs agcount allocsize bsize \
+    closetimeo commit dir_mode dmask echo_interval esize file_mode fmask gid \
+    handletimeout init_itable inode_readahead_blks journal_ioprio logbsize \
+    logbufs max_batch_time max_connect max_dir_size_kb max_inline max_read metadata_ratio \
+    min_batch_time minorversion mode mountport mountvers nconnect nfsvers nr_blocks \
+    nr_inodes pagesize port rasize retrans retry rsize shadow-copies size stripe subvolid \
+    sunit swidth thread_pool timeo trunkdiscovery uid umask vers wsize";
 
 /// Values that are words of file systems, in options of any name that is listed here or above.
-const WORDS: &[&str] = &[
-    "0",
-    "1",
-    "active",
-    "adaptive",
-    "all",
-    "always",
-    "async",
-    "barrier",
-    "cluster-off",
-    "continue",
-    "crc32",
-    "crc32c",
-    "crc64",
-    "default",
-    "disabled",
-    "fifo",
-    "fixed",
-    "flush",
-    "inherit",
-    "integrity",
-    "journal",
-    "krb5",
-    "krb5i",
-    "krb5p",
-    "loose",
-    "lz4",
-    "lzo",
-    "max",
-    "mmap",
-    "never",
-    "no",
-    "none",
-    "noflush",
-    "normal",
-    "ntlmssp",
-    "ntlmsspi",
-    "ntlmv2",
-    "ntlmv2i",
-    "off",
-    "on",
-    "ordered",
-    "panic",
-    "pos",
-    "posix",
-    "rdma",
-    "rdma6",
-    "remount-ro",
-    "singleclient",
-    "strict",
-    "sync",
-    "sys",
-    "tcp",
-    "tcp6",
-    "threaded",
-    "udp",
-    "udp6",
-    "utf-8",
-    "utf8",
-    "v1",
-    "v2",
-    "virtio",
-    "within_size",
-    "writeback",
-    "writethrough",
-    "xen",
-    "yes",
-    "zlib",
-    "zstd",
-];
+const WORDS: &str = "\
+    0 1 active adaptive all always async barrier cluster-off continue crc32 crc32c crc64 \
+    default disabled fifo fixed flush inherit integrity journal krb5 krb5i krb5p loose lz4 \
+    lzo max mmap never no none noflush normal ntlmssp ntlmsspi ntlmv2 ntlmv2i off on \
+    ordered panic pos posix rdma rdma6 remount-ro singleclient strict sync sys tcp tcp6 \
+    threaded udp udp6 utf-8 utf8 v1 v2 vfsold vfsv0 vfsv1 virtio within_size writeback writethrough xen yes \
+    zlib zstd";
 
 /// Options whose values are words of the list above.
-const WORDED: &[&str] = &[
-    "alloc_mode",
-    "background_gc",
-    "cache",
-    "compress",
-    "compress-force",
-    "compression",
-    "data",
-    "data_err",
-    "dax",
-    "discard",
-    "discard_unit",
-    "errors",
-    "fragment",
-    "fsync_mode",
-    "gc_merge",
-    "huge",
-    "index",
-    "integrity",
-    "iocharset",
-    "jqfmt",
-    "local_lock",
-    "lookupcache",
-    "metacopy",
-    "mountproto",
-    "nfs_export",
-    "proto",
-    "redirect_dir",
-    "sec",
-    "space_cache",
-    "trans",
-    "uuid",
-    "xino",
-    "xprtsec",
-];
+const WORDED: &str = "\
+    alloc_mode background_gc cache compress compress-force compression data data_err dax \
+    discard discard_unit errors fragment fsync_mode gc_merge huge index integrity \
+    iocharset jqfmt local_lock lookupcache metacopy mountproto nfs_export proto \
+    redirect_dir sec space_cache trans uuid xino xprtsec";
 
 /// Sources that name no device, server or pool: what the kernel calls them itself.
-const SOURCES: &[&str] = &[
-    "",
-    "bpf",
-    "cgroup",
-    "cgroup2",
-    "composefs",
-    "configfs",
-    "debugfs",
-    "devpts",
-    "devtmpfs",
-    "hugetlbfs",
-    "mqueue",
-    "none",
-    "nsfs",
-    "overlay",
-    "proc",
-    "ramfs",
-    "rootfs",
-    "securityfs",
-    "shm",
-    "sim",
-    "sysfs",
-    "tmpfs",
-    "tracefs",
-    "udev",
-    "unknown",
-];
+const SOURCES: &str = "\
+    bpf cgroup cgroup2 composefs configfs debugfs devpts devtmpfs hugetlbfs mqueue none \
+    nsfs overlay proc ramfs rootfs securityfs shm sim sysfs tmpfs tracefs udev unknown";
 
 /// Disks whose names are letters after these: `sda1`, `vdb`.
 const LETTERED: &[&str] = &["dasd", "hd", "sd", "vd", "xvd"];
@@ -359,11 +63,15 @@ const NUMBERED: &[&str] = &[
 /// Devices without storage.
 const NO_STORAGE: &[&str] = &["full", "null", "root", "zero"];
 
+fn is_in(list: &str, word: &str) -> bool {
+    list.split(' ').any(|known| known == word)
+}
+
 /// Whether an option may stay as it is.
 pub(crate) fn may_stay(option: &str) -> bool {
-    let Some((name, value)) = option.split_once('=') else { return FLAGS.contains(&option) };
-    NUMBERS.contains(&name) && is_amount(value)
-        || WORDED.contains(&name) && value.split([',', ':']).all(is_worded)
+    let Some((name, value)) = option.split_once('=') else { return is_in(FLAGS, option) };
+    is_in(NUMBERS, name) && is_amount(value)
+        || is_in(WORDED, name) && value.split([',', ':']).all(is_worded)
 }
 
 /// The name of an option, where it is one that a file system can have.
@@ -376,7 +84,7 @@ pub(crate) fn name_of(option: &str) -> Option<&str> {
 /// Whether the source of a mount may stay: a device by its name in the kernel, or a word that every
 /// host has for file systems of this kind.
 pub(crate) fn source_may_stay(source: &str) -> bool {
-    SOURCES.contains(&source)
+    source.is_empty() || is_in(SOURCES, source)
 }
 
 /// Whether a name in /dev is one that the kernel gives.
@@ -404,15 +112,15 @@ pub(crate) fn is_kernel_name(name: &str) -> bool {
 fn is_amount(value: &str) -> bool {
     let number = value.trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G', 's', '%']);
     let points = number.matches('.').count();
-    WORDS.contains(&value)
+    is_in(WORDS, value)
         || !number.is_empty()
             && number.len() <= 20
-            && points <= 1
+            && points <= 2
             && number.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
 fn is_worded(value: &str) -> bool {
-    WORDS.contains(&value) || !value.is_empty() && value.len() <= 3 && value.parse::<u32>().is_ok()
+    is_in(WORDS, value) || !value.is_empty() && value.len() <= 3 && value.parse::<u32>().is_ok()
 }
 
 #[cfg(test)]
