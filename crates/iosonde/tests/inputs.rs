@@ -7,7 +7,9 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
+use rustix::io::ioctl_fionread;
 use rustix::process::{Pid, Signal, kill_process};
 use testing::Place;
 use testing::program::{code, fails, stderr, stdout};
@@ -181,10 +183,9 @@ fn a_signal_ends_a_command_that_waits_for_input() {
         let mut child = command.spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         input.write_all(b" ").unwrap();
-        // Once it waits in a read of the pipe, its handlers are there.
-        let waits = format!("/proc/{}/wchan", child.id());
-        while !fs::read_to_string(&waits).is_ok_and(|place| place.contains("pipe")) {
-            std::thread::yield_now();
+        // Once it has read that, its handlers are there, and it waits for more.
+        while ioctl_fionread(&input).unwrap() > 0 {
+            std::thread::sleep(Duration::from_millis(1));
         }
         kill_process(Pid::from_child(&child), signal).unwrap();
         let output = child.wait_with_output().unwrap();
