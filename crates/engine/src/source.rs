@@ -1,8 +1,7 @@
 //! The buffer that writes of the content `source` take their bytes from: made before the run,
 //! shared by a stream's threads.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -58,12 +57,7 @@ fn filled(stream: &Stream, bytes: u64) -> Result<Vec<u8>, EngineError> {
 
 /// The beginning of a file, at most this long and not empty.
 fn first(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
-    // Opening a pipe would wait until another program writes to it.
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is not a file"));
-    }
-    let mut buffer = Vec::new();
-    File::open(path)?.take(bytes).read_to_end(&mut buffer)?;
+    let buffer = inspect::reading::head(path, bytes)?;
     if buffer.is_empty() {
         return Err(io::Error::other("it is empty"));
     }
@@ -105,7 +99,7 @@ mod tests {
     fn a_file_that_is_missing_empty_or_none_is_named() {
         let directory = tempfile::tempdir().unwrap();
         let (missing, empty) = (directory.path().join("missing"), directory.path().join("empty"));
-        File::create(&empty).unwrap();
+        std::fs::File::create(&empty).unwrap();
         for path in [missing.as_path(), &empty, directory.path()] {
             let workload = workload(8192, Some(path));
             for error in [check(&workload).unwrap_err(), load(&workload).unwrap_err()] {
@@ -124,7 +118,7 @@ mod tests {
             bytes in prop::collection::vec(any::<u8>(), 1..300), length in 1usize..1000,
         ) {
             let file = tempfile::NamedTempFile::new().unwrap();
-            fs::write(file.path(), &bytes).unwrap();
+            std::fs::write(file.path(), &bytes).unwrap();
             let source = loaded(&workload(length as u64, Some(file.path())));
             let expected: Vec<u8> = bytes.iter().copied().cycle().take(length).collect();
             prop_assert_eq!(source, expected);

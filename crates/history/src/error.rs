@@ -253,6 +253,13 @@ pub enum HistoryError {
         /// The text that was given as a tag.
         tag: String,
     },
+    /// The place has the form of a connection string. It is not repeated, for it may hold a password.
+    #[error(
+        "the history is neither a file nor a database that iosonde can use: its name looks like a \
+         connection string. Give a file, or postgres://user@host/database in lower case, with the \
+         password in PGPASSWORD or ~/.pgpass"
+    )]
+    OtherDatabase,
     /// Another process is recording the experiment.
     #[error("the experiment `{id}` is being worked on by {}; wait for it, or end \
         it", by.as_deref().unwrap_or("another iosonde"))]

@@ -168,6 +168,12 @@ impl History {
         if there { Self::open(place) } else { Err(HistoryError::NotThere { place: place.clone() }) }
     }
 
+    /// Whether the disk of its file is full: it can be read, and nothing can be stored.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.connection.is_full()
+    }
+
     /// The place that it was opened at.
     #[must_use]
     pub fn place(&self) -> &Place {

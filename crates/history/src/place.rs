@@ -30,10 +30,15 @@ impl fmt::Display for Place {
 /// directory, which is made.
 ///
 /// What begins with `postgres://` or `postgresql://` is the URL of a database, anything else a
-/// file. The data directory is `$XDG_DATA_HOME`, else `~/.local/share`, on Windows `%LOCALAPPDATA%`
+/// file. A connection string of another form is refused: as the name of a file, it would put a
+/// password on disk. The data directory is `$XDG_DATA_HOME`, else `~/.local/share`, on Windows `%LOCALAPPDATA%`
 /// (XDG Base Directory Specification 0.8, where a relative path counts as not set).
 pub fn place(chosen: Option<OsString>) -> Result<Place, HistoryError> {
     if let Some(chosen) = chosen {
+        let text = chosen.to_string_lossy();
+        if !ServerUrl::is_one(&text) && workload::secrets::is_connection(&text) {
+            return Err(HistoryError::OtherDatabase);
+        }
         return match chosen.to_str().filter(|text| ServerUrl::is_one(text)) {
             Some(_) if cfg!(not(feature = "postgres")) => Err(HistoryError::NoPostgres),
             Some(url) => Ok(Place::Postgres(ServerUrl::parse(url)?)),

@@ -1,6 +1,5 @@
 //! The tables, their versions, and how a place is known to hold a history.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -123,7 +122,7 @@ pub(crate) fn refuse_foreign(path: &Path) -> Result<bool, HistoryError> {
 fn read_header(path: &Path) -> Result<bool, HistoryError> {
     let unreachable = |source| HistoryError::Unreachable { path: path.to_owned(), source };
     let mut header = Vec::new();
-    match File::open(path) {
+    match inspect::reading::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(unreachable(error)),
         Ok(file) => file.take(HEADER_BYTES as u64).read_to_end(&mut header).map_err(unreachable)?,
@@ -150,7 +149,7 @@ pub(crate) fn bring_up_to_date(connection: &Connection) -> Result<(), HistoryErr
     if let Some(sqlite) = connection.as_sqlite() {
         let read = || connection.query("SELECT 1 FROM measurements LIMIT 0", &[], |_| Ok(()));
         read()?;
-        if sqlite.is_readonly("main").unwrap_or(false) {
+        if connection.is_full() || sqlite.is_readonly("main").unwrap_or(false) {
             return Ok(());
         }
         // Readers do not wait for writers. WAL comes after the tables: from the first moment on,

@@ -25,7 +25,7 @@ pub fn planned(
         Some(path) => {
             let wrong =
                 |text: &dyn Display| JobError::Usage(format!("`{}`: {text}", path.display()));
-            let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
+            let text = jobs::files::read_text(path)?;
             match Plan::from_toml(&text).map_err(|error| wrong(&error))? {
                 Plan::Run(workload) => *workload,
                 other => {
@@ -47,8 +47,15 @@ pub fn planned(
     Ok(workload)
 }
 
+/// A process is started for each host.
+const HOSTS_MAX: usize = 4096;
+
 /// Hosts are named, and each once.
 pub(crate) fn check_hosts(hosts: &[String]) -> Result<(), JobError> {
+    if hosts.len() > HOSTS_MAX {
+        let text = format!("{} hosts are named; a fleet has at most {HOSTS_MAX}", hosts.len());
+        return Err(JobError::Usage(text));
+    }
     let mut seen = HashSet::new();
     match hosts.iter().find(|host| host.is_empty() || !seen.insert(host.as_str())) {
         Some(host) if host.is_empty() => {

@@ -20,6 +20,7 @@ mod lossy_path;
 #[cfg(any(target_os = "linux", windows, test))]
 mod nvme_health;
 mod processors;
+pub mod reading;
 mod rules;
 mod storage;
 

@@ -27,6 +27,18 @@ pub(crate) fn storage(_root: &Path, _target: &Path) -> Result<Storage, InspectEr
     Err(InspectError::Unavailable { system: env::consts::OS })
 }
 
+pub(crate) fn open_without_waiting(path: &Path) -> std::io::Result<std::fs::File> {
+    std::fs::File::open(path)
+}
+
+pub(crate) fn kind_of(_: &std::fs::Metadata) -> &'static str {
+    "a device"
+}
+
+pub(crate) fn is_stream(_: &std::fs::Metadata) -> bool {
+    false
+}
+
 pub(crate) fn processors(_root: &Path) -> Processors {
     Processors::default()
 }

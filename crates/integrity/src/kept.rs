@@ -351,7 +351,7 @@ impl KeptLedger {
     #[must_use]
     pub fn is_one(path: &Path) -> bool {
         let mut magic = [0; WORD];
-        let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+        let read = inspect::reading::open(path).and_then(|mut file| file.read_exact(&mut magic));
         read.is_ok() && u64::from_ne_bytes(magic) == MAGIC
     }
 

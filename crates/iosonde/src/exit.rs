@@ -8,6 +8,7 @@ use engine::{EngineError, PrepareError};
 use jobs::JobError;
 pub(crate) use jobs::Outcome;
 use workload::Violation;
+use workload::secrets::concealed;
 
 use flags::{PageError, in_flags};
 
@@ -184,7 +185,8 @@ pub(crate) fn report(outcome: Result<Outcome, Failure>) -> ExitCode {
         Err(Failure::Interrupted(text)) => (Exit::Interrupted as u8, text),
     };
     let mut stderr = io::stderr().lock();
-    for line in text.lines() {
+    // A library may quote what it was given.
+    for line in concealed(&text).lines() {
         // A closed stderr leaves the exit code as the answer.
         let _ = writeln!(stderr, "error: {}", clean(line));
     }

@@ -7,7 +7,10 @@ mod config;
 mod exit;
 mod experiment;
 mod language;
+#[cfg(target_os = "linux")]
+mod linux;
 mod recording;
+mod secrets;
 mod signals;
 mod targets;
 mod usage;
@@ -16,7 +19,11 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     report::zone::set_of_system();
-    let outcome = usage::parse(&flags::arguments()).and_then(|arguments| {
+    let words = flags::arguments();
+    #[cfg(target_os = "linux")]
+    linux::conceal(&words);
+    let outcome = secrets::check(&words).and_then(|()| {
+        let arguments = usage::parse(&words)?;
         let stop = signals::install().map_err(exit::Failure::from)?;
         commands::execute(&arguments.command, &stop)
     });

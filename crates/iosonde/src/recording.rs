@@ -30,7 +30,14 @@ impl HistoryPlace {
 
     /// A history that must exist already.
     pub(crate) fn existing(&self) -> Result<History, Failure> {
-        History::open_existing(&self.place()?).map_err(failure)
+        let history = History::open_existing(&self.place()?).map_err(failure)?;
+        if history.is_full() {
+            eprintln!(
+                "the disk of the history `{}` is full: it is read, and nothing is stored",
+                history.place()
+            );
+        }
+        Ok(history)
     }
 }
 

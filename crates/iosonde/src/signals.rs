@@ -24,7 +24,7 @@ pub(crate) fn install() -> io::Result<Arc<AtomicBool>> {
     // A dropped connection ends the run in order, too, unless `nohup` said that it should continue.
     #[cfg(unix)]
     if !hangup_is_ignored() {
-        flag::register(signal_hook::consts::SIGHUP, Arc::clone(&stop))?;
+        screen::end_in_order(signal_hook::consts::SIGHUP, &stop)?;
     }
     // A file over `ulimit -f` fails its write instead of ending the program.
     #[cfg(unix)]

@@ -1,6 +1,5 @@
 //! Options that every job has: the simulated device, and what may be overwritten.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use analysis::claims::Claim;
@@ -25,9 +24,7 @@ pub fn simulated_device(text: &str) -> Result<SimDevice, JobError> {
         // A table on one line has commas where a file has line ends.
         format!("sim = {{ {text} }}")
     } else {
-        let read = fs::read_to_string(text);
-        let wrong = |e| JobError::Usage(format!("the simulated device `{text}`: {e}"));
-        format!("[sim]\n{}", read.map_err(wrong)?)
+        format!("[sim]\n{}", read_text(Path::new(text))?)
     };
     let wrapped: Result<Wrapped, _> = toml::from_str(&text);
     wrapped.map(|w| w.sim).map_err(|e| JobError::Usage(format!("the simulated device: {e}")))

@@ -1,16 +1,14 @@
 //! Files that flags name, and the journal of an assessment.
 
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use inspect::files::{Draft, Place, Readers, free_place};
+use inspect::reading;
 use results::Measurement;
 
 use crate::conduct::JobError;
-
-/// More is in no file that a flag names.
-const TEXT_BYTES_MAX: u64 = 16 << 20;
 
 /// The text of a file that a flag names.
 ///
@@ -18,14 +16,8 @@ const TEXT_BYTES_MAX: u64 = 16 << 20;
 /// It cannot be read, is too large, or is not UTF-8.
 pub fn read_text(path: &Path) -> Result<String, JobError> {
     let wrong = |error| JobError::Usage(format!("`{}`: {error}", path.display()));
-    let mut bytes = Vec::new();
-    // A device without an end is not a text file, and would fill the memory.
-    let file = File::open(path).map_err(wrong)?;
-    file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(wrong)?;
+    let bytes = reading::bytes(path, reading::TEXT_BYTES_MAX).map_err(wrong)?;
     let refused = |why: &str| JobError::Usage(format!("`{}` {why}", path.display()));
-    if bytes.len() as u64 > TEXT_BYTES_MAX {
-        return Err(refused("has more than 16 MiB; name a text file"));
-    }
     let is_utf16 =
         matches!(bytes.as_slice(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] | [0, _, ..] | [_, 0, ..]);
     if is_utf16 {
@@ -48,9 +40,7 @@ pub fn read_text(path: &Path) -> Result<String, JobError> {
 /// # Errors
 /// It cannot be read.
 pub fn first_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(most).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    reading::head(path, most)
 }
 
 /// A journal for runs without a history: every finished measurement becomes a line of JSON in a

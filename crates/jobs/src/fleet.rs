@@ -57,6 +57,16 @@ impl Default for FleetReach {
 }
 
 impl FleetReach {
+    /// The program that is not the usual one, on this host or on the others.
+    pub(crate) fn program(&self) -> Option<String> {
+        match self {
+            Self::Ssh { command, agent } if !self.is_usual() => {
+                Some(format!("`{command}`, which starts `{agent}` on each host"))
+            }
+            _ => None,
+        }
+    }
+
     fn is_usual(&self) -> bool {
         *self == Self::default()
     }
@@ -176,6 +186,7 @@ impl Job for FleetPlan {
 
     fn describe(&self, _: &Permissions) -> Result<Description, JobError> {
         let mut work = vec![format!("{} hosts: {}", self.hosts.len(), self.hosts.join(", "))];
+        work.extend(self.reach.program().map(|program| format!("reaches them by {program}")));
         work.extend(match self.plan.as_ref() {
             Plan::Run(workload) => crate::run::duration(workload, ""),
             Plan::Knee(options) => vec![crate::experiments::knee_work(options)],

@@ -10,6 +10,7 @@ use dialects::foreign::{ForeignRuns, ReadError};
 use dialects::recognise::recognise;
 use dialects::{DIALECTS, sqliosim, text};
 use history::{Added, ExchangeError, History, HistoryError, Imported, LineError, Place};
+use inspect::reading;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use monitor::foreign::{self, ForeignError, ForeignRecordings, Reading};
@@ -26,7 +27,9 @@ const HEAD_BYTES: u64 = 4096;
 /// Notes of a file without a result that its error repeats.
 const NOTES_SHOWN: usize = 5;
 /// The largest file of another tool that is read; all of it is in memory, several times.
-pub(crate) const FOREIGN_BYTES_MAX: u64 = 256 << 20;
+pub(crate) const FOREIGN_BYTES_MAX: u64 = reading::RESULTS_BYTES_MAX;
+/// The most that is taken from stdin; it goes through a file without a name.
+const STDIN_BYTES_MAX: u64 = 16 << 30;
 
 /// Why nothing of a file was imported.
 #[derive(Debug, Error)]
@@ -334,10 +337,10 @@ fn is_stdin(path: &Path) -> bool {
 /// The file, or what came on stdin as one: the history must not be held while a pipe is waited for.
 fn open(path: &Path) -> io::Result<File> {
     if !is_stdin(path) {
-        return File::open(path);
+        return reading::open(path);
     }
     let mut file = tempfile::tempfile()?;
-    io::copy(&mut io::stdin().lock(), &mut file)?;
+    reading::copy_stdin(&mut file, STDIN_BYTES_MAX)?;
     file.rewind()?;
     Ok(file)
 }

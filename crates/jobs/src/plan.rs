@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use survey::{AssessOptions, KneeOptions, MatrixOptions, RunsOptions, ScaleOptions, SizesOptions};
 use thiserror::Error;
-use workload::Workload;
+use workload::{Workload, secrets};
 
 use crate::durability::DurabilityPlan;
 use crate::fleet::FleetPlan;
@@ -81,6 +81,19 @@ fn endless(key: &str, value: &toml::Value) -> Option<String> {
     }
 }
 
+/// The key of a text that holds a password, if this value is one or contains one. People share
+/// plans.
+fn secret(key: &str, value: &toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(text) if secrets::holds_secret(text) => {
+            Some(secrets::concealed(key).into_owned())
+        }
+        toml::Value::Array(values) => values.iter().find_map(|value| secret(key, value)),
+        toml::Value::Table(keys) => keys.iter().find_map(|(key, value)| secret(key, value)),
+        _ => None,
+    }
+}
+
 /// Workloads that take turns, several times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -105,6 +118,15 @@ pub enum PlanError {
     /// A value is out of its range.
     #[error("{0}")]
     Invalid(String),
+    /// A text in it holds a password.
+    #[error(
+        "`{key}` looks like a connection string with a password, which a plan must not hold: put \
+         the password into PGPASSWORD, ~/.pgpass, MYSQL_PWD or SQLCMDPASSWORD"
+    )]
+    Secret {
+        /// The key whose value it is.
+        key: String,
+    },
     /// A path in it is not UTF-8.
     #[error(
         "results and plans are text, and the name of a target or file is not UTF-8: give it \
@@ -176,8 +198,14 @@ impl Plan {
     /// # Errors
     /// It is not a plan; the message has line and column.
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        let wrong = |error: toml::de::Error| PlanError::Toml(error.to_string());
+        // Its message quotes the line.
+        let wrong = |error: toml::de::Error| {
+            PlanError::Toml(secrets::concealed(&error.to_string()).into_owned())
+        };
         let keys: toml::Table = toml::from_str(text).map_err(wrong)?;
+        if let Some(key) = keys.iter().find_map(|(key, value)| secret(key, value)) {
+            return Err(PlanError::Secret { key });
+        }
         // JSON has no such numbers: they would become `null`, as if the key were absent.
         if let Some(key) = keys.iter().find_map(|(key, value)| endless(key, value)) {
             return Err(PlanError::Invalid(format!("`{key}` must be a finite number")));
@@ -221,6 +249,20 @@ impl Plan {
             }
             plan if plan.runs_a_command() => None,
             plan => serde_json::to_value(plan).ok(),
+        }
+    }
+
+    /// What the plan starts besides iosonde and ssh, in words; `None` if it starts nothing. Whoever
+    /// runs a plan from a file has to allow that.
+    #[must_use]
+    pub fn program(&self) -> Option<String> {
+        match self {
+            Self::Monitor(plan) if !plan.command.is_empty() => {
+                let words = plan.command.iter().map(|word| word.display().to_string());
+                Some(words.collect::<Vec<_>>().join(" "))
+            }
+            Self::Fleet(plan) => plan.reach.program().or_else(|| plan.plan.program()),
+            _ => None,
         }
     }
 

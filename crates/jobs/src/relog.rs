@@ -6,6 +6,8 @@ use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
 use std::time::Duration;
 
+use inspect::reading;
+
 use crate::import::{FOREIGN_BYTES_MAX, ImportError};
 use crate::system_tool::{SystemTool, ToolError};
 
@@ -28,7 +30,7 @@ pub(crate) fn is_binary_log(path: &Path) -> bool {
 /// There is no `relog`, it refuses the log, or what it wrote is too large.
 pub(crate) fn converted(path: &Path, relog: Option<&SystemTool>) -> Result<File, ImportError> {
     // What is not there need not be converted.
-    File::open(path)?;
+    reading::open(path)?;
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     let Some(relog) = relog else { return Err(ImportError::BinaryLog { name }) };
     let room = tempfile::tempdir()?;

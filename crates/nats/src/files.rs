@@ -73,11 +73,7 @@ pub(crate) fn remove(path: &Path, head: &str) -> Result<(), NatsError> {
 
 /// Reads a file of at most so many bytes.
 pub(crate) fn read(path: &Path, bytes_max: u64) -> Result<String, NatsError> {
-    let mut text = String::new();
-    File::open(path)
-        .and_then(|file| file.take(bytes_max).read_to_string(&mut text))
-        .map_err(failed("read", path))?;
-    Ok(text)
+    inspect::reading::text(path, bytes_max).map_err(failed("read", path))
 }
 
 /// Refuses a file with a key that every user may read.

@@ -39,6 +39,7 @@ pub mod language;
 pub mod listing;
 pub mod markdown;
 pub mod model;
+mod mount_facts;
 mod packed;
 #[cfg(feature = "png")]
 pub mod picture;

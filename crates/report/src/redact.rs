@@ -13,6 +13,7 @@ use serde_json::Value;
 use workload::{Stream, Workload};
 
 use crate::ReportError;
+use crate::mount_facts::{is_kernel_name, may_stay, name_of, source_may_stay};
 use crate::sections::in_utf8;
 
 /// Fields that only hold words of iosonde. Replacing in them could make the document unreadable or
@@ -82,21 +83,6 @@ const OURS: [(&str, &[&str]); 4] = [
     ("engine", &["auto", "uring", "aio", "iocp", "ioring", "sync", "mmap", "null", "sim"]),
     ("method", &["neighbours", "fast_share", "mean_latency"]),
     ("source", &["measured", "left_out", "missing", "inferred"]),
-];
-/// Mount options whose values name hosts, people or places.
-const TELLING: [&str; 12] = [
-    "addr",
-    "clientaddr",
-    "cluster",
-    "domain",
-    "fsid",
-    "mountaddr",
-    "name",
-    "share",
-    "subvol",
-    "unc",
-    "user",
-    "username",
 ];
 /// Names that identify nobody, so they may stay.
 const HARMLESS: [&str; 24] = [
@@ -341,11 +327,24 @@ impl Secrets {
         let Some(fs) = &s.file_system else { return };
         self.path("mount", &fs.mount_point.to_string_lossy());
         self.source(&fs.source);
-        for (name, value) in fs.options.iter().filter_map(|o| o.split_once('=')) {
-            if TELLING.contains(&name) {
-                self.add("option", value);
-            } else {
-                value.split(':').filter(|v| v.contains('/')).for_each(|v| self.path("option", v));
+        for option in fs.options.iter().filter(|option| !may_stay(option)) {
+            let value = option.split_once('=').map_or(option.as_str(), |(_, value)| value);
+            self.option(value);
+        }
+    }
+
+    /// The value of a mount option, with its parts: it may be in sentences, too.
+    fn option(&mut self, value: &str) {
+        // A number that is short would be found in figures.
+        let is_name = |text: &str| {
+            text.chars().any(char::is_alphabetic) || text.len() > 4 && text.parse::<f64>().is_err()
+        };
+        if is_name(value) && value.len() > 2 {
+            self.add("option", value);
+        }
+        for part in value.split([':', ',']).filter(|part| part.contains(['/', '\\', '.'])) {
+            if is_name(part) {
+                self.path("option", part);
             }
         }
     }
@@ -395,16 +394,22 @@ impl Secrets {
 
     /// The name of a mounted thing that is not a device: an export of a server, a pool.
     fn source(&mut self, source: &str) {
-        if is_device(source) || !source.contains(['/', ':', '\\']) {
+        if is_device(source) || source_may_stay(source) {
             return;
         }
         if source.starts_with("/dev/") {
             return self.path("source", source);
         }
         let Some(word) = self.add("source", source) else { return };
-        let server = source.trim_start_matches(['/', '\\']).split(['/', ':', '\\']).next();
-        if let Some(server) = server.filter(|s| s.contains('.')) {
-            self.host(server);
+        let first = source.trim_start_matches(['/', '\\']).split(['/', ':', '\\']).next();
+        if let Some(first) = first.filter(|first| *first != source) {
+            // A server, or the pool of a dataset.
+            let is_server = first.contains('.') || source.contains(':') || source.starts_with("//");
+            if is_server || source.starts_with("\\\\") {
+                self.host(first);
+            } else {
+                self.add_as(first, &word);
+            }
         }
         if let Some((_, export)) = source.split_once(':') {
             self.add_as(export.trim_end_matches('/'), &word);
@@ -453,7 +458,14 @@ impl Secrets {
                 }
             }
             Value::Array(values) => values.iter_mut().for_each(|v| self.replace(v, key)),
-            Value::Object(fields) => fields.iter_mut().for_each(|(k, v)| self.replace(v, k)),
+            Value::Object(fields) => {
+                if fields.contains_key("mount_point") {
+                    if let Some(Value::Array(options)) = fields.get_mut("options") {
+                        options.iter_mut().for_each(without_name);
+                    }
+                }
+                fields.iter_mut().for_each(|(k, v)| self.replace(v, k));
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
@@ -489,19 +501,28 @@ impl Secrets {
     }
 }
 
+/// A mount option without what may be a name.
+fn without_name(option: &mut Value) {
+    if let Value::String(text) = option
+        && !may_stay(text)
+    {
+        *text = name_of(text).map_or("redacted".to_owned(), |name| format!("{name}=redacted"));
+    }
+}
+
 /// A name that consists of letters or digits only may be part of other words and numbers. It is
 /// replaced only as a whole word.
 fn is_word(name: &str) -> bool {
     name.chars().all(char::is_alphabetic) || name.chars().all(|c| c.is_ascii_digit())
 }
 
-/// Whether a path is that of a device by its name in the kernel (`/dev/vda1`). Those below
-/// directories have names that people gave them (`/dev/mapper/accounts-data`), or that tell serial
+/// Whether a path is that of a device by its name in the kernel (`/dev/vda1`). Others have names
+/// that people gave them (`/dev/mapper/accounts-data`, `/dev/gpfs01`), or that contain serial
 /// numbers (`/dev/disk/by-id/…`). On Windows they are `\\.\PhysicalDrive1` and drives such as `C:`.
 fn is_device(path: &str) -> bool {
     let bare = path.strip_prefix(r"\\.\").unwrap_or(path);
     let drive = bare.trim_end_matches('\\').strip_suffix(':');
-    path.strip_prefix("/dev/").is_some_and(|name| !name.contains('/'))
+    path.strip_prefix("/dev/").is_some_and(is_kernel_name)
         || drive.is_some_and(|letter| letter.len() == 1)
         || bare
             .to_ascii_lowercase()

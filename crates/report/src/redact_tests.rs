@@ -50,6 +50,48 @@ fn a_server_is_known_by_all_of_its_names() {
     assert_eq!(secrets.replaced("/vol/erp of corp.example"), "source-1 of domain-1");
 }
 
+/// A pool of ZFS, a device of GPFS and a tag of virtiofs stayed, and so did the values of options
+/// that no list had.
+#[test]
+fn sources_and_options_of_any_mount_lose_their_names() {
+    let mount = |source: &str, kind: &str, options: &[&str]| inspect::Storage {
+        file_system: Some(inspect::FileSystem {
+            kind: kind.to_owned(),
+            mount_point: "/srv/acme".into(),
+            source: source.to_owned(),
+            options: options.iter().map(|option| (*option).to_owned()).collect(),
+            ..Default::default()
+        }),
+        ..Default::default()
+    };
+    for (source, kind, options) in [
+        ("acmepool", "zfs", &["rw", "xattr", "posixacl"][..]),
+        ("acmepool/erp", "zfs", &["rw"]),
+        ("/dev/gpfs_acme", "gpfs", &["rw", "dev=gpfs_acme"]),
+        ("acme-share", "virtiofs", &["rw"]),
+        (
+            "//acme/erp",
+            "cifs",
+            &["rw", "srcaddr=acme.example", "prefixpath=acme/erp", "vers=3.1.1"],
+        ),
+        ("none", "fuse.glusterfs", &["volfile-server=acme1", "acme", "allow_other"]),
+        ("filer:/acme", "nfs4", &["addr=192.0.2.17", "clientaddr=192.0.2.99", "rsize=65536"]),
+    ] {
+        let storage = mount(source, kind, options);
+        let mut secrets = Secrets::default();
+        secrets.storage(&storage);
+        secrets.finish();
+        let mut value = serde_json::to_value(&storage).unwrap();
+        secrets.replace(&mut value, "");
+        let shown = value.to_string();
+        let hidden = ["acme", "192.0.2", "erp", "filer"];
+        assert!(hidden.iter().all(|name| !shown.contains(name)), "{source}: {shown}");
+        for option in options.iter().filter(|option| may_stay(option)) {
+            assert!(shown.contains(&format!("\"{option}\"")), "{option}: {shown}");
+        }
+    }
+}
+
 /// The names of volume groups and volumes, which often are those of customers and databases,
 /// stayed.
 #[test]

@@ -19,7 +19,7 @@ pub use description::described;
 pub use display::{Display, Manner, speak_json, speaks_json, width};
 pub use live::leave;
 #[cfg(target_os = "linux")]
-pub use live::{end_on_second, set_last_words};
+pub use live::{end_in_order, end_on_second, set_last_words};
 pub use recording::{RecordingModel, RecordingScreen};
 #[cfg(windows)]
 pub use windows::end_on_second;

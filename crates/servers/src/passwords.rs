@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use postgres::Config;
 use postgres::config::Host;
 
+/// No password file is larger.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
 /// The port of a URL without one.
 const PORT: u16 = 5432;
 
@@ -33,7 +36,7 @@ pub(crate) fn find(config: &Config) -> Option<String> {
     if !is_private(&file) {
         return None;
     }
-    let text = fs::read_to_string(file).ok()?;
+    let text = inspect::reading::text(&file, FILE_BYTES_MAX).ok()?;
     let user = config.get_user().unwrap_or_default();
     let database = config.get_dbname().unwrap_or(user);
     let ports = config.get_ports();

@@ -48,7 +48,9 @@ pub fn client_config(
 /// The certificates of a PEM file.
 fn roots_of(file: &Path) -> Result<RootCertStore, String> {
     let failed = |what: String| format!("the certificates of `{}`: {what}", file.display());
-    let found = CertificateDer::pem_file_iter(file).map_err(|error| failed(error.to_string()))?;
+    let pem = inspect::reading::bytes(file, inspect::reading::TEXT_BYTES_MAX)
+        .map_err(|error| failed(error.to_string()))?;
+    let found = CertificateDer::pem_slice_iter(&pem);
     let mut roots = RootCertStore::empty();
     for certificate in found {
         let certificate = certificate.map_err(|error| failed(error.to_string()))?;
@@ -66,6 +68,13 @@ pub(crate) fn connector(verified: bool) -> Result<MakeRustlsConnect, String> {
 
 /// The certificates that this system trusts; `SSL_CERT_FILE` names a file of others.
 pub fn roots() -> Result<RootCertStore, String> {
+    if let Some(file) = std::env::var_os("SSL_CERT_FILE").filter(|file| !file.is_empty()) {
+        // The library would wait at a pipe, and read a device for ever.
+        inspect::reading::open(Path::new(&file)).map_err(|error| {
+            format!("the certificates of SSL_CERT_FILE, `{}`: {error}", file.display())
+        })?;
+    }
+    let _reading = inspect::reading::OnlyReading::begin();
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
     let (added, _) = roots.add_parsable_certificates(found.certs);

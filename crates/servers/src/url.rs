@@ -48,6 +48,7 @@ impl ServerUrl {
     /// Reads a URL. Without a client, none is accepted.
     #[cfg(not(feature = "client"))]
     pub fn parse(text: &str) -> Result<Self, UrlError> {
+        check_login(text)?;
         take_ssl_mode(text).map_err(UrlError)?;
         Err(UrlError("this build of iosonde has no client for PostgreSQL".to_owned()))
     }
@@ -58,6 +59,7 @@ impl ServerUrl {
         if !Self::is_one(text) {
             return Err(UrlError("it does not begin with `postgres://`".to_owned()));
         }
+        check_login(text)?;
         let (whole, tls) = take_ssl_mode(text).map_err(UrlError)?;
         let url = Self(Arc::new(Parts { shown: self::shown(text), whole, tls }));
         url.config()?;
@@ -69,10 +71,12 @@ impl ServerUrl {
     pub fn config(&self) -> Result<postgres::Config, UrlError> {
         let config = postgres::Config::from_str(&self.0.whole);
         let mut config = config.map_err(|error| {
+            // The cause may repeat the name of an option, but no value.
             let cause = std::error::Error::source(&error).map(ToString::to_string);
-            // The cause may repeat a part of the URL, but never its password: that is read without
-            // any rule.
-            UrlError(cause.unwrap_or_else(|| error.to_string()))
+            let names = ["invalid value for option", "unknown option"];
+            let known = cause.filter(|cause| names.iter().any(|name| cause.starts_with(name)));
+            let general = "it has not the form of libpq's connection URIs";
+            UrlError(known.unwrap_or_else(|| general.to_owned()))
         })?;
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             return Err(UrlError("it names no host".to_owned()));
@@ -125,6 +129,22 @@ pub fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || number.is_ok_and(|number| number.is_loopback())
 }
 
+/// Refuses what a password that was not escaped makes of a URL. Nothing of it is repeated.
+fn check_login(text: &str) -> Result<(), UrlError> {
+    let refused = |what: &str| Err(UrlError(what.to_owned()));
+    if text.split_once('?').is_some_and(|(_, query)| query.contains('@')) {
+        return refused(
+            "there is an `@` after a `?`: in a password write %3F for `?`, elsewhere %40 for `@`",
+        );
+    }
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let login = rest.rsplit_once('@').map_or("", |(login, _)| login);
+    if login.to_ascii_lowercase().split(':').next().is_some_and(|user| user.contains("%3a")) {
+        return refused("the `:` between user and password must not be written as %3A");
+    }
+    Ok(())
+}
+
 /// Takes `sslmode` out of a URL: the client library does not know all of its values.
 fn take_ssl_mode(text: &str) -> Result<(String, Tls), String> {
     let Some((address, query)) = text.split_once('?') else {
@@ -149,24 +169,56 @@ fn take_ssl_mode(text: &str) -> Result<(String, Tls), String> {
     Ok((format!("{address}{query}"), tls))
 }
 
+/// Parameters after `?` that tell how a server is reached, and never a password. All others are
+/// left out where a URL is shown.
+const SHOWN: &[&str] = &[
+    "application_name",
+    "ca",
+    "connect_timeout",
+    "encrypt",
+    "host",
+    "hostaddr",
+    "instance",
+    "keepalives",
+    "keepalives_idle",
+    "load_balance_hosts",
+    "port",
+    "socket",
+    "ssl-ca",
+    "ssl-mode",
+    "sslmode",
+    "target_session_attrs",
+    "tcp_user_timeout",
+    "trust-server-certificate",
+    "user",
+];
+
 /// A URL for eyes: passwords are left out, wherever they are.
 #[must_use]
 pub fn shown(text: &str) -> String {
-    let (address, query) = text.split_once('?').unwrap_or((text, ""));
-    let (scheme, rest) = address.split_once("://").unwrap_or(("postgres", address));
-    // A password may hold unescaped @ and /; the host follows the last @.
-    let shown = match rest.rsplit_once('@') {
-        Some((user, host)) => {
-            let user = user.split_once(':').map_or(user, |(user, _)| user);
-            format!("{scheme}://{user}@{host}")
-        }
-        None => format!("{scheme}://{rest}"),
+    let (scheme, rest) = text.split_once("://").unwrap_or(("postgres", text));
+    // A password may hold unescaped @, / and ?; the host follows the last @.
+    let (login, rest) = match rest.rsplit_once('@') {
+        Some((login, rest)) => (Some(login), rest),
+        None => (None, rest),
     };
-    let query: Vec<&str> = query
-        .split('&')
-        .filter(|part| !part.is_empty() && !part.to_ascii_lowercase().contains("pass"))
-        .collect();
+    let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let login = login.map(|login| format!("{}@", user_of(login))).unwrap_or_default();
+    let is_shown = |part: &&str| {
+        let name = part.split_once('=').map_or("", |(name, _)| name);
+        SHOWN.contains(&name.to_ascii_lowercase().as_str())
+            || SHOWN.contains(&name.to_ascii_lowercase().replace('_', "-").as_str())
+    };
+    let query: Vec<&str> = query.split('&').filter(is_shown).collect();
+    let shown = format!("{scheme}://{login}{place}");
     if query.is_empty() { shown } else { format!("{shown}?{}", query.join("&")) }
+}
+
+/// The user of a login: what is before the first `:`, written as it is or as `%3A`.
+fn user_of(login: &str) -> &str {
+    let encoded = login.to_ascii_lowercase().find("%3a");
+    let end = [login.find(':'), encoded].into_iter().flatten().min().unwrap_or(login.len());
+    login.get(..end).unwrap_or_default()
 }
 
 impl fmt::Display for ServerUrl {

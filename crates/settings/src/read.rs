@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use thiserror::Error;
 use toml::Spanned;
-use workload::Bytes;
+use workload::{Bytes, secrets};
 
 use crate::{SETTINGS, Set, Settings, Source, Variables};
 
@@ -63,13 +63,10 @@ impl Settings {
         let unreadable = |source| SettingsError::Unreadable { path: path.to_owned(), source };
         match std::fs::metadata(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-            Ok(metadata) if !metadata.is_file() || metadata.len() > FILE_BYTES_MAX => {
-                return Err(unreadable(std::io::Error::other("it is not a file of at most 1 MiB")));
-            }
             Err(error) => return Err(unreadable(error)),
             Ok(_) => {}
         }
-        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let text = inspect::reading::text(path, FILE_BYTES_MAX).map_err(unreadable)?;
         self.take(path, &text, languages)?;
         Ok(true)
     }
@@ -80,13 +77,15 @@ impl Settings {
         let file: File = toml::from_str(text).map_err(|error| SettingsError::File {
             path: path.to_owned(),
             line: line_of(error.span().map_or(0, |span| span.start)),
-            what: error.message().to_owned(),
+            // The message may quote a value.
+            what: secrets::concealed(error.message()).into_owned(),
         })?;
         let split = |value: Spanned<String>| {
             let line = line_of(value.span().start);
             (value.into_inner(), Source::File(path.to_owned(), line))
         };
         if let Some((text, source)) = file.history.map(split) {
+            check_history(text.as_ref(), &source)?;
             let is_url = text.starts_with("postgres://") || text.starts_with("postgresql://");
             if !is_url && !Path::new(&text).is_absolute() {
                 let what = "the history must be a whole path or postgres://…, because a file of \
@@ -96,15 +95,18 @@ impl Settings {
             self.history = Some(Set { value: text.into(), source });
         }
         if let Some((text, source)) = file.limits.map(split) {
+            check_secret(text.as_ref(), &source)?;
             if !Path::new(&text).is_absolute() {
                 return Err(value(source, "the file of limits must be a whole path"));
             }
             self.limits = Some(Set { value: text.into(), source });
         }
         if let Some((text, source)) = file.language.map(split) {
+            check_secret(text.as_ref(), &source)?;
             self.language = Some(language(&text, source, languages)?);
         }
         if let Some((text, source)) = file.size.map(split) {
+            check_secret(text.as_ref(), &source)?;
             self.size = Some(size(&text, source)?);
         }
         Ok(())
@@ -121,6 +123,10 @@ impl Settings {
                 continue;
             };
             let source = Source::Variable(setting.variable);
+            match setting.key {
+                "history" => check_history(&found, &source)?,
+                _ => check_secret(&found, &source)?,
+            }
             match setting.key {
                 "history" => self.history = Some(Set { value: found, source }),
                 "limits" => self.limits = Some(Set { value: found.into(), source }),
@@ -140,6 +146,30 @@ fn text(value: &OsStr) -> String {
 
 fn value(source_of: Source, what: impl Into<String>) -> SettingsError {
     SettingsError::Value { source_of, what: what.into() }
+}
+
+/// Refuses a history whose name is a connection string of another form.
+fn check_history(text: &OsStr, source: &Source) -> Result<(), SettingsError> {
+    let text = text.to_string_lossy();
+    let is_url = text.starts_with("postgres://") || text.starts_with("postgresql://");
+    if is_url || !secrets::is_connection(&text) {
+        return Ok(());
+    }
+    let what = "the history looks like a connection string. Give a file, or \
+                postgres://user@host/database in lower case, with the password in PGPASSWORD or \
+                ~/.pgpass";
+    Err(value(source.clone(), what))
+}
+
+/// Refuses a value that holds a password, without repeating it.
+fn check_secret(text: &OsStr, source: &Source) -> Result<(), SettingsError> {
+    if secrets::holds_secret(&text.to_string_lossy()) {
+        return Err(value(
+            source.clone(),
+            "the value looks like a connection string with a password",
+        ));
+    }
+    Ok(())
 }
 
 fn language(text: &str, source: Source, known: &[&str]) -> Result<Set<String>, SettingsError> {
@@ -203,6 +233,27 @@ mod tests {
             let error = taken(text).unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");
         }
+    }
+
+    /// The history was a file named with the password, and other values were quoted whole.
+    #[test]
+    fn a_connection_string_is_refused_and_not_repeated() {
+        for text in [
+            "history = \"/x;password=Zq9xK\"",
+            "history = \"POSTGRES://anna:Zq9xK@db\"",
+            "history = \"host=db password=Zq9xK\"",
+            "limits = \"mysql://anna:Zq9xK@db\"",
+            "size = \"Server=db;Pwd=Zq9xK\"",
+            "language = \"postgres://anna:Zq9xK@db\"",
+            "size = [\"postgres://anna:Zq9xK@db\"]",
+        ] {
+            let error = taken(text).unwrap_err().to_string();
+            assert!(error.contains("line 1") && !error.contains("Zq9xK"), "{text}: {error}");
+        }
+        let wrong = |_: &str| Some(OsString::from("host=db password=Zq9xK"));
+        let error = Settings::default().read_environment(&wrong, &LANGUAGES).unwrap_err();
+        assert!(!error.to_string().contains("Zq9xK"), "{error}");
+        taken("history = \"postgres://anna@db/shop\"").unwrap();
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod order;
 mod parse;
 mod pattern_kind;
 mod rate_profile;
+pub mod secrets;
 mod sim;
 mod slices;
 pub mod specs;

@@ -91,6 +91,13 @@ impl Workload {
         let mut found = Violations::default();
         found.check(!self.targets.is_empty(), "targets", "empty", "name at least one target");
         found.check(!self.streams.is_empty(), "streams", "empty", "describe at least one stream");
+        let most = usize::try_from(THREADS_MAX).unwrap_or(usize::MAX);
+        if self.streams.len() > most {
+            // Each has a thread. Of many more, not even the rules can be checked soon.
+            let rule = format!("a workload may have at most {THREADS_MAX} streams");
+            found.check(false, "streams", self.streams.len(), &rule);
+            return found.0;
+        }
         let mut paths = HashSet::new();
         for (i, target) in self.targets.iter().enumerate() {
             let field = format!("targets[{i}].path");

@@ -67,6 +67,22 @@ impl Connection {
         &self.place
     }
 
+    /// Whether the disk of a file is full, so that the file is only read.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(&self.database, Database::Sqlite(sqlite) if sqlite.is_full())
+    }
+
+    /// An error of SQLite as one of the history.
+    fn failed(&self, error: rusqlite::Error) -> HistoryError {
+        match HistoryError::sqlite(&self.place, error) {
+            // It is only read because of that.
+            HistoryError::ReadOnly { place, source } if self.is_full() => {
+                HistoryError::Full { place, source }
+            }
+            error => error,
+        }
+    }
+
     /// The SQLite connection, where it is one.
     pub(crate) fn as_sqlite(&self) -> Option<&rusqlite::Connection> {
         match &self.database {
@@ -86,9 +102,7 @@ impl Connection {
     /// Does a statement; how many rows it changed.
     pub(crate) fn execute(&self, sql: &str, values: &[Value]) -> Result<u64, HistoryError> {
         match &self.database {
-            Database::Sqlite(sqlite) => {
-                sqlite.execute(sql, values).map_err(|e| HistoryError::sqlite(&self.place, e))
-            }
+            Database::Sqlite(sqlite) => sqlite.execute(sql, values).map_err(|e| self.failed(e)),
             Database::Postgres(postgres) => {
                 postgres.execute(sql, values).map_err(|e| HistoryError::postgres(&self.place, e))
             }
@@ -119,7 +133,7 @@ impl Connection {
         match &self.database {
             Database::Sqlite(sqlite) => {
                 let put = sqlite.execute(sql, values);
-                let put = put.map_err(|e| HistoryError::sqlite(&self.place, e))?;
+                let put = put.map_err(|e| self.failed(e))?;
                 Ok((put > 0).then(|| sqlite.inner().last_insert_rowid()))
             }
             Database::Postgres(_) => {
@@ -131,9 +145,7 @@ impl Connection {
     /// Runs several statements without values.
     pub(crate) fn batch(&self, sql: &str) -> Result<(), HistoryError> {
         match &self.database {
-            Database::Sqlite(sqlite) => {
-                sqlite.batch(sql).map_err(|e| HistoryError::sqlite(&self.place, e))
-            }
+            Database::Sqlite(sqlite) => sqlite.batch(sql).map_err(|e| self.failed(e)),
             Database::Postgres(postgres) => {
                 postgres.batch(sql).map_err(|e| HistoryError::postgres(&self.place, e))
             }
@@ -162,9 +174,7 @@ impl Connection {
 
     fn rows(&self, sql: &str, values: &[Value]) -> Result<Vec<Vec<Value>>, HistoryError> {
         match &self.database {
-            Database::Sqlite(sqlite) => {
-                sqlite.query(sql, values).map_err(|e| HistoryError::sqlite(&self.place, e))
-            }
+            Database::Sqlite(sqlite) => sqlite.query(sql, values).map_err(|e| self.failed(e)),
             Database::Postgres(postgres) => {
                 postgres.query(sql, values).map_err(|e| HistoryError::postgres(&self.place, e))
             }

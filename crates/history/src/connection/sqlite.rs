@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, ToSql, params_from_iter};
 
@@ -21,6 +22,8 @@ const STATEMENTS: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Sqlite {
     connection: Connection,
+    /// Whether the disk had no room for what SQLite keeps next to the file. Then it is only read.
+    full: bool,
     /// Dropped last: until then the file is not opened in any other way.
     _file: OpenFile,
 }
@@ -60,6 +63,27 @@ fn is_closed(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
 }
 
+/// Whether the disk has no room for what SQLite keeps next to a file: its memory map, or its log.
+fn is_full(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi::{SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMOPEN, SQLITE_IOERR_SHMSIZE};
+    let beside = [SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMOPEN, SQLITE_IOERR_SHMSIZE];
+    error.sqlite_error_code() == Some(ErrorCode::DiskFull)
+        || error.sqlite_error().is_some_and(|error| beside.contains(&error.extended_code))
+}
+
+/// Sets up a connection that needs no room on the disk: what the log next to the file holds is
+/// indexed in memory, which SQLite does for a connection that has the file for itself ("Use of WAL
+/// Without Shared-Memory"). Nothing is written, not even at the end.
+fn ready_without_room(connection: Connection) -> rusqlite::Result<Connection> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.execute_batch(
+        "PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY; PRAGMA query_only = ON;",
+    )?;
+    connection.busy_timeout(BUSY)?;
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(connection)
+}
+
 /// A path that SQLite takes for the file that it is: a relative one may begin with `file:`, or be
 /// `:memory:`.
 fn named(path: &Path) -> PathBuf {
@@ -91,20 +115,36 @@ impl Sqlite {
     pub(crate) fn open(path: &Path, used: Use) -> rusqlite::Result<Self> {
         let writes = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let opened = Self::open_as(path, &named(path), writes, used);
+        let full = matches!(&opened, Err(error) if is_full(error));
         match (opened, still(path)) {
-            (Err(error), Some(url)) if is_closed(&error) => {
+            (Err(error), Some(url)) if full || is_closed(&error) => {
                 let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-                Self::open_as(path, Path::new(&url), flags, used)
+                let opened = Self::open_as(path, Path::new(&url), flags, used);
+                opened.map(|opened| Self { full, ..opened })
             }
+            (Err(_), None) if full => Self::open_without_room(path),
             (opened, _) => opened,
         }
+    }
+
+    /// Opens a file whose log holds data that is not in the file yet, on a full disk.
+    fn open_without_room(path: &Path) -> rusqlite::Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let (connection, file) =
+            opened::connect(path, || Connection::open_with_flags(named(path), flags))?;
+        Ok(Self { connection: ready_without_room(connection)?, full: true, _file: file })
+    }
+
+    /// Whether the disk is full, and the file is therefore only read.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full
     }
 
     fn open_as(path: &Path, name: &Path, flags: OpenFlags, used: Use) -> rusqlite::Result<Self> {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let (connection, file) =
             opened::connect(path, || Connection::open_with_flags(name, flags))?;
-        Ok(Self { connection: ready(connection, used)?, _file: file })
+        Ok(Self { connection: ready(connection, used)?, full: false, _file: file })
     }
 
     /// The connection as the library has it.
@@ -152,6 +192,32 @@ impl Sqlite {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// On a full disk a history could not be listed: SQLite had no room for its memory map, and what
+    /// a killed run had left was in the log next to the file.
+    #[test]
+    fn a_log_is_read_where_there_is_no_room_beside_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("h.db");
+        let killed = Connection::open(&path).unwrap();
+        killed.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+        killed
+            .execute_batch(
+                "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (7)",
+            )
+            .unwrap();
+        drop(killed);
+        let _ = std::fs::remove_file(directory.path().join("h.db-shm"));
+        let before = std::fs::read(&path).unwrap();
+        let read = Sqlite::open_without_room(&path).unwrap();
+        assert!(read.is_full());
+        assert_eq!(read.query("SELECT a FROM t", &[]).unwrap(), [[Value::Integer(7)]]);
+        let refused = read.execute("INSERT INTO t VALUES (8)", &[]).unwrap_err();
+        assert_eq!(refused.sqlite_error_code(), Some(ErrorCode::ReadOnly));
+        drop(read);
+        assert!(!directory.path().join("h.db-shm").exists());
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
 
     /// SQLite took `--history :memory:` for a history that is nowhere, and `file:x?mode=…` for an
     /// order.

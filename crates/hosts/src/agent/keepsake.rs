@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use inspect::files::{Draft, Place, Readers};
+use inspect::reading;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -106,7 +107,7 @@ impl Keepsake {
             Some(run) => self.path(run, host),
             None => self.newest(host)?,
         };
-        serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+        serde_json::from_str(&reading::text(&path, reading::RESULTS_BYTES_MAX).ok()?).ok()
     }
 
     fn newest(&self, host: &str) -> Option<PathBuf> {

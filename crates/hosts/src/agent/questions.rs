@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use inspect::files::{Draft, Place, Readers};
-use inspect::{Inspector, Storage};
+use inspect::{Inspector, Storage, reading};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -120,6 +120,9 @@ fn uuid_of(source: &str) -> Option<String> {
     same.find_map(|link| link.file_name().into_string().ok())
 }
 
+/// No mark is longer.
+const NONCE_BYTES_MAX: u64 = 64;
+
 /// The file of a nonce, which has no other sign in its name than those of a number.
 fn path(directory: &Path, nonce: &str, allowed: &Allowed) -> Result<PathBuf, String> {
     if nonce.is_empty() || nonce.len() > 64 || !nonce.chars().all(|c| c.is_ascii_hexdigit()) {
@@ -146,7 +149,7 @@ fn mark(directory: &Path, nonce: &str, allowed: &Allowed) -> Result<Answer, Stri
 fn there(directory: &Path, nonces: &[String], allowed: &Allowed) -> Result<Vec<bool>, String> {
     let is_there = |nonce: &String| {
         let path = path(directory, nonce, allowed)?;
-        Ok(fs::read_to_string(path).is_ok_and(|text| text == *nonce))
+        Ok(reading::text(&path, NONCE_BYTES_MAX).is_ok_and(|text| text == *nonce))
     };
     nonces.iter().map(is_there).collect()
 }

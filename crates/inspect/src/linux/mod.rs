@@ -15,6 +15,7 @@ mod mapper;
 mod mountinfo;
 mod partitions;
 mod processors;
+mod reading;
 mod settings;
 mod storage;
 #[cfg(test)]
@@ -25,4 +26,5 @@ pub use extents::{Extent, Writeback, extent_map};
 pub(crate) use host::host;
 pub(crate) use inspection::{inspection, recorded_inspection};
 pub(crate) use processors::processors;
+pub(crate) use reading::{is_stream, kind_of, open_without_waiting};
 pub(crate) use storage::storage;

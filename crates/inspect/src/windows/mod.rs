@@ -2,11 +2,14 @@
 //! absent, and the page says so.
 
 mod calls;
+mod reading;
 mod services;
 mod wmi;
 
 use std::os::windows::fs::MetadataExt;
 use std::path::Path;
+
+pub(crate) use reading::{is_stream, kind_of, open_without_waiting};
 
 use crate::host::UNKNOWN;
 use crate::windows_answers::{Answer, Question, System};

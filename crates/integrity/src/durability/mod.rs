@@ -28,7 +28,7 @@ pub use plan::{
 };
 pub use promises::{Promises, WitnessLost};
 pub use results::Loss;
-pub use state::{Promised, State, StateError, StateFile, parse_state};
+pub use state::{FILE_BYTES_MAX, Promised, State, StateError, StateFile, parse_state};
 pub use verify::{Checked, VerifyError, verify};
 pub use witness::{WitnessError, serve};
 pub use writer::{Writer, WriterError};

@@ -22,7 +22,7 @@ const HEADER_STEP: usize = 4096;
 /// Length of each place for marks.
 const PLACE_BYTES: usize = 16 << 10;
 /// No file of a witness is longer.
-const FILE_BYTES_MAX: u64 = 1 << 20;
+pub const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// What a thread has promised: batches whose records are durable in the log, and batches whose
 /// pages are.

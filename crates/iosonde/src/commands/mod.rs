@@ -30,6 +30,7 @@ pub(crate) mod validate;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use ::inspect::reading::OnlyReading;
 use ::report::Language;
 use ::report::language::speak;
 use clap::{Parser, Subcommand};
@@ -207,6 +208,7 @@ fn execute_here(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Fa
     if progress(command) == Some(ProgressForm::Json) {
         screen::speak_json();
     }
+    let _reading = only_reads(command).then(OnlyReading::begin);
     let outcome = carry_out(command, stop);
     outcome.map_err(|failure| failure.in_flags(words_of(command)))
 }
@@ -220,6 +222,21 @@ fn words_of(command: &Command) -> Words {
         Command::Validate(args) if args.config.is_some() => Words::Fields,
         Command::Do(_) | Command::Again(_) | Command::Tool(_) => Words::Fields,
         _ => Words::Flags,
+    }
+}
+
+/// Whether a signal may end a command at once, because it leaves nothing that would have to be
+/// ended in order. A history takes a whole import or nothing of it.
+fn only_reads(command: &Command) -> bool {
+    match command {
+        Command::Inspect(_)
+        | Command::Specs(_)
+        | Command::Config(_)
+        | Command::Schema { .. }
+        | Command::Help(_) => true,
+        Command::History(args) => args.command.only_reads(),
+        Command::Capture(args) => matches!(args.command, Some(CaptureCommand::Show(_))),
+        _ => false,
     }
 }
 

@@ -14,8 +14,10 @@ use crate::conducting::{Console, Manners, conduct, ended};
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::{HistoryPlace, RecordingArgs, failure, tag};
 use crate::targets::ConductArgs;
+use ::inspect::reading::OnlyReading;
 use jobs::files::read_text;
 use screen::described;
+use workload::secrets::concealed;
 
 /// `iosonde do`
 #[derive(Debug, Args)]
@@ -26,6 +28,11 @@ pub(crate) struct DoArgs {
 
     #[command(flatten)]
     pub conduct: ConductArgs,
+
+    /// Allow the plan to start the programs that it names: the command of a recording, or another
+    /// way to the hosts of a fleet than ssh and iosonde
+    #[arg(long)]
+    pub allow_command: bool,
 
     /// Print the result as JSON on stdout
     #[arg(long)]
@@ -49,6 +56,10 @@ pub(crate) struct AgainArgs {
     #[command(flatten)]
     pub conduct: ConductArgs,
 
+    /// Allow the result's plan to start the programs that it names
+    #[arg(long)]
+    pub allow_command: bool,
+
     /// Print the comparison as JSON on stdout, instead of result and comparison as text; for a
     /// validation, the result
     #[arg(long)]
@@ -64,17 +75,35 @@ pub(crate) struct AgainArgs {
 
 pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let wrong = |e: PlanError| Failure::WrongUsage(format!("`{}`: {e}", args.plan.display()));
+    // A plan of 16 MiB takes its time, and nothing has begun.
+    let reading = OnlyReading::begin();
     let plan = Plan::in_text(&read_text(&args.plan)?).map_err(wrong)?;
+    drop(reading);
     let permissions = args.conduct.permissions();
     check_destroy(&plan.job().targets(), &permissions.destroy)?;
     if args.conduct.dry_run {
         print(&described(&plan.job().describe(&permissions)?))?;
         return Ok(Outcome::Done);
     }
+    check_command(&plan, (args.allow_command, &permissions))?;
     let manner = args.conduct.manner();
     let manners =
         Manners { manner, json: args.json, recording: args.recording.recording()?, permissions };
     conduct(&plan, &manners, stop)
+}
+
+/// A plan is a file that others may have written: what it would start must be allowed by name.
+fn check_command(
+    plan: &Plan,
+    (is_allowed, permissions): (bool, &Permissions),
+) -> Result<(), Failure> {
+    let Some(program) = plan.program().filter(|_| !is_allowed) else { return Ok(()) };
+    // What is wrong with it comes first.
+    plan.job().describe(permissions)?;
+    Err(Failure::WrongUsage(format!(
+        "the plan starts a program: {}. If that is what you want, add --allow-command",
+        concealed(&program)
+    )))
 }
 
 /// Prints a plan as TOML on stdout.
@@ -94,6 +123,7 @@ pub(crate) fn repeat(args: &AgainArgs, stop: &AtomicBool) -> Result<Outcome, Fai
         print(&described(&original.plan.job().describe(&permissions)?))?;
         return Ok(Outcome::Done);
     }
+    check_command(&original.plan, (args.allow_command, &permissions))?;
     let named = args.place.history.as_ref().map(|_| place.to_string());
     let recording = Recording { place, tags: args.tags.clone(), named };
     let (outcome, id) = conduct_again(args, &original, (&recording, permissions), stop)?;

@@ -1,7 +1,5 @@
 //! `iosonde serve`: the history in a browser.
 
-use std::fs::File;
-use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use ::serve::{Listener, ServeError, Server, Token};
 use clap::Args;
+use inspect::reading;
 
 use crate::exit::{self, Failure, Outcome};
 use crate::language::LanguageArgs;
@@ -73,10 +72,7 @@ fn failure(error: ServeError) -> Failure {
 
 fn token_of(path: &Path) -> Result<Token, Failure> {
     let shown = path.display();
-    let mut text = String::new();
-    let read =
-        File::open(path).and_then(|file| file.take(TOKEN_FILE_BYTES).read_to_string(&mut text));
-    read.map_err(|error| {
+    let text = reading::text(path, TOKEN_FILE_BYTES).map_err(|error| {
         Failure::CannotRun(format!("cannot read the token file `{shown}`: {error}"))
     })?;
     Token::parse(&text)

@@ -6,6 +6,7 @@ use std::io::{self, BufReader, BufWriter};
 use std::path::Path;
 
 use inspect::files::{Output, Seal};
+use inspect::reading;
 use trace::{
     Annexes, DatabaseUse, Ending, FileExtent, Header, Moment, Ordered, Permutation, Reader,
     Regions, TraceError, TracedFile, Writer,
@@ -64,13 +65,14 @@ pub fn anonymise_trace(trace: &Path, to: &Path, overwrite: bool) -> Result<Vec<S
 }
 
 fn opened(trace: &Path) -> Result<Reader<BufReader<File>>, TraceError> {
-    Reader::new(BufReader::with_capacity(1 << 20, File::open(trace)?))
+    Reader::new(BufReader::with_capacity(1 << 20, reading::open(trace)?))
 }
 
 fn permutation(trace: &Path) -> Result<(Permutation, Annexes), TraceError> {
     let mut regions = Regions::default();
     let mut reader = opened(trace)?;
     for io in Ordered::new(reader.by_ref()) {
+        reading::go_on()?;
         regions.add(&io?);
     }
     // Keys come from the operating system's random numbers, and nothing keeps them.
@@ -113,6 +115,7 @@ fn copy(
     let mut writer = begun(out, &header, (permutation, annexes)).map_err(output)?;
     let (mut ios, mut lost) = (0, 0);
     while let Some(io) = reader.next() {
+        reading::go_on().map_err(|error| CopyError::Input(error.to_string()))?;
         let io = permutation.io(&io.map_err(|error| input(&error))?);
         let io = io.ok_or_else(|| CopyError::Input("it changes while it is read".to_owned()))?;
         if reader.lost() > lost {

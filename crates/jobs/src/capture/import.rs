@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use inspect::files::{Output, Seal};
+use inspect::reading;
 use trace::{
     BLKTRACE_MAGICS, BlktraceReader, CsvReader, EtwReader, FioReader, Header, ImportError, Io,
     Layout, Ordered, TraceError, Writer,
@@ -123,7 +124,7 @@ pub fn import_trace(request: &ImportRequest<'_>) -> Result<Vec<String>, JobError
     let ImportRequest { files, output, overwrite, format } = *request;
     let mut inputs = Vec::new();
     for path in files {
-        let open = File::open(path).map_err(|error| cannot_read(path, &error))?;
+        let open = reading::open(path).map_err(|error| cannot_read(path, &error))?;
         inputs.push((path.as_path(), BufReader::with_capacity(1 << 20, open)));
     }
     let format = match (format, inputs.first_mut()) {
@@ -261,6 +262,7 @@ fn write(
     let mut writer = Writer::new(out, &header).map_err(unwritable)?;
     let mut imported = Imported::default();
     for io in ios {
+        reading::go_on().map_err(|error| wrong(&error))?;
         let io = io.map_err(|error| wrong(&error))?;
         imported.ios += 1;
         imported.last_ns = imported.last_ns.max(io.issued_ns);

@@ -151,7 +151,13 @@ impl Job for DurabilityPlan {
         relay.notice(self.about(&header));
         relay.notice(source.describe(&header, self.kill_after_seconds.is_some()));
         let rounds = Rounds { plan: self, header: &header, permissions: &permissions, stop };
-        let found = rounds.write(&source, &relay).inspect_err(|_| relay.give_up())?;
+        relay.leaves_behind(Some(&result::left_behind(&header, &source)));
+        let found = rounds.write(&source, &relay);
+        relay.leaves_behind(None);
+        let found = found.inspect_err(|_| {
+            relay.give_up();
+            result::say_what_stays(&header, &source, &relay);
+        })?;
         Ok(expected.finish((&header, &source), found, &relay, stop))
     }
 }
@@ -173,7 +179,10 @@ pub fn verify(
     let expected = PendingResult::begin(&relay);
     let written = (None, WriterEnd::Unseen);
     let found = check((&header, &state), written, request.engine, &relay, stop);
-    let found = found.inspect_err(|_| relay.give_up())?;
+    let found = found.inspect_err(|_| {
+        relay.give_up();
+        result::say_what_stays(&header, &source, &relay);
+    })?;
     Ok(expected.finish((&header, &source), found, &relay, stop))
 }
 
@@ -233,6 +242,10 @@ impl Rounds<'_> {
         }
         let (_, state) = source.read()?;
         if ended == WriterEnd::Failed && state.sequence == 0 {
+            // Nothing was promised, so the files prove nothing.
+            if !header.keep {
+                result::remove_files(header, relay);
+            }
             source.remove(relay);
             let text = "the writer could not begin; what it said is above".to_owned();
             let interrupted = stop.load(Ordering::Relaxed);

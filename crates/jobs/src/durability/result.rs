@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use integrity::durability::{Header, method};
+use integrity::durability::{Header, Target, method};
 use jiff::Timestamp;
 use results::{
     Conclusion as _, Document, Durability, DurabilityVerdict, Experiment, Status, WriterEnd,
@@ -113,11 +113,42 @@ fn tidy(header: &Header, verdict: DurabilityVerdict, source: &Source, relay: &Re
     if header.keep {
         return;
     }
-    for target in header.targets.iter().filter(|t| !header.foreign.contains(&t.path)) {
+    remove_files(header, relay);
+    source.remove(relay);
+}
+
+/// Removes the files that were made for a run.
+pub(super) fn remove_files(header: &Header, relay: &Relay<'_>) {
+    for target in own(header).filter(|target| target.path.exists()) {
         if let Err(error) = engine::clean(&target.path, true, false) {
             let text = format!("cannot remove `{}`: {error}", target.path.display());
             relay.pass(&Event::Error { text });
         }
     }
-    source.remove(relay);
+}
+
+/// The targets that were made for a run.
+fn own(header: &Header) -> impl Iterator<Item = &Target> {
+    header.targets.iter().filter(|target| !header.foreign.contains(&target.path))
+}
+
+/// What stays of a run that ends before its check does, and how to go on.
+pub(super) fn left_behind(header: &Header, source: &Source) -> String {
+    let check = format!("check with `iosonde validate --verify {}`", source.name());
+    let files: Vec<String> = own(header).map(|target| target.path.display().to_string()).collect();
+    if files.is_empty() {
+        return format!("keeps the promises: {check}");
+    }
+    format!(
+        "keeps the files and the promises: {check}, or remove the files with `iosonde validate \
+         --clean {}`",
+        files.join(" ")
+    )
+}
+
+/// Says what stays, if there is anything.
+pub(super) fn say_what_stays(header: &Header, source: &Source, relay: &Relay<'_>) {
+    if own(header).any(|target| target.path.exists()) {
+        relay.notice(format!("the check did not end, which {}", left_behind(header, source)));
+    }
 }

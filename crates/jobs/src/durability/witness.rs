@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use inspect::files::Place;
-use integrity::durability::{Header, State, parse_state};
+use inspect::reading;
+use integrity::durability::{FILE_BYTES_MAX, Header, State, parse_state};
 
 use super::DurabilityPlan;
 use super::layout::absolute;
@@ -115,7 +116,7 @@ impl Source {
         }
     }
 
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         match self {
             Self::Here(file, _) => file.display().to_string(),
             Self::There { host, file } => format!("{host}:{file}"),
@@ -165,7 +166,9 @@ impl Source {
         let cannot =
             |why: String| JobError::CannotRun(format!("cannot read `{}`: {why}", self.name()));
         let bytes = match self {
-            Self::Here(file, _) => fs::read(file).map_err(|error| cannot(error.to_string()))?,
+            Self::Here(file, _) => {
+                reading::bytes(file, FILE_BYTES_MAX).map_err(|error| cannot(error.to_string()))?
+            }
             Self::There { host, file } => {
                 let mut command = ssh(host, &format!("cat -- {}", quoted(file)));
                 let output = command.stdin(Stdio::null()).output();

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use dialects::recognise::recognise;
 use jiff::Timestamp;
 use results::{Document, Measurement, RecordedCommand};
+use workload::secrets::concealed;
 
 use super::WatchError;
 
@@ -52,7 +53,7 @@ impl Running {
         let [program, args @ ..] = line else { return Ok(None) };
         let started = Command::new(program).args(args).stdout(Stdio::piped()).spawn();
         let mut child: Child = started.map_err(|source| WatchError::Command {
-            program: program.display().to_string(),
+            program: concealed(&program.to_string_lossy()).into_owned(),
             source,
         })?;
         let kept = Arc::new(Mutex::new(Vec::new()));
@@ -74,7 +75,9 @@ impl Running {
                 pass_on(stdout, to, &keep);
             }
         });
-        let line = line.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        // It is recorded and shown.
+        let line = line.iter().map(|word| concealed(&word.to_string_lossy()).into_owned());
+        let line = line.collect();
         let told = AtomicBool::new(false);
         Ok(Some(Self { line, id, ended, waiting, output, kept, told, terminated }))
     }

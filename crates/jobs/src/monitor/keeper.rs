@@ -50,20 +50,19 @@ impl Keeper {
     }
 
     fn write(&mut self, series: &Series) {
-        let points = series.points();
         if self.behind {
-            self.behind = !self.send(Work::All(points.to_vec()));
+            self.behind = !self.send(Work::All(series.points()));
         } else {
-            let first = self.from.min(points.len());
-            for (number, point) in points.iter().enumerate().skip(first) {
-                let work = Work::Last(number as u64, Box::new(point.clone()));
+            let first = self.from.min(series.count());
+            for (number, point) in (first..).zip(series.points_from(first)) {
+                let work = Work::Last(number as u64, Box::new(point));
                 if !self.send(work) {
                     self.behind = true;
                     break;
                 }
             }
         }
-        self.from = points.len().saturating_sub(1);
+        self.from = series.count().saturating_sub(1);
     }
 
     fn send(&mut self, work: Work) -> bool {

@@ -7,6 +7,7 @@ mod keeper;
 mod record;
 mod scope;
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,8 +17,9 @@ use ::monitor::{Alert, End, MonitorError, Watched};
 use engine::Permissions;
 use inspect::InspectError;
 use results::{Conclusion as _, Document, Recording};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
+use workload::secrets::concealed;
 use workload::{show_duration, show_ns};
 
 pub use beside::set_all_beside;
@@ -53,8 +55,17 @@ pub struct MonitorPlan {
     /// CSV files that are read at the end and laid on the same time axis.
     pub attach: Vec<PathBuf>,
     /// A program and its arguments: the recording lasts as long as it runs. They are paths because
-    /// an argument need not be UTF-8 either.
+    /// an argument need not be UTF-8 either. Passwords in them are not written.
+    #[serde(serialize_with = "without_passwords")]
     pub command: Vec<PathBuf>,
+}
+
+/// Writes the words of a command with `***` for what may be a password.
+fn without_passwords<S: Serializer>(words: &[PathBuf], out: S) -> Result<S::Ok, S::Error> {
+    out.collect_seq(words.iter().map(|word| match word.to_str().map(concealed) {
+        Some(Cow::Owned(shown)) => PathBuf::from(shown),
+        _ => word.clone(),
+    }))
 }
 
 impl Default for MonitorPlan {
@@ -176,7 +187,7 @@ impl MonitorPlan {
         let program = self.command.iter().map(|word| word.display().to_string());
         let line = program.collect::<Vec<_>>().join(" ");
         match (self.seconds, self.count) {
-            _ if !line.is_empty() => format!("while this runs: {line}"),
+            _ if !line.is_empty() => format!("while this runs: {}", concealed(&line)),
             (Some(seconds), None) => format!("for {}", show_duration(seconds)),
             (None, Some(count)) => format!("{count} times"),
             (Some(seconds), Some(count)) => {

@@ -1,6 +1,5 @@
 //! A recording while it is recorded: what happens goes to the sink and into the history.
 
-use std::io::Read as _;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -70,6 +69,9 @@ pub(super) fn record(plan: &MonitorPlan, session: &mut Session<'_>) -> Result<Co
     Ok(record.finish(plan, watched.err(), ended))
 }
 
+/// The most notices that are recorded while it lasts.
+const WARNINGS_MAX: usize = 1000;
+
 /// The state of a recording, which becomes the document.
 struct Record<'r, 's> {
     document: Experiment<Recording>,
@@ -109,7 +111,7 @@ impl Record<'_, '_> {
     fn hear(&mut self, event: &Watching) {
         match event {
             Watching::Window(observation) => self.window(observation),
-            Watching::Notice { text } => self.document.warnings.push(text.clone()),
+            Watching::Notice { text } => self.warn(text.clone()),
             Watching::Began(_) | Watching::Alert(_) => {}
         }
         self.relay.pass(&Event::Monitor(event.clone()));
@@ -126,6 +128,16 @@ impl Record<'_, '_> {
                 Some(total) => total.cpu.add(&core.cpu),
                 None => cores.push(*core),
             }
+        }
+    }
+
+    /// A database that comes and goes for weeks says so each time.
+    fn warn(&mut self, text: String) {
+        let warnings = &mut self.document.warnings;
+        match warnings.len() {
+            0..WARNINGS_MAX => warnings.push(text),
+            WARNINGS_MAX => warnings.push("Further notices were not recorded.".to_owned()),
+            _ => {}
         }
     }
 
@@ -226,14 +238,9 @@ fn not_understood(is_fio: bool) -> &'static str {
     }
 }
 
-/// A file of another system is not read into memory without end.
-const ATTACHED_BYTES_MAX: u64 = 256 << 20;
-
 fn attached(path: &Path) -> Result<Attached, String> {
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
-    let mut bytes = Vec::new();
-    let read = file.take(ATTACHED_BYTES_MAX).read_to_end(&mut bytes);
-    read.map_err(|error| error.to_string())?;
+    let bytes = inspect::reading::bytes(path, inspect::reading::RESULTS_BYTES_MAX)
+        .map_err(|error| error.to_string())?;
     Attached::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| error.to_string())
 }
 

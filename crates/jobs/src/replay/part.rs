@@ -5,6 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use inspect::reading::{self, OnlyReading};
 use jiff::tz::TimeZone;
 use replay::{Contents, Ios, Selection};
 use results::TracePart;
@@ -45,7 +46,7 @@ pub(crate) struct Part {
 }
 
 fn file(path: &Path) -> Result<BufReader<File>, TraceError> {
-    Ok(BufReader::with_capacity(1 << 20, File::open(path)?))
+    Ok(BufReader::with_capacity(1 << 20, reading::open(path)?))
 }
 
 /// Opens a trace at its beginning.
@@ -110,6 +111,7 @@ impl PartPlan {
     pub(crate) fn busiest(&self, length_ns: u64, count: usize) -> Result<Vec<u64>, JobError> {
         let wrong =
             |error: TraceError| JobError::CannotRun(format!("`{}`: {error}", self.trace.display()));
+        let _reading = OnlyReading::begin();
         let mut windows = BusiestWindows::new(length_ns);
         for io in open(&self.trace).map_err(wrong)? {
             windows.add(&io.map_err(wrong)?);
@@ -128,7 +130,7 @@ impl PartPlan {
             JobError::CannotRun(format!("`{}`: {error}", self.trace.display()))
         };
         let began = || -> Result<Option<u64>, TraceError> {
-            let file = BufReader::new(File::open(&self.trace)?);
+            let file = BufReader::new(reading::open(&self.trace)?);
             Ok(Reader::new(file)?.header().began_unix_ms)
         };
         let began_unix_ms = began().map_err(|error| wrong(&error))?;
@@ -144,6 +146,8 @@ impl PartPlan {
 
     fn read_between(&self, from_ns: u64, to_ns: u64) -> Result<Part, JobError> {
         self.check()?;
+        // A long trace takes minutes, and nothing has begun.
+        let _reading = OnlyReading::begin();
         let path = &self.trace;
         let wrong = |error: &dyn std::fmt::Display| {
             JobError::CannotRun(format!("`{}`: {error}", path.display()))
@@ -172,7 +176,7 @@ impl PartPlan {
 
     /// What the trace says about itself, what it lost, and how it ended.
     fn ends(&self) -> Result<(Header, u64, Ending), TraceError> {
-        let file = BufReader::with_capacity(1 << 20, File::open(&self.trace)?);
+        let file = BufReader::with_capacity(1 << 20, reading::open(&self.trace)?);
         let mut reader = Reader::new(file)?;
         for io in reader.by_ref() {
             io?;

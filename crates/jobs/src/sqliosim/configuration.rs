@@ -1,13 +1,12 @@
 //! The configuration that counts: a file or one of those by name, and the command line over it.
 
-use std::fs::File;
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use dialects::drives::Drives;
 use dialects::sqliosim::{Command, Configuration, NAMES, Reading, read, shipped, write};
 use dialects::text::decode;
 use inspect::files::{Output, Seal};
+use inspect::reading;
 
 use crate::conduct::JobError;
 
@@ -44,20 +43,11 @@ fn configuration(name: Option<&str>, drives: &Drives) -> Result<Reading, JobErro
 
 fn from_file(name: &str, drives: &Drives) -> Result<Reading, JobError> {
     let path = path_of(drives, name)?;
-    let text = File::open(path).and_then(text_of).map_err(|error| {
+    let text = reading::bytes(&path, BYTES_MAX).map(|bytes| decode(&bytes)).map_err(|error| {
         let names = NAMES.join(", ");
         JobError::Usage(format!("`{name}`: {error}; built in are {names}"))
     })?;
     read(name, &text).map_err(|wrong| JobError::Usage(wrong.to_string()))
-}
-
-fn text_of(file: File) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    file.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > BYTES_MAX {
-        return Err(io::Error::other("it is larger than 4 MiB; no configuration is"));
-    }
-    Ok(decode(&bytes))
 }
 
 /// The place that a name stands for.

@@ -28,7 +28,7 @@ use std::time::Duration;
 use engine::Event;
 
 #[cfg(target_os = "linux")]
-pub use linux::{end_on_second, set_last_words};
+pub use linux::{end_in_order, end_on_second, set_last_words};
 pub(crate) use signals::Signals;
 pub(crate) use terminal::{Taken, fits};
 

@@ -17,7 +17,7 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 static HEARS: Mutex<bool> = Mutex::new(false);
 
 /// A flag that is set when the run is to end. The second Ctrl-C or Ctrl-Break ends the program at
-/// once, with code 130.
+/// once, with code 130; the first does while the program only reads.
 ///
 /// # Errors
 /// What Windows says where it takes no handler.
@@ -37,6 +37,7 @@ pub fn end_on_second(flag: &Arc<AtomicBool>) -> io::Result<()> {
 /// Ends the run, as the first Ctrl-C does; whether that had been said before.
 pub(crate) fn end() -> bool {
     let again = ENDING.swap(true, Ordering::SeqCst);
+    inspect::reading::end();
     for flag in FLAGS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         flag.store(true, Ordering::SeqCst);
     }
@@ -47,7 +48,7 @@ pub(crate) fn end() -> bool {
 unsafe extern "system" fn handle(event: u32) -> i32 {
     let again = end();
     if matches!(event, CTRL_C_EVENT | CTRL_BREAK_EVENT) {
-        if again {
+        if again || inspect::reading::ends_at_once() {
             crate::leave();
             std::process::exit(130);
         }

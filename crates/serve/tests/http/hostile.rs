@@ -174,3 +174,23 @@ fn clients_that_say_nothing_hold_up_nobody() {
     drop(silent);
     served.end().unwrap();
 }
+
+/// Two thousand connections without a request stopped the server for 32 s: the others waited until
+/// those had run out of time.
+#[test]
+fn idle_connections_keep_nobody_out() {
+    let served = Served::sample();
+    let idle: Vec<_> = (0..400).map(|_| served.connect()).collect();
+    assert_eq!(served.get("/").status, 200);
+    // Half a request is no request, either.
+    let half: Vec<_> = (0..200)
+        .map(|_| {
+            let mut stream = served.connect();
+            let _ = stream.write_all(b"GET / HTTP/1.1\r\nHost: ");
+            stream
+        })
+        .collect();
+    assert_eq!(served.get("/").status, 200);
+    drop((idle, half));
+    served.end().unwrap();
+}

@@ -298,7 +298,8 @@ impl<'a> Reader<'a> {
     /// Gives the workers what they run, and what of it is not there.
     pub(super) fn check_assigned(&mut self) {
         for (manager, worker, name, line) in std::mem::take(&mut self.assigned) {
-            if self.config.spec(&name).is_none() && !name.eq_ignore_ascii_case(super::super::IDLE) {
+            let is_known = self.spec_places.contains_key(&name.to_ascii_lowercase());
+            if !is_known && !name.eq_ignore_ascii_case(super::super::IDLE) {
                 let standard = if preset(&name).is_some() {
                     ", but one of this name is among the standard ones"
                 } else {

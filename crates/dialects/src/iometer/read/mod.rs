@@ -5,7 +5,7 @@ mod managers;
 mod setup;
 mod specs;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use thiserror::Error;
@@ -125,12 +125,14 @@ struct Reader<'a> {
     spec: Option<specs::Open>,
     /// Lines of rows of 0 %.
     empty_rows: Vec<usize>,
-    /// Lines of the access specifications by their names in small letters.
-    spec_lines: HashMap<String, usize>,
+    /// Lines and indexes of the access specifications by their names in small letters.
+    spec_places: HashMap<String, (usize, usize)>,
+    /// The number that the next specification gets which has this name and no other.
+    numbers: HashMap<String, usize>,
     /// Names that workers are to run, with manager, worker and line.
     assigned: Vec<(usize, usize, String, usize)>,
     /// Workers that have a list of what they run.
-    has_list: Vec<(usize, usize)>,
+    has_list: HashSet<(usize, usize)>,
     found: bool,
     /// The last line that belongs to nothing was noted in this section.
     stray: bool,
@@ -148,9 +150,10 @@ impl<'a> Reader<'a> {
             blocks: Vec::new(),
             spec: None,
             empty_rows: Vec::new(),
-            spec_lines: HashMap::new(),
+            spec_places: HashMap::new(),
+            numbers: HashMap::new(),
             assigned: Vec::new(),
-            has_list: Vec::new(),
+            has_list: HashSet::new(),
             found: false,
             stray: false,
         }

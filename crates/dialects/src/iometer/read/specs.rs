@@ -121,10 +121,12 @@ impl Reader<'_> {
             return;
         }
         let found = AccessSpec { name: spec.name, assignment: spec.assignment, rows: spec.rows };
-        let before = self.spec_lines.insert(found.name.to_ascii_lowercase(), spec.line);
-        let old = self.config.specs.iter_mut().find(|s| s.name.eq_ignore_ascii_case(&found.name));
-        match (old, before) {
-            (Some(old), Some(line)) => {
+        let key = found.name.to_ascii_lowercase();
+        let before = self.spec_places.get(&key).copied();
+        let index = before.map_or(self.config.specs.len(), |(_, index)| index);
+        self.spec_places.insert(key, (spec.line, index));
+        match (self.config.specs.get_mut(index), before) {
+            (Some(old), Some((line, _))) => {
                 let text = format!(
                     "`{}` takes the place of the one of this name in line {line}",
                     found.name
@@ -149,12 +151,8 @@ impl Reader<'_> {
     }
 
     /// The name that IOMeter gives to what has none.
-    fn invented(&self, rows: &[Row]) -> String {
-        let free = |name: &String| self.config.spec(name).is_none();
-        let [row] = rows else {
-            let mut names = (1..).map(|n| format!("Untitled {n}"));
-            return names.find(free).unwrap_or_default();
-        };
+    fn invented(&mut self, rows: &[Row]) -> String {
+        let [row] = rows else { return self.numbered("Untitled", 1) };
         let size = match row.size_bytes {
             512 => "512 B".to_owned(),
             0x10_0000 => "1 MiB".to_owned(),
@@ -171,8 +169,24 @@ impl Reader<'_> {
             percent => format!("{percent}% reads"),
         };
         let name = format!("{size} {order} {direction}");
-        let mut names = (2..).map(|n| format!("{name} {n}"));
-        if free(&name) { name } else { names.find(free).unwrap_or_default() }
+        if self.is_free(&name) { name } else { self.numbered(&name, 2) }
+    }
+
+    fn is_free(&self, name: &str) -> bool {
+        !self.spec_places.contains_key(&name.to_ascii_lowercase())
+    }
+
+    /// The name with the next number from this one on. The search continues where the last one
+    /// ended, so that thousands of rows take no longer than their number.
+    fn numbered(&mut self, name: &str, first: usize) -> String {
+        let mut number = self.numbers.get(name).copied().unwrap_or(first);
+        let mut numbered = format!("{name} {number}");
+        while !self.is_free(&numbered) {
+            number += 1;
+            numbered = format!("{name} {number}");
+        }
+        self.numbers.insert(name.to_owned(), number + 1);
+        numbered
     }
 
     fn read_row(&mut self, line: Line<'_>, is_old: bool) -> Option<Row> {

@@ -162,6 +162,30 @@ fn a_url_shows_no_password_and_says_what_is_wrong() {
     }
 }
 
+/// Some became a file named with the password; some were printed whole.
+#[test]
+fn a_connection_string_of_another_form_is_refused_and_not_repeated() {
+    for text in [
+        "host=db user=anna password=secret",
+        "postgres://anna:a?secret@db",
+        "POSTGRES://anna:secret@db",
+        "mysql://anna:secret@db",
+        "postgresql+ssl://anna:secret@db",
+        "jdbc:postgresql://db/shop?password=secret",
+        "Server=db;Password=secret",
+        "Driver={x};PWD=secret",
+        "anna:secret@db",
+        "postgres://anna%3Asecret@db",
+        "mysql://db",
+    ] {
+        let error = history::place(Some(text.into())).unwrap_err();
+        let said = format!("{error} {error:?}");
+        assert!(!said.contains("secret"), "{said}");
+    }
+    let place = history::place(Some("/data/h.db".into())).unwrap();
+    assert_eq!(place.to_string(), "/data/h.db");
+}
+
 #[test]
 fn a_server_that_does_not_let_us_in_is_said_with_its_words() {
     let (server, database) = (server(), server().database());

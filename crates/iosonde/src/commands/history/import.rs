@@ -6,6 +6,7 @@ use clap::Args;
 use history::Imported;
 use jobs::Importer;
 use report::text::clean;
+use screen::Display;
 use workload::{plural, show_number};
 
 use crate::exit::{Failure, Outcome, print};
@@ -43,12 +44,16 @@ pub(crate) fn import(args: &ImportArgs, place: &HistoryPlace) -> Result<Outcome,
     }
     let mut into =
         Importer::new(place.place()?).as_sweep(args.as_sweep).with_interval(args.interval);
+    let mut display = Display::new(false);
     for path in &args.files {
         let name = name(path);
+        let words = format!("interrupted: nothing of `{name}` was imported");
+        display.leaves_behind(Some(&words));
         // The message may quote the file.
         let refused = |e: jobs::ImportError| Failure::CannotRun(clean(&e.of(&name)));
         let (imported, notes) = into.import(path).map_err(refused)?;
         show_notes(&name, &notes);
+        display.leaves_behind(None);
         print(&format!("{name}: {}\n", counts(imported)))?;
     }
     Ok(Outcome::Done)

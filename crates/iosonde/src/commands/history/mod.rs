@@ -59,6 +59,14 @@ pub(crate) enum HistoryCommand {
     Drift(drift::DriftArgs),
 }
 
+impl HistoryCommand {
+    /// Whether a signal may end it at once: its transactions are whole or nothing. A backup and an
+    /// export have files to complete, and a comparison with a device measures.
+    pub(crate) fn only_reads(&self) -> bool {
+        !matches!(self, Self::Backup(_) | Self::Export(_) | Self::Drift(_))
+    }
+}
+
 /// The language in which a command shows results; English for commands that show none.
 pub(crate) fn language(command: &HistoryCommand) -> Language {
     match command {

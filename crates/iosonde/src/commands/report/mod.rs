@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use inspect::files::Output;
+use inspect::reading::OnlyReading;
 use report::format::{Content, by_endings};
 use report::language::speak;
 use report::{FORMATS, Format, Language};
@@ -83,11 +84,14 @@ fn by_ending(path: &Path) -> Option<&'static Format> {
 
 pub(crate) fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
     let (format, output) = destination(args)?;
+    let reading = OnlyReading::begin();
     let mut sources = sources::documents(&args.results, &args.place)?;
     if !args.during.is_empty() {
         let during = sources::documents(&args.during, &args.place)?;
         set_beside(&mut sources.documents, &during.documents)?;
     }
+    // From here on there is a file to complete.
+    drop(reading);
     if let Some(apart) = &format.apart
         && let Some(directory) = output.as_deref().filter(|path| output::is_directory(path))
     {

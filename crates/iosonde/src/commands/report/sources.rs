@@ -1,9 +1,9 @@
 //! The results that a report is made of: from files, from stdin, from the history.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use history::{Entry, History};
+use inspect::reading;
 use results::Document;
 use serde_json::Value;
 
@@ -28,11 +28,10 @@ pub(super) fn documents(names: &[PathBuf], place: &HistoryPlace) -> Result<Sourc
     let mut all = Sources::default();
     for name in names {
         let found = if name.as_os_str() == "-" {
-            let mut text = String::new();
-            let read = std::io::stdin().lock().read_to_string(&mut text);
-            read.map_err(|e| Failure::CannotRun(format!("cannot read stdin: {e}")))?;
+            let read = reading::stdin_text(reading::RESULTS_BYTES_MAX);
+            let text = read.map_err(|e| Failure::CannotRun(format!("cannot read stdin: {e}")))?;
             parse(&text, "stdin")?
-        } else if name.is_file() {
+        } else if name.exists() {
             from_file(name)?
         } else {
             from_history(name, &mut all, place)?
@@ -50,7 +49,8 @@ pub(super) fn documents(names: &[PathBuf], place: &HistoryPlace) -> Result<Sourc
 
 fn from_file(path: &Path) -> Result<Vec<Document>, Failure> {
     let name = format!("`{}`", path.display());
-    let text = std::fs::read(path).map_err(|e| Failure::CannotRun(format!("{name}: {e}")))?;
+    let text = reading::bytes(path, reading::RESULTS_BYTES_MAX)
+        .map_err(|e| Failure::CannotRun(format!("{name}: {e}")))?;
     let text = String::from_utf8(text).map_err(|_| {
         Failure::CannotRun(format!("{name} is not a result of iosonde: it is not text"))
     })?;

@@ -31,7 +31,7 @@ pub(crate) struct KeepArgs {
 
 /// Flags that are allowed with `--resume`.
 const WITH_RESUME: [&str; 9] =
-    ["resume", "quiet", "live", "progress", "json", "history", "no_history", "tags", "redact"];
+    ["resume", "quiet", "live", "progress", "json", "history", "no_history", "tags", "language"];
 /// Flags that are allowed with `--clean`.
 const WITH_CLEAN: [&str; 5] = ["clean", "targets", "dry_run", "quiet", "history"];
 
@@ -46,18 +46,19 @@ fn nothing_else(allowed: &[&str], why: &str) -> Result<(), Failure> {
         return Ok(());
     };
     let Some((_, typed)) = matches.subcommand() else { return Ok(()) };
-    let is_typed = |id: &&str| typed.value_source(id) == Some(ValueSource::CommandLine);
-    let mut others = typed.ids().map(clap::Id::as_str).filter(is_typed);
-    match others.find(|id| !allowed.contains(id) && !id.ends_with("Args")) {
+    let command = Arguments::command();
+    // Only arguments: clap also lists the groups that they are declared in as typed.
+    let known = command.get_subcommands().flat_map(clap::Command::get_arguments);
+    let is_other = |arg: &&clap::Arg| {
+        let id = arg.get_id().as_str();
+        let is_typed = typed.try_contains_id(id).is_ok()
+            && typed.value_source(id) == Some(ValueSource::CommandLine);
+        is_typed && !allowed.contains(&id)
+    };
+    match known.filter(is_other).map(|arg| arg.get_long()).next() {
         None => Ok(()),
-        Some("targets") => Err(Failure::WrongUsage(format!("{why}; leave out the TARGETs"))),
-        Some(other) => {
-            let command = Arguments::command();
-            let known = command.get_subcommands().flat_map(clap::Command::get_arguments);
-            let long = known.filter(|known| known.get_id() == other).find_map(clap::Arg::get_long);
-            let flag = long.unwrap_or(other);
-            Err(Failure::WrongUsage(format!("{why}; leave out `--{flag}`")))
-        }
+        Some(None) => Err(Failure::WrongUsage(format!("{why}; leave out the TARGETs"))),
+        Some(Some(flag)) => Err(Failure::WrongUsage(format!("{why}; leave out `--{flag}`"))),
     }
 }
 

@@ -98,6 +98,12 @@ fn a_recording_by_its_plan_is_that_of_its_command() {
     assert_eq!(names, ["began", "watching", "window", "window"], "{}", stderr(&events));
 
     print(&["--", "sh", "-c", "echo hello; exit 7"]);
+    // A plan that somebody sent started whatever it named.
+    let refused = by_plan(&[]);
+    fails(&refused, 2, "add --allow-command");
+    assert!(refused.stdout.is_empty() && stderr(&refused).contains("sh -c echo hello; exit 7"));
+    assert!(stdout(&["do", name, "--dry-run"]).contains("while this runs: sh -c"));
+    let by_plan = |more: &[&str]| by_plan(&[&["--allow-command"], more].concat());
     let output = by_plan(&[]);
     assert_eq!((code(&output), output.stdout.as_slice()), (7, &b"hello\n"[..]));
     fails(&by_plan(&["--progress", "json"]), 2, "the plan runs a command");

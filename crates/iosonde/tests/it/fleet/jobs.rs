@@ -184,7 +184,7 @@ fn jobs_are_done_from_plans_and_fetched_after_a_loss() {
         let printed = site.plain(job, "a,b", &[args, &["--print-plan"]].concat()).output().unwrap();
         assert_eq!(code(&printed), 0, "{}", stderr(&printed));
         fs::write(site.place.path("plan.toml"), stdout(&printed)).unwrap();
-        let done = site.place.command(&["do", "plan.toml", "--json"]);
+        let done = site.place.command(&["do", "plan.toml", "--json", "--allow-command"]);
         let mut running = Running::start_at(done, under_way);
         let agents = ["a", "b"].map(|host| site.pid(host));
         signal(running.child.id(), "-KILL");

@@ -8,6 +8,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use inspect::reading::{end, ends_at_once};
 use libc::{POLLOUT, STDERR_FILENO, STDIN_FILENO, TCSANOW};
 use report::text::clean;
 
@@ -106,23 +107,44 @@ fn say_last_words() {
 static ENDING: AtomicBool = AtomicBool::new(false);
 
 /// The first signal sets the flag; the second leaves a clean terminal, prints the last words and
-/// ends the program with 130.
+/// ends the program with 130. While the program only reads, the first does that.
 ///
 /// Two signals at once may be handled by two threads at the same time: only one of them finds the
 /// flag unset.
 pub fn end_on_second(signal: i32, stop: &Arc<AtomicBool>) -> io::Result<()> {
     let stop = Arc::clone(stop);
     let act = move || {
-        if stop.swap(true, Ordering::SeqCst) {
-            ENDING.store(true, Ordering::SeqCst);
-            give_back_now();
-            say_last_words();
-            signal_hook::low_level::exit(130);
+        end();
+        if stop.swap(true, Ordering::SeqCst) || ends_at_once() {
+            end_now();
         }
     };
     // SAFETY: the handler uses atomics and calls only functions that are safe in handlers. It
     // changes `errno` only if the program ends next.
     unsafe { signal_hook::low_level::register(signal, act) }.map(|_| ())
+}
+
+/// A signal that only sets the flag, however often it comes, except while the program only reads:
+/// a terminal that is closed sends more than one.
+pub fn end_in_order(signal: i32, stop: &Arc<AtomicBool>) -> io::Result<()> {
+    let stop = Arc::clone(stop);
+    let act = move || {
+        stop.store(true, Ordering::SeqCst);
+        end();
+        if ends_at_once() {
+            end_now();
+        }
+    };
+    // SAFETY: as in `end_on_second`.
+    unsafe { signal_hook::low_level::register(signal, act) }.map(|_| ())
+}
+
+/// Leaves a clean terminal, prints the last words and ends the program with 130.
+fn end_now() {
+    ENDING.store(true, Ordering::SeqCst);
+    give_back_now();
+    say_last_words();
+    signal_hook::low_level::exit(130);
 }
 
 /// Whether a second signal ends the program in this moment: it may have taken it upon itself to
