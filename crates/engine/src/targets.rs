@@ -348,7 +348,7 @@ fn read_mark(path: &Path) -> Option<Mark> {
 }
 
 /// Whether an open file is a regular file of exactly this name and of this user. Only then its
-/// mark counts: whoever made a link, a hard link or a mount of it, or owns it, needs it.
+/// mark counts: a file with a second name, or of another user, is somebody's.
 fn is_plain_and_own(path: &Path, file: &File) -> bool {
     let place = Place::of(path);
     place.is_ok_and(|place| place.is(file) && place.check(file).is_ok()) && Place::is_own(file)

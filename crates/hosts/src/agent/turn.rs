@@ -156,4 +156,24 @@ mod tests {
             assert!(all.iter().all(Result::is_ok), "{all:?}");
         });
     }
+
+    /// The file of the lock was emptied, also where it was a link to somebody's file.
+    #[test]
+    #[cfg(unix)]
+    fn a_turn_never_touches_what_an_agent_did_not_make() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        let (victim, turn) = (path("victim"), path("agent.turn"));
+        let taken = || Turn::beside(&path("agent.log")).take("a");
+        std::fs::write(&victim, "precious").unwrap();
+        std::os::unix::fs::symlink(&victim, &turn).unwrap();
+        assert!(taken().unwrap_err().contains("link"));
+        std::fs::remove_file(&turn).unwrap();
+        for content in ["precious", ""] {
+            std::fs::write(&turn, content).unwrap();
+            assert!(taken().unwrap_err().contains("did not make it"));
+            assert_eq!(std::fs::read_to_string(&turn).unwrap(), content);
+        }
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
+    }
 }

@@ -166,7 +166,7 @@ impl Place {
         self.directory.rename(private, &self.name).map_err(|error| {
             let now = self.path.with_file_name(private);
             io::Error::other(format!(
-                "another program put a file there at this very moment. That file is now `{}`: {error}",
+                "another program put a file there at this moment. That file is now `{}`: {error}",
                 now.display()
             ))
         })

@@ -20,7 +20,7 @@ pub enum Seal {
     Zip,
     /// A text of a PNG picture.
     Png,
-    /// The last member of a JSON object over several lines. Only for files that iosonde alone reads.
+    /// The last member of a JSON object over several lines, in files that only iosonde reads.
     Json,
     /// The format has checksums of its own; the function says whether all of them are right.
     Own(fn(&File) -> io::Result<bool>),
