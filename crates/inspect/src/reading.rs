@@ -110,7 +110,6 @@ pub fn text(path: &Path, bytes_max: u64) -> io::Result<String> {
 /// # Errors
 /// It cannot be read or is not a file.
 pub fn head(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
-    let _reading = OnlyReading::begin();
     let mut bytes = Vec::new();
     open(path)?.take(bytes_max).read_to_end(&mut bytes)?;
     Ok(bytes)

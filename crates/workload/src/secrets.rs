@@ -260,7 +260,9 @@ fn is_url(text: &str) -> bool {
 
 /// Whether a text is a list of keys and values as drivers take it.
 fn is_list(text: &str) -> bool {
-    let known = keys(text, '=').filter(|(key, _)| CONNECTION_KEYS.contains(&key.as_str()));
+    // What precedes a key after a blank is the value before it.
+    let is_known = |key: &str| CONNECTION_KEYS.iter().any(|known| key.ends_with(known));
+    let known = keys(text, '=').filter(|(key, _)| is_known(key));
     known.count() > 1
 }
 

@@ -7,7 +7,7 @@
 //! the message, counted from 1, when they are on stable media. So only promises that the witness
 //! has are promises.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read as _, Write};
 use std::path::Path;
 
 use thiserror::Error;
@@ -65,6 +65,9 @@ pub(crate) fn parse_said(line: &str) -> Option<WriterMessage> {
     }
 }
 
+/// No message of a writer is longer.
+const MESSAGE_BYTES: u64 = 1 << 20;
+
 /// Serves one writer until it is gone, and keeps what it promises in this file.
 pub fn serve(
     path: &Path,
@@ -90,7 +93,7 @@ fn serve_writer(
     output: &mut dyn Write,
 ) -> Result<(), WitnessError> {
     let mut line = String::new();
-    if input.read_line(&mut line)? == 0 {
+    if (&mut *input).take(MESSAGE_BYTES).read_line(&mut line)? == 0 {
         return Ok(());
     }
     let not_understood = |line: &str| WitnessError::NotUnderstood(line.chars().take(200).collect());
@@ -104,7 +107,7 @@ fn serve_writer(
     loop {
         line.clear();
         // A line that was cut off when its writer died is not a message.
-        if input.read_line(&mut line)? == 0 || !line.ends_with('\n') {
+        if (&mut *input).take(MESSAGE_BYTES).read_line(&mut line)? == 0 || !line.ends_with('\n') {
             return Ok(());
         }
         match parse_said(&line) {

@@ -6,6 +6,7 @@ mod args;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use inspect::reading::OnlyReading;
 use integrity::durability::{Order, SyncMode};
 use jobs::{DurabilityPlan, Job as _, Plan, Session, VerifyRequest};
 use screen::{Display, speak_json};
@@ -44,6 +45,8 @@ pub(super) fn asked(args: &ValidateArgs, stop: &AtomicBool) -> Option<Result<Out
 
 /// Runs the witness, which speaks on its standard input and output.
 fn serve(file: &Path) -> Result<Outcome, Failure> {
+    // What is promised is on its disk already.
+    let _reading = OnlyReading::begin();
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
     let served = integrity::durability::serve(file, &mut input, &mut output);
     served.map(|()| Outcome::Done).map_err(|error| Failure::CannotRun(format!("witness: {error}")))
