@@ -8,6 +8,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+mod databases;
 mod finding;
 mod host;
 mod inspection;
@@ -15,10 +16,12 @@ mod judged;
 mod layer;
 mod link;
 mod lossy_path;
+mod medium;
 #[cfg(any(target_os = "linux", windows, test))]
 mod nvme_health;
 mod processors;
 mod rules;
+mod signatures;
 mod storage;
 
 #[cfg(target_os = "linux")]
@@ -62,6 +65,7 @@ mod windows_replay;
 #[path = "windows/structures.rs"]
 mod windows_structures;
 
+pub use databases::{database_at, database_name};
 pub use finding::{Evidence, Finding, Severity};
 pub use host::{Host, Settings};
 pub use inspection::{
@@ -69,10 +73,12 @@ pub use inspection::{
 };
 pub use layer::{Layer, LayerKind, Raid, RaidMember, StoragePath};
 pub use link::{Link, giga_per_s};
+pub use medium::Medium;
 #[cfg(target_os = "linux")]
 pub use platform::{Extent, Writeback, extent_map};
 pub use processors::{Processor, Processors};
 pub use rules::{Rule, rule, rules};
+pub use signatures::{Signature, SignatureKind, signatures};
 pub use storage::{Device, FileSystem, Partition, Storage, TargetKind};
 
 /// The first line of a recording of the answers of a system.
