@@ -18,7 +18,9 @@ use crate::prepared::{
     Action, Cleaned, Permissions, PrepareError, PreparedTarget, Refusal, TargetPlan,
 };
 use crate::random::{Random, unrepeated};
-use crate::targets::{Access, Node, TargetNeeds, mark_of, mark_or_empty, plan_target};
+use crate::targets::{
+    Access, Node, TargetNeeds, check_unchanged, mark_of, mark_or_empty, plan_target,
+};
 
 /// Other processes may take a test file between the plan and the lock this many times.
 const ATTEMPTS: usize = 16;
@@ -147,6 +149,7 @@ fn test_file(
         _ => !m.keep || m.size_bytes <= file_bytes,
     };
     let Some(found) = mark_or_empty(&file).filter(allows) else { return Ok(None) };
+    check_unchanged(path, &file, found).map_err(|r| PrepareError::Refused(vec![r]))?;
     let mut target = of_test_file(plan, file);
     // A file that is to be a hole is not reused.
     let reuses = plan.action == Action::Reuse && filling != Filling::Sparse;

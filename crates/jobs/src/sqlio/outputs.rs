@@ -36,8 +36,8 @@ struct Out {
 
 impl Outputs {
     /// None is open yet. Results in the files `destroy` may be replaced.
-    pub(super) fn new(destroy: &[PathBuf]) -> Self {
-        let destroy = destroy.iter().map(|path| same(path)).collect();
+    pub(super) fn new(destroy: &[engine::Destroy]) -> Self {
+        let destroy = destroy.iter().map(|named| same(named.as_path())).collect();
         Self { destroy, known: HashMap::new() }
     }
 
