@@ -201,3 +201,66 @@ fn a_test_file_that_holds_a_file_system_now_is_refused() {
     let plan = engine::plan(&workload, &permissions).unwrap();
     assert_eq!(plan[0].path, directory.path().join("iosonde-1.test"));
 }
+
+/// A mount, undone when dropped.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn new(arguments: &[&str], at: &Path) -> Option<Self> {
+        fs::create_dir_all(at).unwrap();
+        let output = Command::new("mount").args(arguments).arg(at).output().ok()?;
+        output.status.success().then(|| Self(at.to_owned()))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+/// Through a bind mount of `global/`, nothing above the file is PostgreSQL's.
+#[test]
+fn a_databases_file_is_refused_through_a_bind_mount() {
+    let directory = tempfile::tempdir().unwrap();
+    let global = directory.path().join("pg/global");
+    fs::create_dir_all(&global).unwrap();
+    fs::write(directory.path().join("pg/PG_VERSION"), "17\n").unwrap();
+    fs::write(global.join("1"), vec![7; 1 << 20]).unwrap();
+    let at = directory.path().join("elsewhere");
+    let Some(_mounted) = Mounted::new(&["--bind", global.to_str().unwrap()], &at) else {
+        return skip("engine::databases::bind", "nothing can be mounted");
+    };
+    assert!(matches!(refusal(&at.join("1")), Some(Refusal::Database { .. })));
+}
+
+/// A program had a file open through an overlay. The kernel counts that as another file, and the
+/// file in the upper directory was overwritten.
+#[test]
+fn a_file_that_is_open_through_an_overlay_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let [low, up, work] = ["low", "up", "work"].map(|name| directory.path().join(name));
+    for part in [&low, &up, &work] {
+        fs::create_dir(part).unwrap();
+    }
+    fs::write(low.join("lower"), vec![7; 1 << 20]).unwrap();
+    let shown = |path: &Path| path.display().to_string();
+    let layers =
+        format!("lowerdir={},upperdir={},workdir={}", shown(&low), shown(&up), shown(&work));
+    let merged = directory.path().join("merged");
+    let options = ["-t", "overlay", "overlay", "-o", &layers];
+    let Some(_mounted) = Mounted::new(&options, &merged) else {
+        return skip("engine::databases::overlay", "no overlay can be mounted");
+    };
+    fs::write(merged.join("upper"), vec![7; 1 << 20]).unwrap();
+    for (name, below) in [("upper", &up), ("lower", &low)] {
+        for (open, target) in [(&merged, below), (below, &merged)] {
+            let file = fs::File::open(open.join(name)).unwrap();
+            let mut program = Command::new("sleep").arg("60").stdin(file).spawn().unwrap();
+            let refused = refusal(&target.join(name));
+            program.kill().unwrap();
+            program.wait().unwrap();
+            assert!(matches!(refused, Some(Refusal::InUse { .. })), "{name}: {refused:?}");
+        }
+    }
+}

@@ -111,7 +111,8 @@ fn candidates(
 }
 
 /// Who has a file open through another layer of an overlay. The kernel counts such a file as
-/// another one; its number, size and times are those of the file below.
+/// another one; its number and its time of birth are those of the file
+/// below.
 pub(crate) fn opened_through_layer(file: &File) -> Option<String> {
     let own = file.metadata().ok()?;
     let on_overlay = rustix::fs::fstatfs(file).is_ok_and(|s| is_overlay(&s));
@@ -144,11 +145,13 @@ fn is_overlay(statfs: &rustix::fs::StatFs) -> bool {
 /// file's number.
 fn is_same_below(one: &Metadata, other: &Metadata) -> bool {
     const NUMBER: u64 = 0xffff_ffff;
-    one.dev() != other.dev()
-        && other.is_file()
-        && one.ino() & NUMBER == other.ino() & NUMBER
-        && one.len() == other.len()
-        && (one.mtime(), one.mtime_nsec()) == (other.mtime(), other.mtime_nsec())
+    // Size and time of a file that is written change between two looks at it.
+    let is_twin = match (one.created(), other.created()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one.len() == other.len() && one.mtime() == other.mtime(),
+    };
+    let is_number = one.ino() & NUMBER == other.ino() & NUMBER;
+    one.dev() != other.dev() && other.is_file() && is_number && is_twin
 }
 
 /// All loop devices in use, each with its file.
