@@ -98,7 +98,7 @@ impl<'m> Span<'m> {
     /// Bytes at an offset; `None` if they are not all there.
     pub(crate) fn bytes(&self, at: u64, length: usize) -> io::Result<Option<Vec<u8>>> {
         let fits = at.checked_add(length as u64).is_some_and(|end| end <= self.size);
-        if !fits { Ok(None) } else { self.medium.bytes(self.start + at, length).map(Some) }
+        if fits { self.medium.bytes(self.start + at, length).map(Some) } else { Ok(None) }
     }
 
     /// Bytes at an offset, with zeros where the medium ends.

@@ -74,7 +74,7 @@ fn pg_wal(span: &Span<'_>) -> io::Result<Option<&'static str>> {
     let is_page = (0xd050..0xd200).contains(&magic) && info & LONG_HEADER != 0 && info < 16;
     let is_segment = segment.is_power_of_two() && ((1 << 20)..=(1 << 30)).contains(&segment);
     let is_sized = page.is_power_of_two() && (1024..=65_536).contains(&page);
-    let is_start = segment > 0 && span.le64(8)? % u64::from(segment) == 0;
+    let is_start = segment > 0 && span.le64(8)?.is_multiple_of(segment.into());
     Ok((is_page && is_segment && is_sized && is_start).then_some("PostgreSQL WAL"))
 }
 
@@ -94,10 +94,12 @@ fn pg_page(span: &Span<'_>) -> io::Result<Option<&'static str>> {
         let is_size = size.is_power_of_two() && (1024..=32_768).contains(&size);
         let is_ordered = HEADER_BYTES <= lower && lower <= upper && upper <= special;
         // The space of special use has its size by the kind of index, and ends with the page.
-        let is_special = special <= size && special % 4 == 0 && size - special <= 512;
+        let is_special = special <= size && special.is_multiple_of(4) && size - special <= 512;
         // A page that was never logged has no LSN, and then holds something.
         let is_page = is_size && version == 4 && flags < 8 && is_ordered && is_special;
-        return Ok((is_page && span.size() % 1024 == 0).then_some("PostgreSQL table or index"));
+        return Ok(
+            (is_page && span.size().is_multiple_of(1024)).then_some("PostgreSQL table or index")
+        );
     }
     Ok(None)
 }

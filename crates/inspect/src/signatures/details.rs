@@ -1,5 +1,6 @@
 //! What a signature says of itself: label, UUID, size.
 
+use std::fmt::Write as _;
 use std::io;
 
 use super::{Signature, SignatureKind};
@@ -64,7 +65,7 @@ pub(crate) fn label(bytes: &[u8]) -> Option<String> {
 
 /// The same of UTF-16, little-endian.
 pub(crate) fn wide_label(bytes: &[u8]) -> Option<String> {
-    let units = bytes.chunks_exact(2).map(|b| u16::from_le_bytes([b[0], b[1]]));
+    let units = bytes.as_chunks().0.iter().map(|unit| u16::from_le_bytes(*unit));
     let units: Vec<u16> = units.take_while(|unit| *unit != 0).collect();
     cleaned(&String::from_utf16_lossy(&units))
 }
@@ -86,7 +87,8 @@ pub(crate) fn uuid(bytes: &[u8]) -> Option<String> {
         if [4, 6, 8, 10].contains(&index) {
             text.push('-');
         }
-        text.push_str(&format!("{byte:02x}"));
+        // A String takes whatever is written to it.
+        let _ = write!(text, "{byte:02x}");
     }
     Some(text)
 }

@@ -235,7 +235,7 @@ fn md1(span: &Span<'_>, at: u64) -> io::Result<Option<Details>> {
     }
     let block = span.padded(at, 64)?;
     let (uuid, label) = (uuid(&block[16..32]), label(&block[32..64]));
-    Ok(Some(Details { uuid, label, ..Details::default() }))
+    Ok(Some(Details { label, uuid, ..Details::default() }))
 }
 
 /// Superblocks of version 0 have that number after the magic, and the UUID in two places.
@@ -259,7 +259,7 @@ fn swap(span: &Span<'_>, _: u64) -> io::Result<Option<Details>> {
     // The first version of swap has a map of bad pages there.
     let is_new = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]) == 1;
     let (uuid, label) = (uuid(&header[12..28]), label(&header[28..44]));
-    let details = Details { uuid, label, ..Details::default() };
+    let details = Details { label, uuid, ..Details::default() };
     Ok(Some(if is_new { details } else { Details::default() }))
 }
 
@@ -276,7 +276,7 @@ fn luks(span: &Span<'_>, at: u64) -> io::Result<Option<Details>> {
 fn bcache(span: &Span<'_>, at: u64) -> io::Result<Option<Details>> {
     let block = span.padded(at - 24, 104)?;
     let (uuid, label) = (uuid(&block[40..56]), label(&block[72..104]));
-    Ok(Some(Details { uuid, label, ..Details::default() }))
+    Ok(Some(Details { label, uuid, ..Details::default() }))
 }
 
 fn version1(span: &Span<'_>, at: u64) -> io::Result<Option<Details>> {

@@ -126,11 +126,11 @@ fn entries(span: &Span<'_>, at: u64) -> io::Result<Option<Vec<Entry>>> {
         return Ok(None);
     };
     let (mut entries, mut is_table) = (Vec::new(), true);
-    for entry in sector[446..510].chunks_exact(16) {
+    for entry in sector[446..510].as_chunks::<16>().0 {
         let number = |at: usize| {
             entry[at..].first_chunk().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)))
         };
-        is_table &= entry[0] & 0x7f == 0;
+        is_table &= [0, 0x80].contains(&entry[0]);
         entries.push(Entry { kind: entry[4], first: number(8), sectors: number(12) });
     }
     Ok(is_table.then_some(entries))
@@ -203,7 +203,7 @@ fn other(span: &Span<'_>) -> io::Result<Option<(&'static str, &'static str, u64)
     // Sun: the exclusive or of all words of the sector is zero.
     if span.be16(508)? == 0xdabe {
         let sector = span.padded(0, 512)?;
-        let sum = sector.chunks_exact(2).fold(0, |sum, w| sum ^ u16::from_be_bytes([w[0], w[1]]));
+        let sum = sector.as_chunks().0.iter().fold(0, |sum, word| sum ^ u16::from_be_bytes(*word));
         if sum == 0 {
             return Ok(Some(("Sun disk label", "sun", 508)));
         }

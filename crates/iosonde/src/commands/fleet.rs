@@ -43,7 +43,7 @@ pub(crate) struct AgentArgs {
 
     /// Let plans overwrite this file or device, with what it holds: `/dev/sdb=ext4`; may be given
     /// several times
-    #[arg(long, value_name = "PATH[=CONTENT]")]
+    #[arg(long, value_name = "PATH")]
     pub allow_destroy: Vec<engine::Destroy>,
 
     /// Note each command in this file [default: agent.log in the user's data directory]
