@@ -21,8 +21,11 @@ fn put(bytes: &mut [u8], at: usize, what: &[u8]) {
     bytes[at..at + what.len()].copy_from_slice(what);
 }
 
+/// Bytes, and where they are.
+type Part<'a> = (usize, &'a [u8]);
+
 /// Nothing but these bytes at these places.
-fn medium(parts: &[(usize, &[u8])]) -> Vec<u8> {
+fn medium(parts: &[Part]) -> Vec<u8> {
     let mut bytes = vec![0; 4 * MIB];
     for (at, what) in parts {
         put(&mut bytes, *at, what);
@@ -92,7 +95,7 @@ fn swap_is_known_as_mkswap_makes_it() {
 #[test]
 fn members_are_known_at_every_place() {
     let end = 4 * MIB;
-    let cases: &[(&str, &[(usize, &[u8])])] = &[
+    let cases: &[(&str, &[Part])] = &[
         ("lvm", &[(512, b"LABELONE"), (512 + 20, b"\x20"), (512 + 24, b"LVM2 001")]),
         ("lvm", &[(0, b"LABELONE"), (24, b"LVM2 001")]),
         ("lvm", &[(0, b"HM\x02\0")]),
