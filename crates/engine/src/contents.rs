@@ -100,18 +100,14 @@ pub(crate) fn database_sign(paths: &[&Path]) -> Option<String> {
 
 /// A signature in words: `ext4 "data" (2 GiB, UUID 1234)`.
 fn described(found: &Signature) -> String {
-    let mut text = found.what.clone();
-    if let Some(label) = &found.label {
-        text += &format!(" \"{label}\"");
-    }
+    let label = found.label.as_ref().map_or_else(String::new, |label| format!(" \"{label}\""));
     let size = found.size_bytes.map(|size| Bytes(size).to_string());
     let uuid = found.uuid.as_ref().map(|uuid| format!("UUID {uuid}"));
     let partition = found.partition.map(|number| format!("in its partition {number}"));
     let facts: Vec<String> = [size, uuid, partition].into_iter().flatten().collect();
-    if !facts.is_empty() {
-        text += &format!(" ({})", facts.join(", "));
-    }
-    text
+    let facts = facts.join(", ");
+    let facts = if facts.is_empty() { facts } else { format!(" ({facts})") };
+    format!("{}{label}{facts}", found.what)
 }
 
 /// How a stale signature is removed.

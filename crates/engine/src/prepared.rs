@@ -372,7 +372,7 @@ pub enum Refusal {
     },
     /// The target is a part of something larger, which another host may use.
     #[error(
-        "`{}` is never written to: it has the signature of a {content}, and another host may use \
+        "`{}` is never written to: it has a signature ({content}), and another host may use \
          it. If the signature is stale, remove it first: `{remedy}`",
         path.display()
     )]

@@ -158,7 +158,7 @@ fn a_member_of_something_larger_is_never_written() {
         for more in [&["--dry-run"][..], &[]] {
             let args = [&["--write", "100", "--destroy", &destroy], more].concat();
             let output = run(&device.device, &args);
-            fails(&output, 1, "never written to: it has the signature of a LVM physical volume");
+            fails(&output, 1, "never written to: it has a signature (LVM physical volume");
             fails(&output, 1, &format!("`wipefs -a {name}`"));
         }
     }
