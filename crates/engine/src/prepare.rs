@@ -76,6 +76,7 @@ fn artificial(workload: &Workload) -> Vec<TargetPlan> {
         size_bytes: target.size_bytes.map_or(ARTIFICIAL_SIZE_BYTES, |s| s.0),
         file_bytes: 0,
         action: Action::Nothing,
+        content: None,
     };
     workload.targets.iter().map(plan).collect()
 }

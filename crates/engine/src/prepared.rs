@@ -8,6 +8,7 @@ use inspect::files::Place;
 use thiserror::Error;
 use workload::{Bytes, TargetFacts, Violation};
 
+use crate::destroy::Destroy;
 use crate::mark::{MARK_BYTES, Mark};
 use crate::platform;
 use crate::ready;
@@ -15,8 +16,9 @@ use crate::ready;
 /// What the user allows to be done to the targets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Permissions {
-    /// Foreign files and block devices that may be overwritten, each named exactly.
-    pub destroy: Vec<PathBuf>,
+    /// Foreign files and block devices that may be overwritten, each named exactly, with a word for
+    /// what it holds.
+    pub destroy: Vec<Destroy>,
     /// Test files may fill their file system beyond 90 %.
     pub overfill: bool,
     /// Test files that are made stay after the run.
@@ -38,6 +40,8 @@ pub struct TargetPlan {
     pub file_bytes: u64,
     /// What is done to it before the run.
     pub action: Action,
+    /// What a file or device holds that is overwritten, in words; `None` if nothing known.
+    pub content: Option<String>,
 }
 
 impl TargetPlan {
@@ -61,7 +65,10 @@ impl TargetPlan {
             (Action::Reuse, Some(whole)) => {
                 format!("use a part of an earlier test file of {whole} as it is")
             }
-            (action, _) => action.describe().to_owned(),
+            (action, _) => match &self.content {
+                Some(content) => format!("{}; it holds {content}", action.describe()),
+                None => action.describe().to_owned(),
+            },
         }
     }
 }
@@ -153,7 +160,7 @@ impl PreparedTarget {
     /// Makes a device that may be destroyed forget its content, as if nothing had ever been
     /// written; `false` if the target is not a device, or cannot forget.
     pub fn purge(&self, permissions: &Permissions) -> io::Result<bool> {
-        let may = permissions.destroy.contains(&self.path);
+        let may = permissions.destroy.iter().any(|d| d.names(&self.path));
         match &self.file {
             Some(file) if may && self.mark.is_none() => platform::purge(file, self.size_bytes),
             _ => Ok(false),
@@ -341,6 +348,44 @@ pub enum Refusal {
         /// The target, as the user named it.
         path: PathBuf,
     },
+    /// What is in a file or on a device would be lost, and `--destroy` does not name that.
+    #[error("{}", holds(path, content, word, given.as_deref()))]
+    Holds {
+        /// The target, as the user named it.
+        path: PathBuf,
+        /// What is in it, in words.
+        content: String,
+        /// The word for that.
+        word: &'static str,
+        /// Another word that was given.
+        given: Option<String>,
+    },
+    /// A test file of iosonde was made into something else.
+    #[error(
+        "`{}` was a test file of iosonde and now holds {content}; it is not written to. Remove the \
+         file, if that may be lost, or name another",
+        path.display()
+    )]
+    Changed {
+        /// The test file.
+        path: PathBuf,
+        /// What is in it, in words.
+        content: String,
+    },
+    /// The target is a part of something larger, which another host may use.
+    #[error(
+        "`{}` is never written to: it has a signature ({content}), and another host may use \
+         it. If the signature is stale, remove it first: `{remedy}`",
+        path.display()
+    )]
+    Member {
+        /// The target, as the user named it.
+        path: PathBuf,
+        /// What it is a part of, in words.
+        content: String,
+        /// The command that removes the signature.
+        remedy: String,
+    },
     /// A database's file would be written.
     #[error("`{}` belongs to a database ({sign}) and is never written to", path.display())]
     Database {
@@ -414,6 +459,15 @@ pub enum Refusal {
         /// What it means, and what to name instead.
         problem: &'static str,
     },
+}
+
+fn holds(path: &Path, content: &str, word: &str, given: Option<&str>) -> String {
+    let path = path.display();
+    let not = given.map_or_else(String::new, |given| format!(", not {given}"));
+    format!(
+        "`{path}` holds {content}{not}, and would be overwritten. If that may be lost, name it, \
+         too: `--destroy {path}={word}`"
+    )
 }
 
 fn join<T: ToString>(lines: &[T]) -> String {

@@ -20,7 +20,7 @@ use crate::prepared::{
 };
 use crate::random::{Random, unrepeated};
 use crate::resize::resize;
-use crate::targets::{Node, TargetNeeds, mark_of, plan_target};
+use crate::targets::{Node, TargetNeeds, check_unchanged, mark_of, plan_target};
 
 /// Other processes may take a test file between the plan and the lock this many times.
 const ATTEMPTS: usize = 16;
@@ -156,6 +156,7 @@ fn test_file(
         _ => !m.keep || m.size_bytes <= file_bytes,
     };
     let Some(found) = mark_of(&file).filter(allows) else { return Ok(None) };
+    check_unchanged(path, &file, found).map_err(|r| PrepareError::Refused(vec![r]))?;
     let mut target = of_test_file(plan, place, file);
     // A file that is to be a hole is not reused.
     let reuses = plan.action == Action::Reuse && filling != Filling::Sparse;

@@ -2,12 +2,13 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Seek};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use inspect::database_name;
 use inspect::files::{Access, Place};
 use workload::{Bytes, Stream, Workload};
 
-use crate::databases::database_sign;
+use crate::contents::{Contents, database_sign};
 use crate::mark::{MARK_BYTES, Mark};
 use crate::platform::{files, guard};
 use crate::prepare::usual_size_bytes;
@@ -115,7 +116,7 @@ impl<'a> TargetNeeds<'a> {
                 Err(source) => return Err(Refusal::Unreadable { path, source }),
                 // A neighbour's file, or one that only looks like a test file, is left alone.
                 Ok(metadata) if metadata.is_file() => {
-                    if let Some(mark) = read_mark(&path)
+                    if let Some(mark) = self.usable_mark(&path)
                         && !files::is_locked(&path)
                     {
                         let counts = mark.filled || mark.keep;
@@ -129,6 +130,15 @@ impl<'a> TargetNeeds<'a> {
         }
         let what = "a directory full of test files in use";
         Err(Refusal::Unfit { path: directory.to_owned(), what })
+    }
+
+    /// The mark of a test file of this user that nobody has made something else of. A file without a
+    /// mark is never ours, not even an empty one: a test file has its mark before it has its name.
+    fn usable_mark(&self, path: &Path) -> Option<Mark> {
+        let file = Place::of(path).and_then(|place| place.open(Access::Read)).ok()?;
+        let mark = mark_of(&file).filter(|_| Place::is_own(&file))?;
+        let is_usable = !self.writes || check_unchanged(path, &file, mark).is_ok();
+        is_usable.then_some(mark)
     }
 
     fn existing(&self, path: &Path, metadata: &Metadata) -> Result<TargetPlan, Refusal> {
@@ -163,10 +173,10 @@ impl<'a> TargetNeeds<'a> {
         match files::node(&metadata) {
             Node::File => {}
             Node::Block(number) => {
-                self.check_device(path, number)?;
                 let mut device = file;
                 let size = device.seek(io::SeekFrom::End(0)).map_err(unreadable)?;
-                return self.foreign(path, size);
+                let content = self.check_device(path, file, number, size)?;
+                return Ok(TargetPlan { content, ..self.foreign(path, size)? });
             }
             Node::Endless | Node::Other(_) => return self.existing(path, &metadata),
         }
@@ -175,20 +185,30 @@ impl<'a> TargetNeeds<'a> {
                 let usage = "the test file of an iosonde that is running".to_owned();
                 return Err(Refusal::InUse { path: path.to_owned(), usage });
             }
+            if self.writes {
+                check_unchanged(path, file, mark)?;
+            }
             return self.reuse(path, mark, files::allocated(path, &metadata));
         }
-        self.check_file(path, file, &metadata)?;
-        self.foreign(path, metadata.len())
+        let content = self.check_file(path, file, &metadata)?;
+        Ok(TargetPlan { content, ..self.foreign(path, metadata.len())? })
     }
 
-    fn check_file(&self, path: &Path, file: &File, metadata: &Metadata) -> Result<(), Refusal> {
+    /// Refuses a file that is not to be overwritten, and returns what is in it, in words.
+    fn check_file(
+        &self,
+        path: &Path,
+        file: &File,
+        metadata: &Metadata,
+    ) -> Result<Option<String>, Refusal> {
         if !self.writes {
-            return Ok(());
+            return Ok(None);
         }
         let real = files::real_path(path, file);
-        if let Some(sign) = database_sign(path).or_else(|| database_sign(&real)) {
-            return Err(Refusal::Database { path: path.to_owned(), sign });
-        }
+        check_database(path, file, &real)?;
+        let unreadable = |source| Refusal::Unreadable { path: path.to_owned(), source };
+        let contents = Contents::of(file, metadata.len()).map_err(unreadable)?;
+        contents.check_never(path)?;
         let in_use = |usage: String| Err(Refusal::InUse { path: path.to_owned(), usage });
         if guard::is_swap_file(&real) {
             return in_use("in use as swap".to_owned());
@@ -199,27 +219,50 @@ impl<'a> TargetNeeds<'a> {
                 "one file with {names} names (hard links), and only one was given"
             ));
         }
-        self.check_named(path)?;
+        self.check_content(path, &contents)?;
         if guard::is_open_elsewhere(file) {
             let usage = "open elsewhere: in a program, or as a loop device's file";
             return in_use(usage.to_owned());
         }
-        Ok(())
+        if let Some(usage) = guard::opened_through_layer(file) {
+            return in_use(usage);
+        }
+        Ok(contents.described())
     }
 
-    fn check_device(&self, path: &Path, number: u64) -> Result<(), Refusal> {
+    /// Refuses a device that is not to be overwritten, and returns what is on it, in words.
+    fn check_device(
+        &self,
+        path: &Path,
+        file: &File,
+        number: u64,
+        size: u64,
+    ) -> Result<Option<String>, Refusal> {
         if !self.writes {
-            return Ok(());
+            return Ok(None);
         }
         if let Some(usage) = guard::device_usage(number) {
             return Err(Refusal::InUse { path: path.to_owned(), usage });
+        }
+        check_below(path, number)?;
+        let unreadable = |source| Refusal::Unreadable { path: path.to_owned(), source };
+        let contents = Contents::of(file, size).map_err(unreadable)?;
+        contents.check_never(path)?;
+        self.check_content(path, &contents)?;
+        Ok(contents.described())
+    }
+
+    /// Refuses a foreign thing whose name was not repeated, or whose content was not named.
+    fn check_content(&self, path: &Path, contents: &Contents) -> Result<(), Refusal> {
+        if contents.is_something() {
+            return contents.check_word(path, self.permissions);
         }
         self.check_named(path)
     }
 
     /// Foreign things are written only if their exact name was repeated.
     fn check_named(&self, path: &Path) -> Result<(), Refusal> {
-        let named = self.permissions.destroy.iter().any(|d| d == path);
+        let named = self.permissions.destroy.iter().any(|d| d.names(path));
         if self.writes && !named {
             return Err(Refusal::Foreign { path: path.to_owned() });
         }
@@ -237,19 +280,20 @@ impl<'a> TargetNeeds<'a> {
             (true, true) => Action::DestroyAndFill,
             (true, false) => Action::Destroy,
         };
-        Ok(TargetPlan { path: path.to_owned(), size_bytes, file_bytes: has, action })
+        let path = path.to_owned();
+        Ok(TargetPlan { path, size_bytes, file_bytes: has, action, content: None })
     }
 
     /// An earlier test file. Unless a size was asked for, it is used at the size it has.
     fn reuse(&self, path: &Path, mark: Mark, allocated: u64) -> Result<TargetPlan, Refusal> {
-        if let Some(sign) = database_sign(path) {
+        if let Some(sign) = database_name(path) {
             return Err(Refusal::Database { path: path.to_owned(), sign });
         }
         let file_bytes = mark.size_bytes;
         let size = self.asked.or((file_bytes > 0).then_some(file_bytes));
         if let Some(size_bytes) = size.filter(|size| mark.filled && *size <= file_bytes) {
             let (path, action) = (path.to_owned(), Action::Reuse);
-            return Ok(TargetPlan { path, size_bytes, file_bytes, action });
+            return Ok(TargetPlan { path, size_bytes, file_bytes, action, content: None });
         }
         let plan = self.make(path, directory_of(path), size, allocated)?;
         Ok(TargetPlan { action: Action::Refill, file_bytes, ..plan })
@@ -263,7 +307,7 @@ impl<'a> TargetNeeds<'a> {
         size: Option<u64>,
         reclaimed: u64,
     ) -> Result<TargetPlan, Refusal> {
-        if let Some(sign) = database_sign(path) {
+        if let Some(sign) = database_name(path) {
             return Err(Refusal::Database { path: path.to_owned(), sign });
         }
         if guard::is_of_devices(directory) {
@@ -279,7 +323,7 @@ impl<'a> TargetNeeds<'a> {
         // Whole pages, so that every alignment fits.
         let size_bytes = size.div_ceil(MARK_BYTES).saturating_mul(MARK_BYTES);
         let (path, file_bytes, action) = (path.to_owned(), 0, Action::Make);
-        let plan = TargetPlan { path, size_bytes, file_bytes, action };
+        let plan = TargetPlan { path, size_bytes, file_bytes, action, content: None };
         if space.whole == 0 {
             // A file system without a known size (in memory, or remote) can only be tried.
             return Ok(plan);
@@ -336,15 +380,55 @@ impl Room {
     }
 }
 
-fn directory_of(path: &Path) -> &Path {
-    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+/// Refuses a file that is a database's by one of its names or by the directory that it is in.
+fn check_database(path: &Path, file: &File, real: &Path) -> Result<(), Refusal> {
+    let others = guard::other_paths(file, real);
+    let paths: Vec<&Path> =
+        [path, real].into_iter().chain(others.iter().map(PathBuf::as_path)).collect();
+    match database_sign(&paths) {
+        Some(sign) => Err(Refusal::Database { path: path.to_owned(), sign }),
+        None => Ok(()),
+    }
 }
 
-/// The mark of a test file of this user. A file without one is never ours, not even an empty one:
-/// a test file has its mark before it has its name.
-fn read_mark(path: &Path) -> Option<Mark> {
-    let file = Place::of(path).and_then(|place| place.open(Access::Read)).ok()?;
-    mark_of(&file).filter(|_| Place::is_own(&file))
+/// Refuses a device over a file of a database, one whose file is used otherwise, and a partition of
+/// a disk that is as a whole a member of something.
+fn check_below(path: &Path, number: u64) -> Result<(), Refusal> {
+    for backing in guard::backing_files(number) {
+        let shown = backing.display();
+        let sign = |sign: String| format!("its file is `{shown}`: {sign}");
+        let database = |text| Refusal::Database { path: path.to_owned(), sign: sign(text) };
+        // A file that this process cannot see is known by its name only.
+        if let Some(text) = database_sign(&[&backing]) {
+            return Err(database(text));
+        }
+        if !fs::metadata(&backing).is_ok_and(|m| m.is_file()) {
+            continue;
+        }
+        let Ok(file) = File::open(&backing) else { continue };
+        let others = guard::other_paths(&file, &backing);
+        let others: Vec<&Path> = others.iter().map(PathBuf::as_path).collect();
+        let length = file.metadata().map_or(0, |m| m.len());
+        let content = || Contents::of(&file, length).ok().and_then(|c| c.database());
+        if let Some(text) = database_sign(&others).or_else(content) {
+            return Err(database(text));
+        }
+    }
+    if let Some(usage) = guard::used_below(number) {
+        return Err(Refusal::InUse { path: path.to_owned(), usage });
+    }
+    if let Some(disk) = guard::disk_of(number)
+        && let Ok(mut file) = File::open(&disk)
+    {
+        let size = file.seek(io::SeekFrom::End(0)).unwrap_or(0);
+        let unreadable = |source| Refusal::Unreadable { path: disk.clone(), source };
+        Contents::of(&file, size).map_err(unreadable)?.without_partitions().check_never(&disk)?;
+    }
+    Ok(())
+}
+
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Whether an open file is a regular file of exactly this name and of this user. Only then its
@@ -352,6 +436,22 @@ fn read_mark(path: &Path) -> Option<Mark> {
 fn is_plain_and_own(path: &Path, file: &File) -> bool {
     let place = Place::of(path);
     place.is_ok_and(|place| place.is(file) && place.check(file).is_ok()) && Place::is_own(file)
+}
+
+/// Refuses a test file that somebody made a disk or a database of: its mark says that it was wholly
+/// written with random bytes, and it holds something else.
+pub(crate) fn check_unchanged(path: &Path, file: &File, mark: Mark) -> Result<(), Refusal> {
+    if !mark.filled {
+        return Ok(());
+    }
+    // What cannot be read is iosonde's own: errors are for the run to count.
+    let length = file.metadata().map_or(mark.size_bytes, |m| m.len());
+    let Ok(contents) = Contents::of(file, length) else { return Ok(()) };
+    contents.check_never(path)?;
+    match contents.described() {
+        Some(content) => Err(Refusal::Changed { path: path.to_owned(), content }),
+        None => Ok(()),
+    }
 }
 
 /// The mark of an open file, if it has one.

@@ -8,6 +8,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+mod databases;
 #[cfg(any(target_os = "linux", windows))]
 pub mod files;
 mod finding;
@@ -17,11 +18,13 @@ mod judged;
 mod layer;
 mod link;
 mod lossy_path;
+mod medium;
 #[cfg(any(target_os = "linux", windows, test))]
 mod nvme_health;
 mod processors;
 pub mod reading;
 mod rules;
+mod signatures;
 mod storage;
 
 #[cfg(target_os = "linux")]
@@ -65,6 +68,7 @@ mod windows_replay;
 #[path = "windows/structures.rs"]
 mod windows_structures;
 
+pub use databases::{database_at, database_name};
 pub use finding::{Evidence, Finding, Severity};
 pub use host::{Host, Settings};
 pub use inspection::{
@@ -72,10 +76,12 @@ pub use inspection::{
 };
 pub use layer::{Layer, LayerKind, Raid, RaidMember, StoragePath};
 pub use link::{Link, giga_per_s};
+pub use medium::Medium;
 #[cfg(target_os = "linux")]
 pub use platform::{Extent, Writeback, extent_map};
 pub use processors::{Processor, Processors};
 pub use rules::{Rule, rule, rules};
+pub use signatures::{Signature, SignatureKind, signatures};
 pub use storage::{Device, FileSystem, Partition, Storage, TargetKind};
 
 /// The first line of a recording of the answers of a system.

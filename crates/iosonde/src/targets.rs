@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use engine::Permissions;
+use engine::{Destroy, Permissions};
 use workload::{Bytes, EngineChoice};
 
 use screen::Manner;
@@ -42,10 +42,10 @@ pub(crate) struct TargetArgs {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
 pub(crate) struct ConductArgs {
-    /// Allow iosonde to overwrite this file or block device. Repeat a TARGET exactly; may be given
-    /// several times
-    #[arg(long, value_name = "TARGET")]
-    pub destroy: Vec<PathBuf>,
+    /// Allow iosonde to overwrite this file or block device. Repeat a TARGET exactly, and what it
+    /// holds, if anything: `/dev/sdb=ext4`; may be given several times
+    #[arg(long, value_name = "TARGET[=CONTENT]")]
+    pub destroy: Vec<Destroy>,
 
     /// Keep the test file for the next run
     #[arg(long)]

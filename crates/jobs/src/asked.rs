@@ -1,8 +1,9 @@
 //! Options that every job has: the simulated device, and what may be overwritten.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use analysis::claims::Claim;
+use engine::Destroy;
 use results::verdict::Database;
 use workload::SimDevice;
 
@@ -34,12 +35,11 @@ pub fn simulated_device(text: &str) -> Result<SimDevice, JobError> {
 ///
 /// # Errors
 /// A name in `all` is not one of the targets.
-pub fn check_destroy(targets: &[&Path], all: &[PathBuf]) -> Result<(), JobError> {
-    let stray = all.iter().find(|destroy| !targets.contains(&destroy.as_path()));
+pub fn check_destroy(targets: &[&Path], all: &[Destroy]) -> Result<(), JobError> {
+    let stray = all.iter().find(|destroy| !targets.iter().any(|target| destroy.names(target)));
     stray.map_or(Ok(()), |destroy| {
         Err(JobError::Usage(format!(
-            "--destroy {} names no target: it must repeat one exactly",
-            destroy.display()
+            "--destroy {destroy} names no target: it must repeat one exactly"
         )))
     })
 }

@@ -1,9 +1,9 @@
 //! On what another tool's command makes its I/O, and what may be done to it.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use dialects::drives::{Drive, Drives};
-use engine::Permissions;
+use engine::{Destroy, Permissions};
 use workload::{EngineChoice, SimDevice, Target, Workload};
 
 use crate::conduct::JobError;
@@ -52,15 +52,16 @@ impl Places {
     #[must_use]
     pub fn permissions(&self, targets: &[Target]) -> Permissions {
         let mut destroy = self.destroyed();
-        destroy.retain(|path| targets.iter().any(|t| t.path == *path));
+        destroy.retain(|named| targets.iter().any(|t| named.names(&t.path)));
         Permissions { destroy, overfill: self.overfill, keep: true, any_name: true }
     }
 
     /// The places that may be overwritten.
     #[must_use]
-    pub fn destroyed(&self) -> Vec<PathBuf> {
+    pub fn destroyed(&self) -> Vec<Destroy> {
         let drives = self.drives();
-        self.destroy.iter().map(|name| drives.path(name).unwrap_or_else(|_| name.into())).collect()
+        let place = |name: &Path| drives.path(&name.to_string_lossy()).unwrap_or(name.into());
+        self.destroy.iter().map(|named| Destroy::new(named).mapped(place)).collect()
     }
 
     /// Every place that may be overwritten is a target: a permission that goes astray is a mistake.
@@ -68,8 +69,8 @@ impl Places {
     /// # Errors
     /// One is not.
     pub fn check_destroy(&self, targets: &[Target]) -> Result<(), JobError> {
-        let stray = |path: &PathBuf| !targets.iter().any(|t| t.path == *path);
-        let found = self.destroyed().into_iter().zip(&self.destroy).find(|(path, _)| stray(path));
+        let stray = |named: &Destroy| !targets.iter().any(|t| named.names(&t.path));
+        let found = self.destroyed().into_iter().zip(&self.destroy).find(|(named, _)| stray(named));
         found.map_or(Ok(()), |(_, name)| {
             Err(JobError::Usage(format!(
                 "--destroy {name} names no target: it must repeat one exactly"

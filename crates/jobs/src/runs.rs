@@ -50,7 +50,7 @@ impl Job for RunsPlan {
         let mut targets = Vec::new();
         for workload in &self.workloads {
             let mut permissions = permissions.clone();
-            permissions.destroy.retain(|path| workload.targets.iter().any(|t| t.path == *path));
+            permissions.destroy.retain(|d| workload.targets.iter().any(|t| d.names(&t.path)));
             targets.extend(engine::plan(workload, &permissions)?);
         }
         let times = match self.workloads.len() {

@@ -144,7 +144,7 @@ impl<'o> Side<'o> {
         observe(Progress::Began { id: &asked.id, started: &started.to_string() });
         let mut permissions = permissions.clone();
         // A side may overwrite only its own targets.
-        permissions.destroy.retain(|path| asked.workload.targets.iter().any(|t| t.path == *path));
+        permissions.destroy.retain(|d| asked.workload.targets.iter().any(|t| d.names(&t.path)));
         let engine_observe = &mut |event: &Event| observe(Progress::Engine(event));
         let prepared = engine::prepare(&asked.workload, &permissions, stop, engine_observe)?;
         let site = Site::of(&asked.workload);

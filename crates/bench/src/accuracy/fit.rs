@@ -7,7 +7,7 @@
 
 use std::fs::File;
 use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use engine::Permissions;
@@ -112,7 +112,7 @@ impl Known {
             targets: vec![FitTarget { on, model: None, at_best: None }],
         };
         let permissions =
-            Permissions { destroy: vec![PathBuf::from(target)], ..Permissions::default() };
+            Permissions { destroy: vec![engine::Destroy::new(target)], ..Permissions::default() };
         let (mut answer, stop) = (Answer(None), AtomicBool::new(false));
         let mut session = Session { permissions, recording: None, sink: &mut answer, stop: &stop };
         conduct(&Plan::Fit(Box::new(plan)), &mut session)?;

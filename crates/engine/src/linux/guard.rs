@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use inspect::files::{Access, Place};
 
+pub(crate) use super::aliases::{backing_files, disk_of, opened_through_layer, other_paths};
 use crate::prepared::Refusal;
 
 /// A program that keeps a device or a file open for longer than this uses it.
@@ -46,12 +47,37 @@ fn opened_by(number: u64) -> Option<String> {
     Some(format!("open in process {id} ({})", name.trim()))
 }
 
+/// What uses the same bytes as a device in another way: a loop device over it, another one over the
+/// same file, or a program that has that file open.
+pub(crate) fn used_below(number: u64) -> Option<String> {
+    if let Some(name) = super::aliases::loop_above(number) {
+        return Some(format!("the device under {name}"));
+    }
+    for (name, other) in super::aliases::twins(number) {
+        if let Some(usage) = device_usage(other) {
+            return Some(format!("a view of the same file as {name}, which is {usage}"));
+        }
+    }
+    backing_files(number).into_iter().find_map(|file| {
+        let known = fs::metadata(&file).ok().filter(fs::Metadata::is_file)?;
+        let is_it = |m: fs::Metadata| (m.dev(), m.ino()) == (known.dev(), known.ino());
+        let id = processes_that(is_it).into_iter().next()?;
+        let name = fs::read_to_string(format!("/proc/{id}/comm")).unwrap_or_default();
+        let file = file.display();
+        Some(format!("a view of `{file}`, which is open in process {id} ({})", name.trim()))
+    })
+}
+
 /// Every other process that has the device of this number open.
 fn processes_with(number: u64) -> Vec<u32> {
-    let is_it = |m: fs::Metadata| m.file_type().is_block_device() && m.rdev() == number;
+    processes_that(|m| m.file_type().is_block_device() && m.rdev() == number)
+}
+
+/// Every other process that has such a file open.
+fn processes_that(is_it: impl Fn(fs::Metadata) -> bool) -> Vec<u32> {
     let has_open = |id: &u32| {
         let files = fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
-        files.filter_map(|f| fs::metadata(f.path()).ok()).any(is_it)
+        files.filter_map(|f| fs::metadata(f.path()).ok()).any(&is_it)
     };
     let names = fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = names.filter_map(|p| p.file_name().to_str()?.parse().ok());

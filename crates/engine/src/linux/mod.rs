@@ -1,6 +1,7 @@
 //! Linux: backends, threads, targets.
 
 mod aio;
+mod aliases;
 mod choose;
 #[cfg(test)]
 mod contract;

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::windows::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use windows_sys::Win32::Foundation::ERROR_SHARING_VIOLATION;
@@ -31,6 +31,31 @@ pub(crate) fn is_of_devices(_: &Path) -> bool {
 #[expect(clippy::unnecessary_wraps, reason = "other systems have devices that nobody uses")]
 pub(crate) fn device_usage(_: u64) -> Option<String> {
     Some("a device, which this version does not use on Windows".to_owned())
+}
+
+/// Other names of a file are names of links, which are followed before.
+pub(crate) fn other_paths(_: &File, _: &Path) -> Vec<PathBuf> {
+    Vec::new()
+}
+
+/// Devices are refused by their names.
+pub(crate) fn backing_files(_: u64) -> Vec<PathBuf> {
+    Vec::new()
+}
+
+/// The same.
+pub(crate) fn used_below(_: u64) -> Option<String> {
+    None
+}
+
+/// The same.
+pub(crate) fn disk_of(_: u64) -> Option<PathBuf> {
+    None
+}
+
+/// Windows has no layers through which another program would have the file open unseen.
+pub(crate) fn opened_through_layer(_: &File) -> Option<String> {
+    None
 }
 
 /// Whether a file is swapped to.

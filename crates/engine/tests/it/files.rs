@@ -48,7 +48,8 @@ fn a_target_can_be_used_again_as_soon_as_a_run_has_ended() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("foreign.dat");
     std::fs::write(&path, vec![1; 1 << 20]).unwrap();
-    let permissions = Permissions { destroy: vec![path.clone()], ..Permissions::default() };
+    let permissions =
+        Permissions { destroy: vec![engine::Destroy::new(&path)], ..Permissions::default() };
     let stop = AtomicBool::new(false);
     for engine in [EngineChoice::Auto, EngineChoice::Uring, EngineChoice::Aio, EngineChoice::Sync] {
         let depth = if engine == EngineChoice::Sync { 1 } else { 4 };
@@ -79,7 +80,8 @@ fn a_mapped_run_reads_and_writes_its_target() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("foreign.dat");
     std::fs::write(&path, vec![7; 1 << 20]).unwrap();
-    let permissions = Permissions { destroy: vec![path.clone()], ..Permissions::default() };
+    let permissions =
+        Permissions { destroy: vec![engine::Destroy::new(&path)], ..Permissions::default() };
     let stop = AtomicBool::new(false);
     for depth in [1, 4] {
         let stream = Stream {
@@ -153,7 +155,8 @@ fn runs_with_blocks_in_pieces() {
 /// Sequential writes over a foreign file of a megabyte, and what is in it then, block by block.
 fn written(path: &Path, content: Content, content_file: Option<&Path>) -> Vec<Vec<u8>> {
     std::fs::write(path, vec![1; 1 << 20]).unwrap();
-    let permissions = Permissions { destroy: vec![path.to_owned()], ..Permissions::default() };
+    let permissions =
+        Permissions { destroy: vec![engine::Destroy::new(path)], ..Permissions::default() };
     let stop = AtomicBool::new(false);
     let content_file = content_file.map(Path::to_owned);
     let pattern = Pattern::Sequential;

@@ -19,7 +19,7 @@ fn prepared(
     let stream = Stream { write_percent: 50, ..Stream::default() };
     let mut workload = Workload::single(target, stream);
     workload.mode = Mode::Buffered;
-    let destroy = vec![path.to_owned()];
+    let destroy = vec![engine::Destroy::new(path)];
     let permissions = Permissions { destroy, overfill: true, keep, ..Permissions::default() };
     engine::prepare_as(&workload, &permissions, &[filling], &AtomicBool::new(false), &mut |_| ())
 }

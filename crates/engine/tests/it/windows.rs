@@ -18,7 +18,7 @@ fn workload(path: &Path, write_percent: u8) -> Workload {
 
 /// Everything that may be allowed is allowed.
 fn permissions(path: &Path) -> Permissions {
-    let destroy = vec![path.to_owned()];
+    let destroy = vec![engine::Destroy::new(path)];
     Permissions { destroy, overfill: true, any_name: true, keep: false }
 }
 

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use engine::Permissions;
+use engine::{Destroy, Permissions};
 use jobs::Plan;
 use serde_json::Value;
 use workload::EngineChoice;
@@ -14,15 +14,16 @@ use workload::EngineChoice;
 pub struct Allowed {
     /// Directories, files and devices that a plan may name, with all that is in the directories.
     pub paths: Vec<PathBuf>,
-    /// Files and devices whose content a plan may overwrite, each named exactly.
-    pub destroy: Vec<PathBuf>,
+    /// Files and devices whose content a plan may overwrite, each named exactly, with a word for
+    /// what it holds.
+    pub destroy: Vec<Destroy>,
 }
 
 impl Allowed {
     /// Everything that is allowed, as the coordinator shows it.
     pub(crate) fn names(&self) -> Vec<String> {
-        let both = self.paths.iter().chain(&self.destroy);
-        both.map(|path| path.display().to_string()).collect()
+        let paths = self.paths.iter().map(|path| path.display().to_string());
+        paths.chain(self.destroy.iter().map(ToString::to_string)).collect()
     }
 
     /// A plan with the names of its targets resolved, and what may be done.
@@ -48,10 +49,9 @@ impl Allowed {
         let (used, read) = plan.paths_mut();
         for target in used {
             *target = self.resolved(target)?;
-            let named = |path: &PathBuf| path.canonicalize().is_ok_and(|real| real == *target);
-            if writes && self.destroy.iter().any(named) {
-                permissions.destroy.push(target.clone());
-            }
+            let real = self.destroy.iter().filter_map(|d| d.resolved(|p| p.canonicalize().ok()));
+            let named = real.filter(|named| writes && named.names(target));
+            permissions.destroy.extend(named);
         }
         for file in read {
             *file = self.resolved(file)?;
@@ -68,11 +68,15 @@ impl Allowed {
                 path.display()
             )
         })?;
-        let all = self.paths.iter().chain(&self.destroy);
         let holds = |allowed: &PathBuf| {
             self::real(allowed).is_some_and(|allowed| real.starts_with(allowed))
         };
-        if all.into_iter().any(holds) {
+        // Of a file with a word, the file.
+        let named = |d: &Destroy| {
+            let found = d.resolved(|path| self::real(path).filter(|path| real.starts_with(path)));
+            found.is_some()
+        };
+        if self.paths.iter().any(holds) || self.destroy.iter().any(named) {
             return Ok(real);
         }
         Err(format!(
@@ -231,14 +235,14 @@ mod tests {
             allowed.check(plan(workload(&file, percent)), true).unwrap().1
         };
         let directory = Allowed { paths: vec![place.path().to_owned()], destroy: Vec::new() };
-        assert_eq!(checked(&directory, 50).destroy, Vec::<PathBuf>::new());
-        let named = Allowed { paths: Vec::new(), destroy: vec![file.clone()] };
-        assert_eq!(checked(&named, 50).destroy, [file.canonicalize().unwrap()]);
-        assert_eq!(checked(&named, 0).destroy, Vec::<PathBuf>::new(), "it only reads");
+        assert_eq!(checked(&directory, 50).destroy, Vec::<Destroy>::new());
+        let named = Allowed { paths: Vec::new(), destroy: vec![Destroy::new(&file)] };
+        assert_eq!(checked(&named, 50).destroy, [Destroy::new(file.canonicalize().unwrap())]);
+        assert_eq!(checked(&named, 0).destroy, Vec::<Destroy>::new(), "it only reads");
         assert!(checked(&named, 0).keep);
         // What may be destroyed is named exactly: its directory is not enough.
-        let above = Allowed { paths: Vec::new(), destroy: vec![place.path().to_owned()] };
-        assert_eq!(checked(&above, 50).destroy, Vec::<PathBuf>::new());
+        let above = Allowed { paths: Vec::new(), destroy: vec![Destroy::new(place.path())] };
+        assert_eq!(checked(&above, 50).destroy, Vec::<Destroy>::new());
     }
 
     #[test]

@@ -41,9 +41,10 @@ pub(crate) struct AgentArgs {
     #[arg(long, value_name = "PATH")]
     pub allow: Vec<PathBuf>,
 
-    /// Let plans overwrite this file or device; may be given several times
+    /// Let plans overwrite this file or device, with what it holds: `/dev/sdb=ext4`; may be given
+    /// several times
     #[arg(long, value_name = "PATH")]
-    pub allow_destroy: Vec<PathBuf>,
+    pub allow_destroy: Vec<engine::Destroy>,
 
     /// Note each command in this file [default: agent.log in the user's data directory]
     #[arg(long, value_name = "FILE")]

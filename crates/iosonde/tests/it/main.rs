@@ -13,6 +13,8 @@ mod fleet;
 mod fleet_nats;
 #[cfg(unix)]
 mod golden;
+#[cfg(target_os = "linux")]
+mod inputs;
 #[cfg(unix)]
 mod journey;
 #[cfg(target_os = "linux")]

@@ -56,7 +56,8 @@ impl DurabilityPlan {
             sync: self.sync,
             order: self.order,
         };
-        let destroy = permissions.destroy.iter().map(|path| absolute(path));
+        let destroy =
+            permissions.destroy.iter().map(|d| absolute(d.as_path()).map(engine::Destroy::new));
         // Files outlast the writer by their mark; the job removes them when all is well.
         let keep = permissions.keep;
         let permissions = Permissions {
@@ -64,6 +65,9 @@ impl DurabilityPlan {
             destroy: destroy.collect::<Result<_, _>>()?,
             ..permissions.clone()
         };
+        let targets = self.files(&plan)?;
+        let is_foreign = |path: &PathBuf| permissions.destroy.iter().any(|d| d.names(path));
+        let foreign = targets.iter().map(|target| target.path.clone()).filter(is_foreign).collect();
         let now = Timestamp::now();
         let header = Header {
             schema: SCHEMA_OF_WITNESS.to_owned(),
@@ -73,8 +77,8 @@ impl DurabilityPlan {
             started: now.to_string(),
             buffered: self.mode == Mode::Buffered,
             keep,
-            foreign: permissions.destroy.clone(),
-            targets: self.files(&plan)?,
+            foreign,
+            targets,
             plan,
         };
         check_shape(&header)?;

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, BufReader};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
@@ -28,7 +27,7 @@ const SAID_EVERY: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Assignment {
     header: Header,
-    destroy: Vec<PathBuf>,
+    destroy: Vec<engine::Destroy>,
     overfill: bool,
     engine: EngineChoice,
     seconds: f64,

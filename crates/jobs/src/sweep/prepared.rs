@@ -1,6 +1,6 @@
 //! A sweep that is new, or what there is of one that was interrupted.
 
-use engine::{Permissions, PrepareError};
+use engine::{Destroy, Permissions, PrepareError};
 use history::{Experiment, History, HistoryError, Place};
 use workload::Precision;
 
@@ -73,11 +73,10 @@ impl PreparedSweep {
         if !violations.is_empty() {
             return Err(PrepareError::Invalid(violations).into());
         }
-        let is_stray = |path: &&std::path::PathBuf| !plan.targets.iter().any(|t| t.path == **path);
+        let is_stray = |named: &&Destroy| !plan.targets.iter().any(|t| named.names(&t.path));
         if let Some(stray) = permissions.destroy.iter().find(is_stray) {
             return Err(JobError::Usage(format!(
-                "--destroy {} names no target: it must repeat one exactly",
-                stray.display()
+                "--destroy {stray} names no target: it must repeat one exactly"
             )));
         }
         let kept = history.measurements(&experiment.id)?;

@@ -82,7 +82,7 @@ pub(super) fn left_behind(
              {ledger}`, or remove them with `iosonde validate --clean {ledger}`"
         );
     }
-    let is_ours = |path: &&Path| !permissions.destroy.iter().any(|other| other == path);
+    let is_ours = |path: &&Path| !permissions.destroy.iter().any(|other| other.names(path));
     let files = plan.files.iter().map(|file| file.path.as_path()).filter(is_ours);
     let files: Vec<String> = files.map(|file| file.display().to_string()).collect();
     if files.is_empty() {

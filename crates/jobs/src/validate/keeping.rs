@@ -26,7 +26,7 @@ pub enum LedgerPlace {
 #[derive(Debug, Serialize, Deserialize)]
 struct About {
     plan: ValidatePlan,
-    destroy: Vec<PathBuf>,
+    destroy: Vec<engine::Destroy>,
     overfill: bool,
     keep: bool,
     files: Vec<PathBuf>,

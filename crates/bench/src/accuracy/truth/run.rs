@@ -1,9 +1,9 @@
 //! One run of iosonde on a device of known behaviour, and what the device says of the same time.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use engine::{Event, Permissions, Prepared};
+use engine::{Destroy, Event, Permissions, Prepared};
 use results::Measurement;
 use survey::Site;
 use truth::{Delivered, Truth, Watch};
@@ -114,7 +114,7 @@ impl Outcome {
 /// Does the workload on a path that leads to the device, again when that or the host was late.
 pub(super) fn run(truth: &Truth, workload: &Workload, limit: Quiet) -> Result<Outcome, Error> {
     let stop = AtomicBool::new(false);
-    let destroy: Vec<PathBuf> = workload.targets.iter().map(|t| t.path.clone()).collect();
+    let destroy = workload.targets.iter().map(|t| Destroy::new(&t.path)).collect();
     let permissions = Permissions { destroy, ..Permissions::default() };
     let site = Site::of(workload);
     let prepare = || engine::prepare(workload, &permissions, &stop, &mut |_| ());

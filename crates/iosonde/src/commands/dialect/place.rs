@@ -18,8 +18,8 @@ pub(crate) struct PlaceFlags {
     pub drive: Vec<Drive>,
 
     /// Allow iosonde to overwrite this file or block device, named as in the call or as on this
-    /// host
-    #[arg(long, value_name = "FILE")]
+    /// host, with what it holds: `E:\x.vhd=vhd`, `/dev/sdb=ntfs`
+    #[arg(long, value_name = "FILE[=CONTENT]")]
     pub destroy: Vec<String>,
 
     #[command(flatten)]

@@ -292,8 +292,7 @@ fn resumption(args: &SweepArgs) -> String {
         .history
         .iter()
         .map(|place| format!(" --history {}", Path::new(place).display()));
-    let destroy =
-        args.target.conduct.destroy.iter().map(|path| format!(" --destroy {}", path.display()));
+    let destroy = args.target.conduct.destroy.iter().map(|named| format!(" --destroy {named}"));
     command.extend(history.chain(destroy));
     command
 }

@@ -35,8 +35,8 @@ pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome
         keeping = LedgerPlace::new(ledger.clone())?;
         // The run can be resumed from any directory.
         plan = plan.absolute()?;
-        for path in &mut permissions.destroy {
-            *path = std::path::absolute(&path)?;
+        for named in &mut permissions.destroy {
+            *named = engine::Destroy::new(std::path::absolute(named.as_path())?);
         }
         keeping.check(&plan, &permissions)?;
     }

@@ -138,3 +138,64 @@ fn a_device_that_may_be_destroyed_is_purged_before_it_is_written() {
     let method = found["method"].to_string();
     assert!(method.contains("was discarded as a whole"), "{method}");
 }
+
+/// A physical volume whose volume group this host does not have was overwritten: a disk of another
+/// host, seen over the SAN.
+#[test]
+fn a_member_of_something_larger_is_never_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut first = vec![0; 4096];
+    first[512..520].copy_from_slice(b"LABELONE");
+    first[536..544].copy_from_slice(b"LVM2 001");
+    let device = match Loop::new(dir.path(), 16, &first) {
+        Ok(device) => device,
+        Err(why) => {
+            return skip("iosonde::cli::a_member_of_something_larger_is_never_written", &why);
+        }
+    };
+    let name = device.device.to_str().unwrap();
+    for destroy in [name.to_owned(), format!("{name}=lvm"), format!("{name}=ext4")] {
+        for more in [&["--dry-run"][..], &[]] {
+            let args = [&["--write", "100", "--destroy", &destroy], more].concat();
+            let output = run(&device.device, &args);
+            fails(&output, 1, "never written to: it has a signature (LVM physical volume");
+            fails(&output, 1, &format!("`wipefs -a {name}`"));
+        }
+    }
+    assert!(first_bytes(&device.device)[..4096] == first);
+    succeeds(&run(&device.device, &["--quiet"]));
+}
+
+/// `--destroy` overwrote an unmounted file system without a word of what it was.
+#[test]
+fn a_file_system_is_written_only_when_it_is_named_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let device = match Loop::new(dir.path(), 16, b"") {
+        Ok(device) => device,
+        Err(why) => {
+            return skip("iosonde::cli::a_file_system_is_written_only_when_it_is_named_too", &why);
+        }
+    };
+    let name = device.device.to_str().unwrap();
+    if let Err(why) = tool("mkfs.ext4", &["-q", "-L", "scratch", name]) {
+        return skip("iosonde::cli::a_file_system_is_written_only_when_it_is_named_too", &why);
+    }
+    let before = first_bytes(&device.device);
+    let word = format!("{name}=ext4");
+    let remedy = format!("--destroy {word}");
+    const WRITES: [&str; 4] = ["--write", "50", "--quiet", "--destroy"];
+    for destroy in [name.to_owned(), format!("{name}=xfs")] {
+        let output = run(&device.device, &[&WRITES[..], &[&destroy]].concat());
+        fails(&output, 1, "holds ext4 \"scratch\" (16 MiB, UUID ");
+        fails(&output, 1, &remedy);
+    }
+    fails(&run(&device.device, &["--write", "50"]), 1, &remedy);
+    let dry = run(&device.device, &[&WRITES[..], &[&word, "--dry-run"]].concat());
+    succeeds(&dry);
+    let text = String::from_utf8_lossy(&dry.stdout).into_owned();
+    assert!(text.contains("it holds ext4 \"scratch\""), "{text}");
+    assert!(first_bytes(&device.device) == before);
+    succeeds(&run(&device.device, &[&WRITES[..], &[&word]].concat()));
+    assert!(first_bytes(&device.device) != before);
+    succeeds(&run(&device.device, &[&WRITES[..], &[&word]].concat()));
+}

@@ -69,6 +69,28 @@ fn a_databases_file_is_never_written() {
     assert!(!new.exists());
 }
 
+/// An SQLite file was overwritten because it was named `app.dat`, and so were files of PostgreSQL
+/// in directories below the one with `PG_VERSION`.
+#[test]
+fn a_databases_file_is_known_by_its_content_and_its_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("app.dat");
+    let content = [b"SQLite format 3\0".as_slice(), &[7; 1 << 20]].concat();
+    fs::write(&data, content).unwrap();
+    let place = dir.path().join("pg/global/deep");
+    fs::create_dir_all(&place).unwrap();
+    fs::write(dir.path().join("pg/PG_VERSION"), "17\n").unwrap();
+    let below = place.join("1262");
+    foreign_file(&below, 1 << 20);
+    let link = dir.path().join("link.dat");
+    symlink(&below, &link).unwrap();
+    for path in [&data, &below, &link] {
+        refuses_writes(path, &["--destroy", path.to_str().unwrap()], "belongs to a database");
+    }
+    let output = run_small(&place, &["--write", "50"]);
+    succeeds(&output);
+}
+
 /// PostgreSQL's files have bare numbers for names.
 #[test]
 fn a_file_of_postgresql_is_never_written() {
