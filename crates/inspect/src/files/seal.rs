@@ -69,7 +69,7 @@ impl Seal {
         let text = format!("{before}{TEXT}{sum:0DIGITS$x}{after}");
         if matches!(self, Self::Png) {
             let text = format!("Software\0{text}");
-            return Some([png_chunk(b"tEXt", text.as_bytes()), PNG_END.to_vec()].concat());
+            return Some([png_chunk(*b"tEXt", text.as_bytes()), PNG_END.to_vec()].concat());
         }
         Some(text.into_bytes())
     }
@@ -97,10 +97,11 @@ impl Seal {
             let Some(length) = length.filter(|_| is_plain) else { return bytes };
             let at = bytes.len() - 2;
             bytes[at..].copy_from_slice(&length.to_le_bytes());
-        } else if matches!(self, Self::Markup | Self::Hash | Self::Roff) {
-            if !bytes.is_empty() && !bytes.ends_with(b"\n") {
-                bytes.push(b'\n');
-            }
+        } else if matches!(self, Self::Markup | Self::Hash | Self::Roff)
+            && !bytes.is_empty()
+            && !bytes.ends_with(b"\n")
+        {
+            bytes.push(b'\n');
         }
         let end = self.end(XxHash3_64::oneshot(&bytes)).unwrap_or_default();
         bytes.extend_from_slice(&end);
@@ -144,7 +145,7 @@ const PNG_END: [u8; 12] = [0, 0, 0, 0, b'I', b'E', b'N', b'D', 0xAE, 0x42, 0x60,
 
 /// A chunk of a PNG picture: length, type, data, and a CRC of type and data (PNG specification,
 /// 5.3 and annex D).
-fn png_chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
+fn png_chunk(kind: [u8; 4], data: &[u8]) -> Vec<u8> {
     let length = u32::try_from(data.len()).unwrap_or(0);
     let body = [kind.as_slice(), data].concat();
     let crc = body.iter().fold(u32::MAX, |crc, byte| {

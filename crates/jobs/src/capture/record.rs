@@ -113,9 +113,9 @@ pub fn record_trace(
         JobError::CannotRun(text)
     };
     let mut recording = Recording { recorder, check, log, surroundings };
-    let begin = Instant::now();
+    let start = Instant::now();
     let end = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let is_over = || end.is_some_and(|end| begin.elapsed() >= end);
+    let is_over = || end.is_some_and(|end| start.elapsed() >= end);
     let mut polls = 0_u32;
     while !stop.load(Ordering::Relaxed) && !is_over() {
         sleep(POLL);
@@ -123,7 +123,7 @@ pub fn record_trace(
         recording.poll(polls.is_multiple_of(LOST_EVERY)).map_err(|e| e.told(&cut_off))?;
     }
     let is_cut_short = end.is_some() && !is_over();
-    let took = begin.elapsed().as_secs_f64();
+    let took = start.elapsed().as_secs_f64();
     let summary = recording.finish().map_err(|e| e.told(&cut_off))?;
     begun.finish().map_err(|error| refused(&error))?;
     let mut lines = summary.lines(output, (&disks, &header.source), took);

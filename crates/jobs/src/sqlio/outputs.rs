@@ -110,6 +110,7 @@ impl Outputs {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "map_err passes it")]
 fn another(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{error}; name another"))
 }
