@@ -127,8 +127,11 @@ fn test_file(
     permissions: &Permissions,
 ) -> Result<Option<PreparedTarget>, PrepareError> {
     let path = &plan.path;
-    let remedy = "check the permissions of the directory and of the file";
-    let error = |source| PrepareError::Open { path: path.clone(), source, remedy };
+    let permissions_remedy = "check the permissions of the directory and of the file";
+    let error = |source| {
+        let remedy = no_room(&source).unwrap_or(permissions_remedy);
+        PrepareError::Open { path: path.clone(), source, remedy }
+    };
     let place = Place::of(path).map_err(error)?;
     let file_bytes = plan.file_bytes.max(plan.size_bytes);
     let made = plan.action == Action::Make;
@@ -328,8 +331,9 @@ fn write_mark(target: &PreparedTarget, mark: Mark) -> Result<(), PrepareError> {
     written.and_then(|()| file.sync_all()).map_err(|e| fill_error(&target.path, e))
 }
 
-fn fill_error(path: &Path, source: io::Error) -> PrepareError {
-    let remedy = match source.kind() {
+/// What to do where a file system takes no more.
+fn no_room(source: &io::Error) -> Option<&'static str> {
+    Some(match source.kind() {
         io::ErrorKind::StorageFull => "the file system is full; choose a smaller `--size`",
         io::ErrorKind::QuotaExceeded => "the quota is used up; choose a smaller `--size`",
         io::ErrorKind::FileTooLarge => {
@@ -338,9 +342,15 @@ fn fill_error(path: &Path, source: io::Error) -> PrepareError {
         io::ErrorKind::ReadOnlyFilesystem => {
             "the file system is read-only; choose another directory"
         }
+        _ => return None,
+    })
+}
+
+fn fill_error(path: &Path, source: io::Error) -> PrepareError {
+    let remedy = no_room(&source).unwrap_or(match source.kind() {
         io::ErrorKind::PermissionDenied => "check the permissions of the directory",
         _ => "check the health of the device",
-    };
+    });
     PrepareError::Fill { path: path.to_owned(), source, remedy }
 }
 

@@ -132,8 +132,8 @@ impl<'a> TargetNeeds<'a> {
         Err(Refusal::Unfit { path: directory.to_owned(), what })
     }
 
-    /// The mark of a test file of this user that nobody has made something else of. A file without a
-    /// mark is never ours, not even an empty one: a test file has its mark before it has its name.
+    /// The mark of a test file of this user that nobody has made something else of. A file without
+    /// a mark is never ours, not even an empty one: a test file has its mark before its name.
     fn usable_mark(&self, path: &Path) -> Option<Mark> {
         let file = Place::of(path).and_then(|place| place.open(Access::Read)).ok()?;
         let mark = mark_of(&file).filter(|_| Place::is_own(&file))?;

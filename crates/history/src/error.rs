@@ -253,7 +253,8 @@ pub enum HistoryError {
         /// The text that was given as a tag.
         tag: String,
     },
-    /// The place has the form of a connection string. It is not repeated, for it may hold a password.
+    /// The place has the form of a connection string. It is not repeated: it may hold a
+    /// password.
     #[error(
         "the history is neither a file nor a database that iosonde can use: its name looks like a \
          connection string. Give a file, or postgres://user@host/database in lower case, with the \

@@ -44,7 +44,7 @@ pub(crate) struct TargetArgs {
 pub(crate) struct ConductArgs {
     /// Allow iosonde to overwrite this file or block device. Repeat a TARGET exactly, and what it
     /// holds, if anything: `/dev/sdb=ext4`; may be given several times
-    #[arg(long, value_name = "TARGET[=CONTENT]")]
+    #[arg(long, value_name = "TARGET")]
     pub destroy: Vec<Destroy>,
 
     /// Keep the test file for the next run

@@ -1,5 +1,7 @@
 //! A command's work as pure data.
 
+use std::path::Path;
+
 use results::{Conclusion, Document, Durability, MEASUREMENT_SCHEMA, Runs, Validation};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -81,11 +83,16 @@ fn endless(key: &str, value: &toml::Value) -> Option<String> {
     }
 }
 
+/// Whether a text is a login of Oracle (`user/password@host`), and not a path that exists.
+fn is_login(text: &str) -> bool {
+    secrets::login_like_path(text).is_some_and(|directory| !Path::new(directory).exists())
+}
+
 /// The key of a text that holds a password, if this value is one or contains one. People share
 /// plans.
 fn secret(key: &str, value: &toml::Value) -> Option<String> {
     match value {
-        toml::Value::String(text) if secrets::holds_secret(text) => {
+        toml::Value::String(text) if secrets::holds_secret(text) || is_login(text) => {
             Some(secrets::concealed(key).into_owned())
         }
         toml::Value::Array(values) => values.iter().find_map(|value| secret(key, value)),

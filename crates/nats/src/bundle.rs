@@ -14,10 +14,6 @@ const SCHEMA: &str = "iosonde.credentials/1";
 /// A file longer than this is another file.
 const BYTES_MAX: u64 = 64 << 10;
 
-/// The comment at the top of the file.
-const HEAD: &str =
-    "# Who has this file is the host that it names: copy it to that host, and to nowhere else.\n";
-
 /// The content of a file `NAME.creds`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,8 +32,9 @@ pub(crate) struct Bundle {
 }
 
 impl Bundle {
-    /// How the file begins.
-    pub(crate) const HEAD: &'static str = "schema = \"iosonde.credentials/1\"\n";
+    /// How the file begins: a comment for its reader.
+    pub(crate) const HEAD: &'static str =
+        "# Anyone with this file can act as the host it names. Copy it to that host only.\n";
 
     pub(crate) fn new(
         name: &str,
@@ -82,7 +79,7 @@ impl Bundle {
     pub(crate) fn text(&self) -> Result<String, NatsError> {
         let body =
             toml::to_string_pretty(self).map_err(|e| NatsError::Certificates(e.to_string()))?;
-        Ok(format!("{HEAD}{body}"))
+        Ok(format!("{}{body}", Self::HEAD))
     }
 
     /// The URLs of the servers, as the NATS client takes them.

@@ -38,8 +38,8 @@ const WORDS: &str = "\
     default disabled fifo fixed flush inherit integrity journal krb5 krb5i krb5p loose lz4 \
     lzo max mmap never no none noflush normal ntlmssp ntlmsspi ntlmv2 ntlmv2i off on \
     ordered panic pos posix rdma rdma6 remount-ro singleclient strict sync sys tcp tcp6 \
-    threaded udp udp6 utf-8 utf8 v1 v2 vfsold vfsv0 vfsv1 virtio within_size writeback writethrough xen yes \
-    zlib zstd";
+    threaded udp udp6 utf-8 utf8 v1 v2 vfsold vfsv0 vfsv1 virtio within_size writeback \
+    writethrough xen yes zlib zstd";
 
 /// Options whose values are words of the list above.
 const WORDED: &str = "\
@@ -108,7 +108,8 @@ pub(crate) fn is_kernel_name(name: &str) -> bool {
     NO_STORAGE.contains(&name) || after(LETTERED, &lettered) || after(NUMBERED, &numbered)
 }
 
-/// A number, also with a unit, a sign, points or `:` between parts: `1048576`, `64k`, `4.2`, `0755`.
+/// A number, also with a unit, a sign, points or `:` between parts: `1048576`, `64k`, `4.2`,
+/// `0755`.
 fn is_amount(value: &str) -> bool {
     let number = value.trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G', 's', '%']);
     let points = number.matches('.').count();

@@ -459,10 +459,10 @@ impl Secrets {
             }
             Value::Array(values) => values.iter_mut().for_each(|v| self.replace(v, key)),
             Value::Object(fields) => {
-                if fields.contains_key("mount_point") {
-                    if let Some(Value::Array(options)) = fields.get_mut("options") {
-                        options.iter_mut().for_each(without_name);
-                    }
+                let is_mount = fields.contains_key("mount_point");
+                if let Some(Value::Array(options)) = fields.get_mut("options").filter(|_| is_mount)
+                {
+                    options.iter_mut().for_each(without_name);
                 }
                 fields.iter_mut().for_each(|(k, v)| self.replace(v, k));
             }

@@ -210,15 +210,14 @@ fn decoded(text: &str) -> Option<String> {
     let (bytes, mut found) = (text.as_bytes(), false);
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
     while let Some(byte) = bytes.get(at) {
-        match (byte, hex(bytes.get(at + 1)), hex(bytes.get(at + 2))) {
-            (b'%', Some(high), Some(low)) => {
-                out.push(u8::try_from(high * 16 + low).unwrap_or(b'?'));
-                (at, found) = (at + 3, true);
-            }
-            _ => {
-                out.push(*byte);
-                at += 1;
-            }
+        if let (b'%', Some(high), Some(low)) =
+            (byte, hex(bytes.get(at + 1)), hex(bytes.get(at + 2)))
+        {
+            out.push(u8::try_from(high * 16 + low).unwrap_or(b'?'));
+            (at, found) = (at + 3, true);
+        } else {
+            out.push(*byte);
+            at += 1;
         }
     }
     found.then(|| String::from_utf8_lossy(&out).into_owned())

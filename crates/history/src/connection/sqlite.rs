@@ -193,8 +193,8 @@ impl Sqlite {
 mod tests {
     use super::*;
 
-    /// On a full disk a history could not be listed: SQLite had no room for its memory map, and what
-    /// a killed run had left was in the log next to the file.
+    /// On a full disk a history could not be listed: SQLite had no room for its memory map, and
+    /// what a killed run had left was in the log next to the file.
     #[test]
     fn a_log_is_read_where_there_is_no_room_beside_it() {
         let directory = tempfile::tempdir().unwrap();

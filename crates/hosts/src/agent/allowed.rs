@@ -49,8 +49,9 @@ impl Allowed {
         let (used, read) = plan.paths_mut();
         for target in used {
             *target = self.resolved(target)?;
-            let real = self.destroy.iter().filter_map(|d| d.resolved(|p| p.canonicalize().ok()));
-            let named = real.filter(|named| writes && named.names(target));
+            let resolved =
+                self.destroy.iter().filter_map(|d| d.resolved(|p| p.canonicalize().ok()));
+            let named = resolved.filter(|named| writes && named.names(target));
             permissions.destroy.extend(named);
         }
         for file in read {

@@ -147,5 +147,5 @@ fn recognise(file: &File, kind: &str, is_one: fn(&File) -> io::Result<bool>) -> 
     if is_one(file)? {
         return Ok(());
     }
-    Err(io::Error::other(format!("it exists and is not a {kind}; name another file")))
+    Err(io::Error::other(format!("it exists and is not {kind}; name another file")))
 }

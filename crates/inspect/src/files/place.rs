@@ -58,12 +58,12 @@ pub struct Place {
 impl Place {
     /// The place that a path names: its directory must exist.
     pub fn of(path: &Path) -> io::Result<Self> {
-        let name = path.file_name().ok_or_else(|| {
-            io::Error::new(io::ErrorKind::InvalidInput, "it has no name of a file at its end")
-        })?;
-        // `file/` names a directory, and its name would be taken for that of a file.
-        if path.as_os_str().as_encoded_bytes().last().is_some_and(|b| *b == b'/') {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it names a directory"));
+        let directory = || io::Error::new(io::ErrorKind::InvalidInput, "it names a directory");
+        let name = path.file_name().ok_or_else(directory)?;
+        // Rust takes the name in `file/` and `file/.` for that of a file.
+        let bytes = path.as_os_str().as_encoded_bytes();
+        if bytes.ends_with(b"/") || bytes.ends_with(b"/.") {
+            return Err(directory());
         }
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let directory = Directory::open(parent.unwrap_or(Path::new(".")))?;

@@ -20,8 +20,8 @@ pub(crate) fn conceal(words: &[OsString]) {
     let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else { return };
     let Ok(shown) = std::fs::read("/proc/self/cmdline") else { return };
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-    let start = fields.split_whitespace().nth(ARG_START).and_then(|field| field.parse().ok());
-    let (Some(start), Ok(memory)) = (start, OpenOptions::new().write(true).open("/proc/self/mem"))
+    let address = fields.split_whitespace().nth(ARG_START).and_then(|field| field.parse().ok());
+    let (Some(at), Ok(memory)) = (address, OpenOptions::new().write(true).open("/proc/self/mem"))
     else {
         return;
     };
@@ -32,6 +32,6 @@ pub(crate) fn conceal(words: &[OsString]) {
     let hidden = hidden.collect::<Vec<_>>().join(&0);
     if hidden.len() == shown.len() {
         // The words were copied before.
-        let _ = memory.write_all_at(&hidden, start);
+        let _ = memory.write_all_at(&hidden, at);
     }
 }

@@ -14,7 +14,7 @@ use crate::conduct::JobError;
 /// So much of a file tells whether it is a result file.
 const HEAD_BYTES: u64 = 1 << 20;
 /// What such a file is, for messages.
-const KIND: &str = "result file of IOMeter";
+const KIND: &str = "a result file of IOMeter";
 
 /// A result file that grows with every run.
 pub(super) struct Results {

@@ -131,7 +131,7 @@ impl Companion for BatchTexts {
     fn begin(&mut self, kept: &[(&Cell, &Measurement)]) -> Result<(), String> {
         let path = self.path.display().to_string();
         let failed = |e: io::Error| format!("cannot write `{path}`: {e}; nothing was measured");
-        let log = Log::claim(&self.path, "output of SQLIO", is_output).map_err(failed)?;
+        let log = Log::claim(&self.path, "an output of SQLIO", is_output).map_err(failed)?;
         let is_new = log.is_new();
         self.log = Some(log);
         if is_new && !kept.is_empty() {

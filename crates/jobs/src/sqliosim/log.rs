@@ -23,7 +23,7 @@ impl Log {
     /// # Errors
     /// It cannot be written.
     pub fn open(path: &Path) -> Result<Self, JobError> {
-        let file = FileLog::claim(path, "log of SQLIOSim", is_log).map_err(|error| {
+        let file = FileLog::claim(path, "a log of SQLIOSim", is_log).map_err(|error| {
             JobError::CannotRun(format!("the log `{}`: {error}", path.display()))
         })?;
         Ok(Self { file, failed: None })

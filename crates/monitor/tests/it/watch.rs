@@ -342,7 +342,7 @@ proptest! {
     ) {
         let mut series = Series::with_room(room, usize::MAX);
         for (n, writes) in writes.iter().enumerate() {
-            let before = series.points().to_vec();
+            let before = series.points().clone();
             if series.push(point(n as f64 + 1.0, *writes)) == Change::Last {
                 let same = before.len().saturating_sub(1);
                 prop_assert_eq!(&series.points()[..same], &before[..same], "only the last changes");

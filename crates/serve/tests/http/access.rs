@@ -7,7 +7,7 @@ const PAGES: [&str; 5] = ["/", "/compare", "/trends", "/assets/serve.css", "/not
 
 fn locked() -> Served {
     Served::with(Some(TOKEN), |history| {
-        history.add(&run("db7", 8192)).unwrap();
+        history.add(&run("vol7", 8192)).unwrap();
     })
 }
 
@@ -48,12 +48,12 @@ fn another_name_for_this_address_is_not_answered() {
     ] {
         let answer = served.ask("GET", "/", &format!("Host: {host}:{port}\r\n"));
         answer.is(403, "localhost");
-        assert!(!answer.text().contains("db7"), "{host}");
+        assert!(!answer.text().contains("vol7"), "{host}");
     }
     for host in ["localhost", "127.0.0.1", "[::1]", "LOCALHOST"] {
-        served.ask("GET", "/", &format!("Host: {host}:{port}\r\n")).is(200, "db7");
+        served.ask("GET", "/", &format!("Host: {host}:{port}\r\n")).is(200, "vol7");
     }
-    served.ask("GET", "/", "Host: localhost:9000\r\n").is(200, "db7");
+    served.ask("GET", "/", "Host: localhost:9000\r\n").is(200, "vol7");
     served.ask("GET", "/", "Host: localhost\r\nHost: example.com\r\n").is(403, "");
     served.send(b"GET / HTTP/1.0\r\n\r\n").is(403, "");
     served.ask("GET", "http://example.com/", "").is(403, "");
@@ -93,11 +93,11 @@ fn with_a_token_nothing_of_the_history_is_shown_without_it() {
         let answer = served.get(target);
         assert_eq!(answer.status, 401, "{target}");
         assert!(answer.header("www-authenticate").unwrap().starts_with("Bearer"), "{target}");
-        assert!(!answer.text().contains("db7") && !answer.text().contains(TOKEN), "{target}");
+        assert!(!answer.text().contains("vol7") && !answer.text().contains(TOKEN), "{target}");
     }
     served.get("/assets/report.css").is(200, "");
-    served.ask("GET", "/", &format!("Authorization: Bearer {TOKEN}\r\n")).is(200, "db7");
-    served.ask("GET", "/", &format!("Authorization: bearer {TOKEN}\r\n")).is(200, "db7");
+    served.ask("GET", "/", &format!("Authorization: Bearer {TOKEN}\r\n")).is(200, "vol7");
+    served.ask("GET", "/", &format!("Authorization: bearer {TOKEN}\r\n")).is(200, "vol7");
     for wrong in
         ["", "Bearer", "Bearer x", "Basic YTpi", "Bearer a-token-of-22-letters", "Bearer \u{1f600}"]
     {
@@ -116,7 +116,7 @@ fn a_token_in_the_address_becomes_a_cookie_and_leaves_the_address() {
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
     assert!(!cookie.contains(TOKEN), "other ports of this host get it, too");
     let pair = cookie.split(';').next().unwrap().to_owned();
-    served.ask("GET", "/", &format!("Cookie: other=1; {pair}\r\n")).is(200, "db7");
+    served.ask("GET", "/", &format!("Cookie: other=1; {pair}\r\n")).is(200, "vol7");
     assert_eq!(served.ask("GET", "/", &format!("Cookie: {pair}0\r\n")).status, 401);
     assert_eq!(served.ask("GET", "/", "Cookie: iosonde=1\r\n").status, 401);
     assert_eq!(served.get("/?token=wrong").status, 401);

@@ -16,7 +16,7 @@ fn live(served: &Served) -> History {
 
 fn with_run() -> (Served, History) {
     let served = Served::with(None, |history| {
-        history.add(&run("db7", 8192)).unwrap();
+        history.add(&run("vol7", 8192)).unwrap();
     });
     let history = live(&served);
     history.live_begin(&live_run(RUN)).unwrap();
@@ -29,7 +29,7 @@ fn live_run(id: &str) -> LiveRun {
         kind: "run".to_owned(),
         title: "8 KiB random read".to_owned(),
         host: None,
-        targets: "db7".to_owned(),
+        targets: "vol7".to_owned(),
         started: "2026-11-21T12:00:00Z".to_owned(),
         updated: String::new(),
         silent_seconds: 0.0,
@@ -127,7 +127,7 @@ fn a_run_that_died_is_said_to_be_lost() {
 #[test]
 fn a_result_that_comes_a_moment_after_the_end_is_waited_for() {
     let (served, history) = with_run();
-    let document = run("db8", 8192);
+    let document = run("vol8", 8192);
     history.live_begin(&live_run(document.id())).unwrap();
     history.live_end(document.id()).unwrap();
     served.get(&format!("/live/{}", document.id())).is(200, "Under way");
@@ -162,7 +162,7 @@ fn what_is_not_under_way_leads_to_its_result_or_nowhere() {
     let (served, history) = with_run();
     served.get("/live/nothing").is(404, "in progress");
     served.get("/live/nothing/events").is(404, "in progress");
-    let document = run("db8", 8192);
+    let document = run("vol8", 8192);
     history.add(&document).unwrap();
     let answer = served.get(&format!("/live/{}", document.id()));
     assert_eq!(answer.header("location"), Some(format!("/result/{}", document.id()).as_str()));
@@ -176,7 +176,7 @@ fn viewers_are_limited_and_leave_room_when_they_go() {
     let refused = served.get(&format!("/live/{RUN}/events"));
     refused.is(503, "live views");
     assert!(refused.header("retry-after").is_some());
-    served.get("/").is(200, "db7");
+    served.get("/").is(200, "vol7");
     viewers.clear();
     // What has gone is noticed when the next event or heartbeat is sent.
     for n in 0.. {

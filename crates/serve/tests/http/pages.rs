@@ -11,22 +11,24 @@ use crate::served::{Served, measurement, run, saturation};
 fn the_list_is_searched_filtered_and_sorted() {
     let served = Served::sample();
     let all = served.get("/");
-    for target in ["db7", "db8", "db9"] {
+    for target in ["vol7", "vol8", "vol9"] {
         all.is(200, target);
     }
-    let only = served.get("/?target=db8");
-    only.is(200, "db8");
-    assert!(!only.text().contains("db7"));
-    served.get("/?text=db9").is(200, "db9");
-    served.get("/?kind=knee").is(200, "db9");
-    assert!(!served.get("/?kind=knee").text().contains("db8"));
-    assert!(!served.get("/?block=64K").text().contains("db7"));
-    assert!(served.get("/?block=64K").text().contains("db8"));
+    let only = served.get("/?target=vol8");
+    only.is(200, "vol8");
+    assert!(!only.text().contains("vol7"));
+    served.get("/?text=vol9").is(200, "vol9");
+    served.get("/?kind=knee").is(200, "vol9");
+    assert!(!served.get("/?kind=knee").text().contains("vol8"));
+    assert!(!served.get("/?block=64K").text().contains("vol7"));
+    assert!(served.get("/?block=64K").text().contains("vol8"));
     served.get("/?target=nowhere").is(200, "No result");
     let place = |text: &str, word: &str| text[text.find("<tbody>").unwrap()..].find(word).unwrap();
     let (up, down) = (served.get("/?order=target").text(), served.get("/?order=-target").text());
-    assert!(place(&up, "db7") < place(&up, "db8") && place(&up, "db8") < place(&up, "db9"));
-    assert!(place(&down, "db9") < place(&down, "db8") && place(&down, "db8") < place(&down, "db7"));
+    assert!(place(&up, "vol7") < place(&up, "vol8") && place(&up, "vol8") < place(&up, "vol9"));
+    assert!(
+        place(&down, "vol9") < place(&down, "vol8") && place(&down, "vol8") < place(&down, "vol7")
+    );
     assert!(up.contains("aria-sort=\"ascending\"") && down.contains("aria-sort=\"descending\""));
 }
 
@@ -82,7 +84,7 @@ fn a_result_is_shown_and_saved_in_every_format() {
 
 #[test]
 fn what_never_came_to_its_end_shows_what_was_measured() {
-    let (first, second) = (measurement("db7", 8192), measurement("db7", 65_536));
+    let (first, second) = (measurement("vol7", 8192), measurement("vol7", 65_536));
     let served = Served::with(None, |history| {
         let new = history::NewExperiment {
             id: "unfinished-1",
@@ -119,14 +121,14 @@ fn names_from_elsewhere_are_shown_as_text() {
 #[test]
 fn a_history_that_went_away_or_broke_is_named_with_its_remedy() {
     let served = Served::sample();
-    served.get("/").is(200, "db7");
+    served.get("/").is(200, "vol7");
     let kept = served.history.with_extension("away");
     fs::rename(&served.history, &kept).unwrap();
     until(&served, 503, "history");
     fs::write(&served.history, "not a database at all").unwrap();
     until(&served, 503, "not a history of iosonde");
     fs::rename(&kept, &served.history).unwrap();
-    until(&served, 200, "db7");
+    until(&served, 200, "vol7");
 }
 
 /// Asks until it is answered so: an open connection is good for some seconds.
@@ -144,7 +146,7 @@ fn until(served: &Served, status: u16, words: &str) {
 /// To compare results, one had to type their ids.
 #[test]
 fn results_are_chosen_from_a_list() {
-    let (first, second, third) = (run("db7", 8192), run("db7", 8192), run("db7", 8192));
+    let (first, second, third) = (run("vol7", 8192), run("vol7", 8192), run("vol7", 8192));
     let served = Served::with(None, |history| {
         for document in [&first, &second, &third] {
             history.add(document).unwrap();
@@ -176,7 +178,7 @@ fn results_are_chosen_from_a_list() {
 
 #[test]
 fn the_list_has_depth_and_latency_of_the_best_load() {
-    let document = run("db7", 8192);
+    let document = run("vol7", 8192);
     let served = Served::with(None, |history| history.add(&document).map(drop).unwrap());
     let page = served.get("/").text();
     let Document::Measurement(m) = &document else { panic!("a run") };

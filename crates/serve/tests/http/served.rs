@@ -51,7 +51,7 @@ impl Served {
     /// One with three results: two runs and a saturation point.
     pub(crate) fn sample() -> Self {
         Self::with(None, |history| {
-            for document in [run("db7", 8192), run("db8", 65_536), saturation()] {
+            for document in [run("vol7", 8192), run("vol8", 65_536), saturation()] {
                 history.add(&document).unwrap();
             }
         })
@@ -166,7 +166,7 @@ pub(crate) fn run(target: &str, block: u64) -> Document {
 
 pub(crate) fn saturation() -> Document {
     let options = KneeOptions {
-        setup: setup("db9"),
+        setup: setup("vol9"),
         stream: stream(8192),
         in_flight: (1, 32),
         link: None,

@@ -139,7 +139,7 @@ fn start_once(run: &str) -> Server {
         if let Ok(port) = fs::read_to_string(&ready) {
             return Server { directory, port: port.parse().unwrap() };
         }
-        assert!(begun.elapsed() < Duration::from_secs(120), "no server in {directory:?}");
+        assert!(begun.elapsed() < Duration::from_secs(120), "no server in {}", directory.display());
         thread::sleep(Duration::from_millis(50));
     }
 }
@@ -163,12 +163,12 @@ fn wait(directory: &Path, port: u16) {
 /// The server, started when it is first needed.
 pub(crate) fn server() -> &'static Server {
     static SERVER: OnceLock<Server> = OnceLock::new();
-    SERVER.get_or_init(|| match env::var("NEXTEST_RUN_ID") {
-        Ok(run) => start_once(&run),
-        Err(_) => {
-            let directory = tempfile::Builder::new().prefix("iosonde-pg-").tempdir_in("/tmp");
-            start(directory.unwrap().keep(), std::process::id())
+    SERVER.get_or_init(|| {
+        if let Ok(run) = env::var("NEXTEST_RUN_ID") {
+            return start_once(&run);
         }
+        let directory = tempfile::Builder::new().prefix("iosonde-pg-").tempdir_in("/tmp");
+        start(directory.unwrap().keep(), std::process::id())
     })
 }
 

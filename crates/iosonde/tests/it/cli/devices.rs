@@ -166,6 +166,8 @@ fn a_member_of_something_larger_is_never_written() {
     succeeds(&run(&device.device, &["--quiet"]));
 }
 
+const WRITES: [&str; 4] = ["--write", "50", "--quiet", "--destroy"];
+
 /// `--destroy` overwrote an unmounted file system without a word of what it was.
 #[test]
 fn a_file_system_is_written_only_when_it_is_named_too() {
@@ -183,7 +185,6 @@ fn a_file_system_is_written_only_when_it_is_named_too() {
     let before = first_bytes(&device.device);
     let word = format!("{name}=ext4");
     let remedy = format!("--destroy {word}");
-    const WRITES: [&str; 4] = ["--write", "50", "--quiet", "--destroy"];
     for destroy in [name.to_owned(), format!("{name}=xfs")] {
         let output = run(&device.device, &[&WRITES[..], &[&destroy]].concat());
         fails(&output, 1, "holds ext4 \"scratch\" (16 MiB, UUID ");

@@ -127,7 +127,7 @@ fn a_file_that_is_not_whole_or_not_ours_changes_nothing() {
     refuse(b"\xFF\xFE{\0", "not valid UTF-8");
     refuse(b"", "it is empty");
     fails(&second.import(&second.path("nothing")), 1, "No such file");
-    fails(&second.import(second.directory.path()), 1, "Is a directory");
+    fails(&second.import(second.directory.path()), 1, "it is a directory");
     assert!(!Path::new(&second.history).exists(), "nothing was imported");
     // The same where there is a history.
     fs::write(&bad, &text.as_bytes()[..last]).unwrap();

@@ -34,11 +34,11 @@ fn sweep(directory: &Path) -> String {
     history
 }
 
-fn report(history: &str, output: &Path) -> Output {
+fn report(history: &str, output: &Path, more: &[&str]) -> Output {
     let output = output.to_str().unwrap();
     let args =
         ["report", "latest", "--format", "fio-json", "--history", history, "--output", output];
-    command(&args).output().unwrap()
+    command(&[&args[..], more].concat()).output().unwrap()
 }
 
 #[test]
@@ -47,14 +47,16 @@ fn fio_plot_draws_each_load_of_a_sweep() {
     let history = sweep(directory.path());
     let results = directory.path().join("results");
     fs::create_dir(&results).unwrap();
-    let output = report(&history, &results);
+    let output = report(&history, &results, &[]);
     succeeds(&output);
     assert!(stderr(&output).contains("9 files"), "{}", stderr(&output));
     let of_8k = results.join("8k");
     assert_eq!(names(&of_8k).len(), 9);
     assert!(of_8k.join("randread-iodepth-16-numjobs-4.json").exists());
+    // JSON has no room for a checksum: nobody can tell whether the files were changed.
+    fails(&report(&history, &results, &[]), 1, "replace it with `--overwrite`");
     // Written again, the same files are there and no others.
-    succeeds(&report(&history, &results));
+    succeeds(&report(&history, &results, &["--overwrite"]));
     assert_eq!(names(&of_8k).len(), 9);
 
     let packages = ["--no-binary", "fio-plot", "fio-plot"];
@@ -92,11 +94,11 @@ fn one_file_has_all_loads_as_jobs() {
     let directory = tempfile::tempdir().unwrap();
     let history = sweep(directory.path());
     let path = directory.path().join("all.json");
-    let output = report(&history, &path);
+    let output = report(&history, &path, &[]);
     succeeds(&output);
     assert!(stderr(&output).contains("name a directory"), "{}", stderr(&output));
     let text = fs::read_to_string(&path).unwrap();
     let whole: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(whole["jobs"].as_array().unwrap().len(), 9);
-    fails(&report(&history, &path), 1, "it exists already");
+    fails(&report(&history, &path, &[]), 1, "it exists already");
 }

@@ -75,7 +75,7 @@ fn a_databases_file_is_never_written() {
 fn a_databases_file_is_known_by_its_content_and_its_place() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("app.dat");
-    let content = [b"SQLite format 3\0".as_slice(), &[7; 1 << 20]].concat();
+    let content = [b"SQLite format 3\0".to_vec(), vec![7; 1 << 20]].concat();
     fs::write(&data, content).unwrap();
     let place = dir.path().join("pg/global/deep");
     fs::create_dir_all(&place).unwrap();

@@ -147,7 +147,7 @@ fn no_plan_holds_a_password() {
         let file = dir.path().join("plan.toml");
         fs::write(&file, printed.replace("anna@", "anna:Zq9xK@")).unwrap();
         let output = command(&["do", file.to_str().unwrap()]).output().unwrap();
-        fails(&output, 2, "must not hold a password");
+        fails(&output, 2, "which a plan must not hold");
         assert!(!stderr(&output).contains("Zq9xK"), "{}", stderr(&output));
     }
 }

@@ -75,8 +75,11 @@ fn every_format_is_written_and_may_be_written_anew() {
     knee(dir.path());
     run(dir.path());
     for name in ["r.html", "r.xlsx", "r.csv", "r.md"] {
-        for _ in 0..2 {
-            let output = report(dir.path(), &["knee.json", "run.json", "-o", name]);
+        // A table has no room for a checksum that shows it unchanged.
+        let again = if name == "r.csv" { &["--overwrite"][..] } else { &[] };
+        for more in [&[][..], again] {
+            let args = [&["knee.json", "run.json", "-o", name][..], more].concat();
+            let output = report(dir.path(), &args);
             succeeds(&output);
             assert!(output.stdout.is_empty());
             assert!(stderr(&output).contains(name), "{}", stderr(&output));

@@ -380,11 +380,7 @@ fn the_table_is_no_ones_elses_file() {
     let output = sqlio(dir.path(), &[&["-frandom", "-b8"], &SLOW[..]].concat());
     fs::write(dir.path().join("r.txt"), &output.stdout).unwrap();
     foreign_file(&dir.path().join("t.csv"), 100);
-    fails(
-        &sqlio(dir.path(), &["parse", "r.txt", "--csv", "t.csv"]),
-        1,
-        "no table of SQLIO's results",
-    );
+    fails(&sqlio(dir.path(), &["parse", "r.txt", "--csv", "t.csv"]), 1, "it exists already");
     let output = sqlio(dir.path(), &["parse", "r.txt", "r.txt"]);
     succeeds(&output);
     assert_eq!(stdout(&output).lines().count(), 3, "{}", stdout(&output));

@@ -148,7 +148,7 @@ fn results_go_behind_results_and_over_nothing_else() {
     let args =
         [&args[..], &["--factors", "random", "--result", "r.txt", "--size", "1G"], &SLOW].concat();
     fs::write(dir.path().join("r.txt"), "Dear John").unwrap();
-    fails(&batch(dir.path(), &args), 1, "no output of SQLIO");
+    fails(&batch(dir.path(), &args), 1, "not an output of SQLIO");
     fs::remove_file(dir.path().join("r.txt")).unwrap();
     for count in 1..3 {
         succeeds(&batch(dir.path(), &args));

@@ -39,7 +39,7 @@ fn a_test_leaves_its_files_a_summary_of_each_a_log_and_its_configuration() {
     // Its log is written over, as SQLIOSim does; anything else is not.
     fs::write(&log, "somebody's").unwrap();
     let refused = command(&["sqliosim", "-cfg", saved, "-log", log_name]).output().unwrap();
-    fails(&refused, 1, "no log of SQLIOSim");
+    fails(&refused, 1, "not a log of SQLIOSim");
     assert_eq!(fs::read_to_string(&log).unwrap(), "somebody's");
 }
 
