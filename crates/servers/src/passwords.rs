@@ -3,7 +3,6 @@
 //! The file has lines `host:port:database:user:password`; `*` matches anything, `\` escapes a `:`
 //! or `\`, and the first line that matches is used (PostgreSQL's manual, "The Password File").
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use postgres::Config;
@@ -64,7 +63,7 @@ const OTHERS: u32 = 0o077;
 #[cfg(unix)]
 fn is_private(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
-    let found = fs::metadata(file);
+    let found = std::fs::metadata(file);
     found.is_ok_and(|found| found.is_file() && found.permissions().mode() & OTHERS == 0)
 }
 
@@ -138,9 +137,9 @@ mod tests {
     fn a_file_that_others_can_read_is_not_believed() {
         use std::os::unix::fs::PermissionsExt as _;
         let file = tempfile::NamedTempFile::new().unwrap();
-        fs::set_permissions(file.path(), fs::Permissions::from_mode(0o600)).unwrap();
+        std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(0o600)).unwrap();
         assert!(is_private(file.path()));
-        fs::set_permissions(file.path(), fs::Permissions::from_mode(0o640)).unwrap();
+        std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(0o640)).unwrap();
         assert!(!is_private(file.path()));
         assert!(!is_private(Path::new("/")));
     }

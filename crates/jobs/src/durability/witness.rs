@@ -1,6 +1,6 @@
 //! The place of the witness's file: here, or on another host by ssh.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -128,7 +128,7 @@ impl Source {
     fn is_beside(&self, header: &Header) -> bool {
         use std::os::unix::fs::MetadataExt as _;
         let directory = |path: &Path| path.parent().map(Path::to_owned);
-        let device = |path: PathBuf| fs::metadata(path).ok().map(|m| m.dev());
+        let device = |path: PathBuf| std::fs::metadata(path).ok().map(|m| m.dev());
         let Self::Here(file, _) = self else { return false };
         let here = directory(file).and_then(device);
         header.targets.iter().any(|t| here.is_some() && directory(&t.path).and_then(device) == here)
