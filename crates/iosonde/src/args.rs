@@ -17,7 +17,7 @@ use crate::targets::TargetArgs;
 /// What may become of a file that a command writes. Every command that writes one has it.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct OverwriteArgs {
-    /// Replace an existing output file, even if iosonde did not write it or somebody changed it
+    /// Replace an existing output file, whoever wrote it
     #[arg(long)]
     pub overwrite: bool,
 }

@@ -27,8 +27,8 @@ enum State {
 }
 
 impl Log {
-    /// Claims a path, before anything is done. `kind` names the kind of file, and `is_one`
-    /// recognises an open file of it.
+    /// Claims a path, before anything is done. `kind` names the kind of file, with its article, and
+    /// `is_one` recognises an open file of it.
     ///
     /// # Errors
     /// It may not be written to, or cannot be.

@@ -184,25 +184,25 @@ fn is_note(mut file: &File) -> io::Result<bool> {
 fn a_log_grows_and_nothing_else_is_appended_to() {
     let room = room();
     let path = room.path().join("log");
-    let mut log = Log::claim(&path, "log of notes", is_note).unwrap();
+    let mut log = Log::claim(&path, "a log of notes", is_note).unwrap();
     assert!(!path.exists() && log.is_new());
     log.append("note 1\n").unwrap();
     log.append("note 2\n").unwrap();
-    let mut later = Log::claim(&path, "log of notes", is_note).unwrap();
+    let mut later = Log::claim(&path, "a log of notes", is_note).unwrap();
     later.append("note 3").unwrap();
     assert!(!later.ends_a_line().unwrap());
     assert_eq!(read(&path), "note 1\nnote 2\nnote 3");
-    let found = Log::claim(&path, "log of notes", is_note);
+    let found = Log::claim(&path, "a log of notes", is_note);
     fs::write(&path, "precious").unwrap();
     assert!(found.unwrap().append("note").is_err(), "it was replaced since the claim");
     for text in ["precious", ""] {
         fs::write(&path, text).unwrap();
-        let error = Log::claim(&path, "log of notes", is_note).unwrap_err().to_string();
+        let error = Log::claim(&path, "a log of notes", is_note).unwrap_err().to_string();
         assert!(error.contains("not a log of notes"), "{error}");
         assert_eq!(read(&path), text);
     }
     fs::remove_file(&path).unwrap();
-    let mut new = Log::claim(&path, "log of notes", is_note).unwrap();
+    let mut new = Log::claim(&path, "a log of notes", is_note).unwrap();
     fs::write(&path, "precious").unwrap();
     assert!(new.append("note").is_err());
     assert_eq!(read(&path), "precious");

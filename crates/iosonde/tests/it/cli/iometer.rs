@@ -249,7 +249,7 @@ fn results_go_behind_those_that_are_there_and_over_nothing_else() {
     fs::write(&other, "mine\n").unwrap();
     let args = ["-c", &path, "-r", other.to_str().unwrap(), "--seconds", "1"];
     fails(&iometer(&[&args[..], &SIM[..]].concat()), 1, "not a result file of IOMeter");
-    fails(&iometer(&[&["-c", &path, "-r", &path], &SIM[..]].concat()), 1, "no result file");
+    fails(&iometer(&[&["-c", &path, "-r", &path], &SIM[..]].concat()), 1, "not a result file");
     assert_eq!(fs::read_to_string(&other).unwrap(), "mine\n");
 }
 
