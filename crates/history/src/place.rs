@@ -32,7 +32,8 @@ impl fmt::Display for Place {
 /// What begins with `postgres://` or `postgresql://` is the URL of a database, anything else a
 /// file. A connection string of another form is refused: as the name of a file, it would put a
 /// password on disk. The data directory is `$XDG_DATA_HOME`, else `~/.local/share`, on Windows
-/// `%LOCALAPPDATA%` (XDG Base Directory Specification 0.8, where a relative path counts as not set).
+/// `%LOCALAPPDATA%` (XDG Base Directory Specification 0.8, where a relative path counts as not
+/// set).
 pub fn place(chosen: Option<OsString>) -> Result<Place, HistoryError> {
     if let Some(chosen) = chosen {
         let text = chosen.to_string_lossy();

@@ -31,9 +31,13 @@ pub(crate) fn common_history() -> &'static Path {
         let directory = runs.join(run.unwrap_or_else(|_| std::process::id().to_string()));
         fs::create_dir_all(&runs).unwrap();
         if fs::create_dir(&directory).is_ok() {
-            let earlier = fs::read_dir(&runs).unwrap().flatten().map(|entry| entry.path());
-            for path in earlier.filter(|path| *path != directory) {
-                let _ = fs::remove_dir_all(path);
+            // Another run may be under way: its history was removed while it measured.
+            let is_old = |entry: &fs::DirEntry| {
+                let age = entry.metadata().and_then(|m| m.modified()).map(|time| time.elapsed());
+                matches!(age, Ok(Ok(age)) if age > Duration::from_secs(24 * 3600))
+            };
+            for entry in fs::read_dir(&runs).unwrap().flatten().filter(is_old) {
+                let _ = fs::remove_dir_all(entry.path());
             }
         }
         directory.join("history.db")
