@@ -17,7 +17,7 @@ use crate::targets::TargetArgs;
 /// What may become of a file that a command writes. Every command that writes one has it.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct OverwriteArgs {
-    /// Replace an existing output file, whoever wrote it
+    /// Replace an output file that exists already
     #[arg(long)]
     pub overwrite: bool,
 }
