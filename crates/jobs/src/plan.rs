@@ -83,9 +83,11 @@ fn endless(key: &str, value: &toml::Value) -> Option<String> {
     }
 }
 
-/// Whether a text is a login of Oracle (`user/password@host`), and not a path that exists.
+/// Whether a text is a login of Oracle (`user/password@host`), and neither a path that exists nor a
+/// sentence: the notes of a plan were refused.
 fn is_login(text: &str) -> bool {
-    secrets::login_like_path(text).is_some_and(|directory| !Path::new(directory).exists())
+    !text.contains(char::is_whitespace)
+        && secrets::login_like_path(text).is_some_and(|directory| !Path::new(directory).exists())
 }
 
 /// The key of a text that holds a password, if this value is one or contains one. People share
