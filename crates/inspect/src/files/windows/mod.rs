@@ -164,12 +164,13 @@ unsafe fn query<T: Default>(file: &File, class: FILE_INFO_BY_HANDLE_CLASS) -> io
     Ok(answer)
 }
 
-/// What tells an open file from every other.
+/// What tells an open file from every other one of its directory. The volume is left out: links
+/// and mount points are not followed, so it is that of the directory, and Wine does not know it for
+/// a file that was renamed since it was opened.
 pub(super) fn id(file: &File) -> io::Result<FileId> {
     // SAFETY: the structure is that of the class.
     let answer: FILE_ID_INFO = unsafe { query(file, FileIdInfo)? };
-    let number = u128::from_le_bytes(answer.FileId.Identifier);
-    Ok(FileId { volume: answer.VolumeSerialNumber, number })
+    Ok(FileId { volume: 0, number: u128::from_le_bytes(answer.FileId.Identifier) })
 }
 
 /// Who owns a file is not asked: what this user may not change, Windows keeps from being changed.
