@@ -45,7 +45,7 @@ impl Draft {
         let mut draft = Self { place: place.clone(), private: Some(first.clone()), file };
         platform::lock_draft(&draft.file);
         let name = name_of(&draft.file)?;
-        place.directory.rename(&first, &name)?;
+        place.directory.rename_open(&draft.file, &first, &name)?;
         draft.private = Some(name);
         Ok(draft)
     }
@@ -71,7 +71,7 @@ impl Draft {
     /// the draft can get another one.
     pub fn publish(&mut self) -> io::Result<()> {
         let Some(private) = &self.private else { return Ok(()) };
-        self.place.directory.rename(private, &self.place.name)?;
+        self.place.directory.rename_open(&self.file, private, &self.place.name)?;
         self.private = None;
         Ok(())
     }
@@ -134,7 +134,7 @@ impl Draft {
             self.place.give_back(&aside)?;
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        if let Err(error) = directory.rename(private, &name) {
+        if let Err(error) = directory.rename_open(&self.file, private, &name) {
             let _ = directory.rename(&aside, &name);
             return Err(error);
         }

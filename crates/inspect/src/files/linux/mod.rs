@@ -78,6 +78,11 @@ impl Directory {
         }
     }
 
+    /// The same for an open file; Linux renames by names.
+    pub(super) fn rename_open(&self, _: &File, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.rename(from, to)
+    }
+
     /// The same where the file system cannot promise it: a second name is never given to what is
     /// there already.
     fn rename_by_link(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {

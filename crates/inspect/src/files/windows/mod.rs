@@ -5,6 +5,7 @@
 use std::ffi::{OsStr, OsString, c_void};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
+use std::mem::offset_of;
 use std::os::windows::ffi::OsStrExt as _;
 use std::os::windows::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::os::windows::io::{AsHandle as _, AsRawHandle as _};
@@ -14,10 +15,10 @@ use windows_sys::Win32::Foundation::{ERROR_LOCK_VIOLATION, GENERIC_READ, GENERIC
 use windows_sys::Win32::Storage::FileSystem::{
     DELETE, FILE_APPEND_DATA, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_REPARSE_POINT,
     FILE_DISPOSITION_INFO, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_ID_INFO,
-    FILE_INFO_BY_HANDLE_CLASS, FILE_READ_ATTRIBUTES, FILE_SHARE_READ, FILE_SHARE_WRITE,
-    FILE_STANDARD_INFO, FileDispositionInfo, FileIdInfo, FileStandardInfo,
-    GetFileInformationByHandleEx, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx,
-    MoveFileExW, SetFileInformationByHandle,
+    FILE_INFO_BY_HANDLE_CLASS, FILE_READ_ATTRIBUTES, FILE_RENAME_INFO, FILE_SHARE_READ,
+    FILE_SHARE_WRITE, FILE_STANDARD_INFO, FileDispositionInfo, FileIdInfo, FileRenameInfo,
+    FileStandardInfo, GetFileInformationByHandleEx, LOCKFILE_EXCLUSIVE_LOCK,
+    LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, MoveFileExW, SetFileInformationByHandle,
 };
 use windows_sys::Win32::System::IO::OVERLAPPED;
 
@@ -62,8 +63,9 @@ impl Directory {
             Access::Remove => GENERIC_READ | DELETE,
         };
         let mut how = OpenOptions::new();
-        how.read(true).access_mode(rights).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
-        how.open(self.path(name)?)
+        // A directory opens too, so that the check can say that it is one.
+        let flags = FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT;
+        how.read(true).access_mode(rights).custom_flags(flags).open(self.path(name)?)
     }
 
     /// Makes a file; nothing may have its name. What others may do with it follows from its
@@ -93,6 +95,28 @@ impl Directory {
         let (from, to) = (wide(self.path(from)?), wide(self.path(to)?));
         // SAFETY: both names end in 0. Without a flag, nothing is replaced.
         done(unsafe { MoveFileExW(from.as_ptr(), to.as_ptr(), 0) })
+    }
+
+    /// The same for an open file, which stays usable. It is the open file that gets the name,
+    /// whatever has the first one by now.
+    pub(super) fn rename_open(&self, file: &File, _: &OsStr, to: &OsStr) -> io::Result<()> {
+        let name: Vec<u16> = self.path(to)?.as_os_str().encode_wide().chain([0]).collect();
+        let bytes = offset_of!(FILE_RENAME_INFO, FileName) + size_of_val(name.as_slice());
+        let too_long = |_| io::Error::from(ErrorKind::InvalidFilename);
+        let (length, size) = (u32::try_from(bytes), u32::try_from(size_of_val(&name[1..])));
+        let (length, size) = (length.map_err(too_long)?, size.map_err(too_long)?);
+        // Whole words, so that the structure is aligned; zeros stand for a name that replaces
+        // nothing, and for no other directory.
+        let mut room = vec![0_u64; bytes.div_ceil(size_of::<u64>())];
+        let info = room.as_mut_ptr().cast::<FILE_RENAME_INFO>();
+        // SAFETY: the room is aligned, and has space for the structure with the name at its end,
+        // which ends in 0.
+        done(unsafe {
+            (*info).FileNameLength = size;
+            let to = (&raw mut (*info).FileName).cast::<u16>();
+            std::ptr::copy_nonoverlapping(name.as_ptr(), to, name.len());
+            SetFileInformationByHandle(file.as_raw_handle(), FileRenameInfo, info.cast(), length)
+        })
     }
 
     /// Windows cannot let two files change names at once.
