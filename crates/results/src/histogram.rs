@@ -7,6 +7,7 @@
 //! hours); longer values count in the last bucket, and the maximum is kept exactly.
 
 use std::fmt;
+use std::ops::Range;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -99,7 +100,8 @@ impl Histogram {
 
     /// Adds all counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
-        for (mine, theirs) in self.counts.iter_mut().zip(other.counts.iter()) {
+        let used = other.used();
+        for (mine, theirs) in self.counts[used.clone()].iter_mut().zip(&other.counts[used]) {
             *mine += theirs;
         }
         self.sum = self.sum.saturating_add(other.sum);
@@ -109,14 +111,21 @@ impl Histogram {
 
     /// Forgets all counts and keeps the memory, so that recording still never allocates.
     pub fn clear(&mut self) {
-        self.counts.fill(0);
+        let used = self.used();
+        self.counts[used].fill(0);
         (self.sum, self.min, self.max) = (0, u64::MAX, 0);
     }
 
     /// How many latencies were counted.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.counts.iter().sum()
+        self.counts[self.used()].iter().sum()
+    }
+
+    /// The buckets that may hold anything: latencies lie close together, and most buckets are
+    /// empty.
+    fn used(&self) -> Range<usize> {
+        if self.is_empty() { 0..0 } else { index_of(self.min)..index_of(self.max) + 1 }
     }
 
     /// Whether no latency was counted.
@@ -191,7 +200,9 @@ impl Histogram {
 
     /// The buckets that hold anything, as (middle in ns, count), in rising order.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.counts.iter().enumerate().filter(|(_, n)| **n > 0).map(|(i, n)| (value_of(i), *n))
+        let used = self.used();
+        let counts = self.counts[used.clone()].iter();
+        used.zip(counts).filter(|(_, n)| **n > 0).map(|(i, n)| (value_of(i), *n))
     }
 
     /// How many values are above a limit in ns; exact at the edges of buckets.
