@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use inspect::files::Place;
+use inspect::shell_word;
 use thiserror::Error;
 use workload::{Bytes, TargetFacts, Violation};
 
@@ -342,7 +343,7 @@ pub enum Refusal {
     #[error(
         "`{}` was not made by iosonde and would be overwritten; name a directory to have a test \
          file made, or, if its content may be lost, repeat its name: `--destroy {}`",
-        path.display(), path.display()
+        path.display(), shell_word(path)
     )]
     Foreign {
         /// The target, as the user named it.
@@ -462,11 +463,11 @@ pub enum Refusal {
 }
 
 fn holds(path: &Path, content: &str, word: &str, given: Option<&str>) -> String {
-    let path = path.display();
+    let (word, path) = (shell_word(format!("{}={word}", path.display())), path.display());
     let not = given.map_or_else(String::new, |given| format!(", not {given}"));
     format!(
         "`{path}` holds {content}{not}, and would be overwritten. If that may be lost, name it, \
-         too: `--destroy {path}={word}`"
+         too: `--destroy {word}`"
     )
 }
 

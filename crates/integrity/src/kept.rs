@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use inspect::files::Place as FilePlace;
+use inspect::shell_word;
 use thiserror::Error;
 use twox_hash::XxHash3_64;
 
@@ -131,7 +132,7 @@ pub enum KeptError {
     #[error(
         "`{}` exists; if it is a ledger, continue its run with `--resume {}` or remove what that \
             left by `--clean {}`; otherwise name another file",
-        path.display(), path.display(), path.display()
+        path.display(), shell_word(path), shell_word(path)
     )]
     Exists {
         /// The file that exists already.
@@ -188,7 +189,7 @@ pub enum KeptError {
          run's files back. To start afresh, remove both with `--clean {}` and run without \
          `--resume`. If nobody used or replaced the \
          files since, the storage has lost what this run wrote to \
-         them", path.display(), foreign_words(files), path.display()
+         them", path.display(), foreign_words(files), shell_word(path)
     )]
     OtherFiles {
         /// The file of the ledger.

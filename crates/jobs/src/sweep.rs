@@ -7,8 +7,9 @@ use std::path::Path;
 
 use engine::Permissions;
 use history::{Experiment, History};
+use inspect::shell_word;
 use jiff::Timestamp;
-use results::{Conclusion, Document, Measurement, Sweep};
+use results::{Conclusion, Document, Measurement, Status, Sweep};
 use survey::{Bench, Here, SweepOptions};
 use workload::EngineChoice;
 use workload::sweep::Cell;
@@ -18,8 +19,10 @@ pub use prepared::{PreparedSweep, sweep_precision};
 pub use workload::sweep::Plan as SweepPlan;
 
 use crate::conduct::{Conducted, JobError, Relay, Session};
+use crate::event::Event;
 use crate::job::{Description, Job, paths, pin_targets};
 use crate::plan::{Plan, PlanError};
+use crate::recorder::Recording;
 use crate::subject::Subject;
 
 /// Work for each finished cell of a sweep, such as the result files of another tool.
@@ -36,6 +39,11 @@ pub trait Companion {
     /// # Errors
     /// Why the sweep must end.
     fn measured(&mut self, cell: &Cell, measurement: &Measurement) -> Result<(), String>;
+
+    /// The command that resumes the sweep; `None` if it is `iosonde sweep --resume`.
+    fn resumption(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Nothing next to the sweep itself.
@@ -101,7 +109,22 @@ fn sweep(
     companion: &mut dyn Companion,
     session: &mut Session<'_>,
 ) -> Result<Conducted, JobError> {
-    sweep_from(&mut Here, (plan, plan), begun, companion, session)
+    let conducted = sweep_from(&mut Here, (plan, plan), begun, companion, session)?;
+    let is_left =
+        |found: &Document| found.status() != Status::Complete && !found.measurements().is_empty();
+    if let Some(recording) = session.recording.filter(|_| conducted.documents.iter().any(is_left)) {
+        let resumption = || resumption(recording, &session.permissions);
+        let command = companion.resumption().unwrap_or_else(resumption);
+        session.sink.hear(&Event::Notice { text: format!("resume it with `{command}`") });
+    }
+    Ok(conducted)
+}
+
+fn resumption(recording: &Recording, permissions: &Permissions) -> String {
+    let history = recording.named.iter().map(|place| format!(" --history {}", shell_word(place)));
+    let destroy = permissions.destroy.iter();
+    let destroy = destroy.map(|named| format!(" --destroy {}", shell_word(named.to_string())));
+    ["iosonde sweep --resume".to_owned()].into_iter().chain(history).chain(destroy).collect()
 }
 
 fn sweep_from(

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::Event;
+use inspect::shell_word;
 use integrity::{Notice, NoticeKind};
 use jobs::{Notices, Sink, Subject};
 use report::text::clean;
@@ -171,8 +172,10 @@ impl Display {
             Event::Notice { text } => self.message(text),
             Event::Error { text } => self.error(text),
             Event::Kept { id, history } => {
-                let place =
-                    history.as_ref().map(|place| format!(" --history {place}")).unwrap_or_default();
+                let place = history
+                    .as_ref()
+                    .map(|place| format!(" --history {}", shell_word(place)))
+                    .unwrap_or_default();
                 self.message(&format!("kept as {id}; iosonde history show {id}{place}"));
             }
             Event::Began { .. } | Event::Monitor(_) => {}

@@ -4,12 +4,12 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 
-use super::place::{Access, Place, Stamp, free_private_name};
+use super::output::free_place;
+use super::place::{Access, Place, Stamp, free_private_name, private_name, private_parts};
 use super::platform::{self, Directory};
 
-/// Begin and end of the private name of a draft; the number of the file stands between them.
-const BEGIN: &str = ".iosonde-";
-const END: &str = ".part";
+/// New files that are made before giving up.
+const ATTEMPTS: u32 = 100;
 /// Names of a directory that are searched for drafts of programs that were killed.
 const NAMES_MAX: usize = 10_000;
 
@@ -25,10 +25,11 @@ pub enum Readers {
 /// A new file, which nobody else uses. It is removed when this is dropped, unless it was
 /// published.
 ///
-/// Its private name is `.iosonde-NUMBER.part`, where NUMBER is that of the file (the inode), and it
-/// is locked for as long as its program lives. So a draft that a killed program left is recognised
-/// without a look at its content: it has the number that it is named by, one name, this user as its
-/// owner, and no lock. The next draft in the same directory removes it.
+/// A private name is `.iosonde-NUMBER.part`, where NUMBER is that of the file (the inode); another
+/// part of the name may follow. The file is locked for as long as its program lives. So a file that
+/// a killed program left is recognised without a look at its content: it has a number that it is
+/// named by, this user as its owner, and no lock. The next draft in the same directory removes it.
+/// So it does with a new file that was not yet named by its number, which is empty.
 #[derive(Debug)]
 pub struct Draft {
     place: Place,
@@ -40,14 +41,24 @@ impl Draft {
     /// A draft of the file of this place, in the same directory.
     pub fn of(place: &Place, readers: Readers) -> io::Result<Self> {
         clean(&place.directory);
-        let first = free_private_name(&place.directory, "new")?;
-        let file = place.directory.create(&first, readers)?;
-        let mut draft = Self { place: place.clone(), private: Some(first.clone()), file };
-        platform::lock_draft(&draft.file);
-        let name = name_of(&draft.file)?;
-        place.directory.rename_open(&draft.file, &first, &name)?;
-        draft.private = Some(name);
-        Ok(draft)
+        let earlier = place.id().ok().flatten();
+        for _ in 0..ATTEMPTS {
+            let first = free_private_name(&place.directory, "new")?;
+            let file = place.directory.create(&first, readers)?;
+            platform::lock_draft(&file);
+            let numbers = [Some(platform::id(&file)?), earlier].into_iter().flatten();
+            let numbers: Vec<_> = numbers.map(|id| id.number.to_string()).collect();
+            let name = private_name(&numbers.join("-"));
+            match place.directory.rename_open(&file, &first, &name) {
+                // Another draft took the file, before it was locked, for one that was left.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                renamed => {
+                    renamed?;
+                    return Ok(Self { place: place.clone(), private: Some(name), file });
+                }
+            }
+        }
+        Err(io::Error::other("another program removes new files from the directory"))
     }
 
     /// A file that has a name of its own until it gets that of its place.
@@ -104,13 +115,18 @@ impl Draft {
         if self.place.id()?.is_none() {
             return self.publish();
         }
+        let Some(held) = unchanged(&directory, &name, earlier) else {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        };
+        // No other draft takes the earlier file for one that was left, while this is undecided.
+        platform::lock_draft(&held);
         if !directory.exchange(&private, &name)? {
             return self.replace_apart(&private, earlier);
         }
         // The earlier file has the private name now, and nobody else knows that name.
-        if is_still(&directory, &private, earlier) {
+        if let Some(file) = unchanged(&directory, &private, earlier) {
             self.private = None;
-            return unlink(&directory, &private);
+            return directory.unlink(&private, &file);
         }
         directory.exchange(&private, &name)?;
         if directory.id_of(&private)? == Some(platform::id(&self.file)?) {
@@ -125,21 +141,24 @@ impl Draft {
         )))
     }
 
-    /// The same in two steps, where names cannot be exchanged.
+    /// The same in two steps, where names cannot be exchanged. A program that is killed between
+    /// them leaves the earlier file under a name that shows.
     fn replace_apart(&mut self, private: &OsStr, earlier: &Stamp) -> io::Result<()> {
-        let (directory, name) = (self.place.directory.clone(), self.place.name.clone());
-        let aside = free_private_name(&directory, "old")?;
-        directory.rename(&name, &aside)?;
-        if !is_still(&directory, &aside, earlier) {
-            self.place.give_back(&aside)?;
+        let (directory, name) = (&self.place.directory, &self.place.name);
+        let mut shown = name.clone();
+        shown.push(".earlier");
+        let aside = free_place(&self.place.sibling(&shown))?;
+        directory.rename(name, &aside.name)?;
+        let Some(file) = unchanged(directory, &aside.name, earlier) else {
+            self.place.give_back(&aside.name)?;
             return Err(io::ErrorKind::AlreadyExists.into());
-        }
-        if let Err(error) = directory.rename_open(&self.file, private, &name) {
-            let _ = directory.rename(&aside, &name);
+        };
+        if let Err(error) = directory.rename_open(&self.file, private, name) {
+            let _ = directory.rename(&aside.name, name);
             return Err(error);
         }
         self.private = None;
-        unlink(&directory, &aside)
+        aside.remove(&file).map(drop)
     }
 }
 
@@ -152,31 +171,25 @@ impl Drop for Draft {
     }
 }
 
-/// Whether a name means the file that was looked at, as it was then.
-fn is_still(directory: &Directory, name: &OsStr, earlier: &Stamp) -> bool {
-    let open = directory.open_file(name, Access::Read);
-    open.and_then(|file| Stamp::of(&file)).is_ok_and(|now| now == *earlier)
+/// The file of a name, if it is the one that was looked at, as it was then.
+fn unchanged(directory: &Directory, name: &OsStr, earlier: &Stamp) -> Option<File> {
+    let file = directory.open_file(name, Access::Remove).ok()?;
+    Stamp::of(&file).is_ok_and(|now| now == *earlier).then_some(file)
 }
 
-fn unlink(directory: &Directory, name: &OsStr) -> io::Result<()> {
-    let file = directory.open_file(name, Access::Remove)?;
-    directory.unlink(name, &file)
-}
-
-/// The private name of a draft.
-fn name_of(file: &File) -> io::Result<OsString> {
-    Ok(format!("{BEGIN}{}{END}", platform::id(file)?.number).into())
-}
-
-/// Removes the drafts of programs that were killed. What cannot be removed stays for the next time.
+/// Removes the files of programs that were killed. What cannot be removed stays for the next time.
 fn clean(directory: &std::sync::Arc<Directory>) {
-    let names = directory.names(NAMES_MAX).unwrap_or_default();
-    for name in names {
-        let is_name = name.to_str().is_some_and(|n| n.starts_with(BEGIN) && n.ends_with(END));
-        if is_name {
+    for name in directory.names(NAMES_MAX).unwrap_or_default() {
+        if let Some(parts) = private_parts(&name) {
             let place = Place::in_directory(directory, &name);
-            let is_ours = |file: &File| name_of(file).is_ok_and(|own| own == name);
-            let _ = platform::remove_left(&place, is_ours);
+            let _ = platform::remove_left(&place, |file| is_left(parts, file).unwrap_or(false));
         }
     }
+}
+
+/// Whether a file is the one that a private name was made for.
+fn is_left(parts: &str, file: &File) -> io::Result<bool> {
+    let number = platform::id(file)?.number.to_string();
+    let is_named_by_it = parts.split('-').any(|part| part == number);
+    Ok(is_named_by_it || parts.starts_with("new-") && file.metadata()?.len() == 0)
 }

@@ -83,9 +83,9 @@ impl Output {
     pub fn write(self, content: impl AsRef<[u8]>) -> io::Result<()> {
         let content = content.as_ref();
         match self.to {
-            To::Stream(mut stream) => stream.write_all(content),
+            To::Stream(mut stream) => stream.write_all(content).map_err(with_remedy),
             To::File { mut draft, earlier, seal } => {
-                draft.file().write_all(&seal.seal(content))?;
+                draft.file().write_all(&seal.seal(content)).map_err(with_remedy)?;
                 finish(&mut draft, earlier.as_ref())
             }
         }
@@ -104,7 +104,7 @@ impl Output {
             To::File { draft, .. } => draft.file().try_clone()?,
         });
         let value = write(&mut out)?;
-        out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        out.into_inner().map_err(|error| with_remedy(error.into_error()))?;
         if let To::File { mut draft, earlier, .. } = self.to {
             finish(&mut draft, earlier.as_ref())?;
         }
@@ -165,7 +165,7 @@ impl Begun {
 
 /// Gives a complete file its name, or another where somebody else's file has that by now.
 fn finish(draft: &mut Draft, earlier: Option<&Stamp>) -> io::Result<()> {
-    draft.file().sync_all()?;
+    draft.file().sync_all().map_err(with_remedy)?;
     let published = match earlier {
         Some(earlier) => draft.replace(earlier),
         None => draft.publish(),
@@ -235,6 +235,16 @@ fn is_database(file: &File) -> io::Result<bool> {
     let mut found = Vec::new();
     file.take(SQLITE.len() as u64).read_to_end(&mut found)?;
     Ok(found == SQLITE)
+}
+
+/// What to do if a file finds no room.
+fn with_remedy(error: io::Error) -> io::Error {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            because(&error, "make room there, or name a file on another file system")
+        }
+        _ => error,
+    }
 }
 
 fn because(error: &io::Error, remedy: &str) -> io::Error {

@@ -147,8 +147,9 @@ impl Place {
             return Ok(false);
         }
         // Between that look and an unlink, another file may get the name. A private name has only
-        // one user.
-        let private = free_private_name(&self.directory, "gone")?;
+        // one user: a draft leaves alone what is locked.
+        platform::lock_draft(file);
+        let private = free_private_name(&self.directory, &open.number.to_string())?;
         match self.directory.rename(&self.name, &private) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             renamed => renamed?,
@@ -196,13 +197,26 @@ impl Place {
     }
 }
 
-/// A name that nothing in the directory has, and nothing else uses.
-pub(super) fn free_private_name(directory: &Directory, what: &str) -> io::Result<OsString> {
+/// Begin and end of a private name.
+const BEGIN: &str = ".iosonde-";
+const END: &str = ".part";
+
+pub(super) fn private_name(parts: &str) -> OsString {
+    format!("{BEGIN}{parts}{END}").into()
+}
+
+/// What stands between begin and end of a private name.
+pub(super) fn private_parts(name: &OsStr) -> Option<&str> {
+    name.to_str()?.strip_prefix(BEGIN)?.strip_suffix(END)
+}
+
+/// A private name that nothing in the directory has, and nothing else uses.
+pub(super) fn free_private_name(directory: &Directory, begin: &str) -> io::Result<OsString> {
     use std::hash::{BuildHasher as _, RandomState};
     for attempt in 0..100_u32 {
         // Random, so that nobody can wait for the name.
         let number = RandomState::new().hash_one((attempt, std::process::id()));
-        let name = OsString::from(format!(".iosonde-{what}-{number:016x}"));
+        let name = private_name(&format!("{begin}-x{number:016x}"));
         if directory.id_of(&name)?.is_none() {
             return Ok(name);
         }

@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::{Filling, Permissions, PrepareError, Prepared, Refusal};
-use integrity::durability::{Header, State, VerifyError, conclude, verify};
+use integrity::durability::{Header, VerifyError, conclude, verify};
 use results::{Durability, WriterEnd};
 use survey::Progress;
 use workload::{Bytes, EngineChoice, Workload};
 
 use super::layout::workload_of;
+use super::witness::Source;
 use crate::conduct::{JobError, Relay};
 
 /// How long files may still be in use by a program that was killed: the kernel ends its I/Os after
@@ -23,7 +24,7 @@ const SAID_EVERY: Duration = Duration::from_secs(10);
 /// Checks a run; `written` is how often the writer was let continue, and how it ended. Files are
 /// only read.
 pub(super) fn check(
-    (header, state): (&Header, &State),
+    (header, source): (&Header, &Source),
     written: (Option<u32>, WriterEnd),
     engine: EngineChoice,
     relay: &Relay<'_>,
@@ -42,6 +43,8 @@ pub(super) fn check(
     let workload = workload_of(&there, engine, false);
     let mut show = |event: &engine::Event| relay.hear(&Progress::Engine(event));
     let prepared = prepare_left(&workload, &Permissions::default(), &mut show)?;
+    // A writer that outlived its parent has ended by now: before that, it promised more and more.
+    let (_, state) = source.read()?;
     let (mut queue, _) = engine::open_queue(&workload, &prepared, 0)?;
     let total: u64 = available.iter().sum();
     let (mut read, mut said) = (0u64, Instant::now());
@@ -52,12 +55,12 @@ pub(super) fn check(
             relay.notice(format!("{} of {} read", Bytes(read), Bytes(total)));
         }
     };
-    let checked = verify(header, state, queue.as_mut(), &available, &stops, &mut progress);
+    let checked = verify(header, &state, queue.as_mut(), &available, &stops, &mut progress);
     let checked = checked.map_err(|error| match error {
         VerifyError::Interrupted => JobError::Interrupted(error.to_string()),
         _ => JobError::CannotRun(error.to_string()),
     })?;
-    Ok(conclude((header, state), &checked, written))
+    Ok(conclude((header, &state), &checked, written))
 }
 
 /// The bytes of a target that are there: a file may have become shorter.

@@ -177,8 +177,14 @@ pub fn verify(
     header.keep |= session.permissions.keep;
     let relay = Relay::of(session, subject_of(&header, request.engine)?, None)?;
     let expected = PendingResult::begin(&relay);
+    if state.sequence == 0 && header.targets.iter().all(|target| !target.path.exists()) {
+        relay.give_up();
+        source.remove(&header, &relay);
+        let text = "the run ended before it made its files, so nothing was promised".to_owned();
+        return Err(JobError::CannotRun(text));
+    }
     let written = (None, WriterEnd::Unseen);
-    let found = check((&header, &state), written, request.engine, &relay, stop);
+    let found = check((&header, &source), written, request.engine, &relay, stop);
     let found = found.inspect_err(|_| {
         relay.give_up();
         result::say_what_stays(&header, &source, &relay);
@@ -246,7 +252,7 @@ impl Rounds<'_> {
             if !header.keep {
                 result::remove_files(header, relay);
             }
-            source.remove(relay);
+            source.remove(header, relay);
             let text = "the writer could not begin; what it said is above".to_owned();
             let interrupted = stop.load(Ordering::Relaxed);
             return Err(if interrupted {
@@ -255,6 +261,6 @@ impl Rounds<'_> {
                 JobError::CannotRun(text)
             });
         }
-        check((header, &state), (Some(round), ended), plan.engine, relay, stop)
+        check((header, source), (Some(round), ended), plan.engine, relay, stop)
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use inspect::shell_word;
 use integrity::durability::{Header, Target, method};
 use jiff::Timestamp;
 use results::{
@@ -114,7 +115,7 @@ fn tidy(header: &Header, verdict: DurabilityVerdict, source: &Source, relay: &Re
         return;
     }
     remove_files(header, relay);
-    source.remove(relay);
+    source.remove(header, relay);
 }
 
 /// Removes the files that were made for a run.
@@ -134,8 +135,8 @@ fn own(header: &Header) -> impl Iterator<Item = &Target> {
 
 /// What stays of a run that ends before its check does, and how to go on.
 pub(super) fn left_behind(header: &Header, source: &Source) -> String {
-    let check = format!("check with `iosonde validate --verify {}`", source.name());
-    let files: Vec<String> = own(header).map(|target| target.path.display().to_string()).collect();
+    let check = format!("check with `iosonde validate --verify {}`", shell_word(source.name()));
+    let files: Vec<String> = own(header).map(|target| shell_word(&target.path)).collect();
     if files.is_empty() {
         return format!("keeps the promises: {check}");
     }

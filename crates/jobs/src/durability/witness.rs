@@ -1,12 +1,13 @@
 //! The place of the witness's file: here, or on another host by ssh.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use inspect::files::Place;
-use inspect::reading;
+use inspect::{reading, shell_word};
 use integrity::durability::{FILE_BYTES_MAX, Header, State, parse_state};
 
 use super::DurabilityPlan;
@@ -17,8 +18,8 @@ use crate::event::Event;
 /// The place of a witness's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Source {
-    /// On this host. Whether its name was chosen here, and not by the user.
-    Here(PathBuf, bool),
+    /// On this host.
+    Here(PathBuf),
     /// In a file on another host, read by ssh.
     There { host: String, file: String },
 }
@@ -56,6 +57,11 @@ fn is_windows_path(text: &str, on_windows: bool) -> bool {
     drive || text.starts_with(r"\\")
 }
 
+/// The name of a witness's file that the user does not choose.
+fn usual_name(header: &Header) -> String {
+    format!("iosonde-witness-{:08x}.txt", header.plan.seed & 0xFFFF_FFFF)
+}
+
 /// A word that a shell takes as it is.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
@@ -71,17 +77,17 @@ impl Source {
     fn parse_on(text: &str, on_windows: bool) -> Result<Self, JobError> {
         let host = text.split_once(':').is_some_and(|(host, _)| !host.contains('/'));
         if !host || is_windows_path(text, on_windows) || Path::new(text).exists() {
-            return Ok(Self::Here(text.into(), false));
+            return Ok(Self::Here(text.into()));
         }
         match split(text, on_windows)? {
             (host, Some(file)) => Ok(Self::There { host, file }),
-            _ => Ok(Self::Here(text.into(), false)),
+            _ => Ok(Self::Here(text.into())),
         }
     }
 
     /// Where a new run keeps it.
     pub(super) fn of(plan: &DurabilityPlan, header: &Header) -> Result<Self, JobError> {
-        let name = format!("iosonde-witness-{:08x}.txt", header.plan.seed & 0xFFFF_FFFF);
+        let name = usual_name(header);
         match (&plan.witness, &plan.witness_file) {
             (Some(_), Some(_)) => {
                 let text = "a run has one witness: name a host or a file, not both";
@@ -91,24 +97,24 @@ impl Source {
                 let (host, file) = split(witness, cfg!(windows))?;
                 Ok(Self::There { host, file: file.unwrap_or(name) })
             }
-            (None, Some(file)) => Ok(Self::Here(absolute(file)?, false)),
-            (None, None) => Ok(Self::Here(absolute(Path::new(&name))?, true)),
+            (None, Some(file)) => Ok(Self::Here(absolute(file)?)),
+            (None, None) => Ok(Self::Here(absolute(Path::new(&name))?)),
         }
     }
 
     /// What the user must know of it.
     pub(super) fn describe(&self, header: &Header, killed: bool) -> String {
-        let check = format!("after a crash: iosonde validate --verify {}", self.name());
+        let check = format!("after a crash: iosonde validate --verify {}", shell_word(self.name()));
         match self {
             Self::There { host, .. } => format!("{host} is the witness; {check}"),
-            Self::Here(..) if killed => format!("the witness's file is {}", self.name()),
-            Self::Here(file, _) if self.is_beside(header) => format!(
+            Self::Here(_) if killed => format!("the witness's file is {}", self.name()),
+            Self::Here(file) if self.is_beside(header) => format!(
                 "warning: the witness's file {} is on the file system under test, so a power \
                 failure may lose it, too. Use --witness HOST, or \
                  --witness-file on other storage that can be trusted\n{check}",
                 file.display()
             ),
-            Self::Here(file, _) => format!(
+            Self::Here(file) => format!(
                 "the witness's file {} is on this host: it outlasts a power cut only if its \
                  storage can be trusted; with --witness HOST another host keeps it\n{check}",
                 file.display()
@@ -118,7 +124,7 @@ impl Source {
 
     pub(super) fn name(&self) -> String {
         match self {
-            Self::Here(file, _) => file.display().to_string(),
+            Self::Here(file) => file.display().to_string(),
             Self::There { host, file } => format!("{host}:{file}"),
         }
     }
@@ -129,7 +135,7 @@ impl Source {
         use std::os::unix::fs::MetadataExt as _;
         let directory = |path: &Path| path.parent().map(Path::to_owned);
         let device = |path: PathBuf| std::fs::metadata(path).ok().map(|m| m.dev());
-        let Self::Here(file, _) = self else { return false };
+        let Self::Here(file) = self else { return false };
         let here = directory(file).and_then(device);
         header.targets.iter().any(|t| here.is_some() && directory(&t.path).and_then(device) == here)
     }
@@ -142,7 +148,7 @@ impl Source {
             let directory = path.parent()?.canonicalize().ok()?;
             directory.components().next().map(|first| first.as_os_str().to_ascii_lowercase())
         };
-        let Self::Here(file, _) = self else { return false };
+        let Self::Here(file) = self else { return false };
         let here = drive(file);
         header.targets.iter().any(|t| here.is_some() && drive(&t.path) == here)
     }
@@ -150,7 +156,7 @@ impl Source {
     /// The program that is the witness.
     pub(super) fn witness(&self) -> Result<Command, JobError> {
         match self {
-            Self::Here(file, _) => {
+            Self::Here(file) => {
                 let mut command = this_program()?;
                 command.arg("--serve-witness").arg(file);
                 Ok(command)
@@ -166,7 +172,7 @@ impl Source {
         let cannot =
             |why: String| JobError::CannotRun(format!("cannot read `{}`: {why}", self.name()));
         let bytes = match self {
-            Self::Here(file, _) => {
+            Self::Here(file) => {
                 reading::bytes(file, FILE_BYTES_MAX).map_err(|error| cannot(error.to_string()))?
             }
             Self::There { host, file } => {
@@ -182,14 +188,15 @@ impl Source {
         parse_state(&self.name(), &bytes).map_err(|error| JobError::CannotRun(error.to_string()))
     }
 
-    /// Removes a file that has served its purpose and was not named by the user.
-    pub(super) fn remove(&self, relay: &Relay<'_>) {
+    /// Removes a file that has served its purpose, unless the user chose its name.
+    pub(super) fn remove(&self, header: &Header, relay: &Relay<'_>) {
         let is_one = |mut open: &File| {
             let mut bytes = Vec::new();
             open.read_to_end(&mut bytes)?;
             Ok(parse_state(&self.name(), &bytes).is_ok())
         };
-        if let Self::Here(file, true) = self
+        if let Self::Here(file) = self
+            && file.file_name() == Some(OsStr::new(&usual_name(header)))
             && let Err(error) = Place::of(file).and_then(|place| place.remove_if(is_one))
         {
             let text = format!("cannot remove `{}`: {error}", file.display());
@@ -227,7 +234,7 @@ mod tests {
         assert_eq!(parsed("root@db2:w x"), there("root@db2", "w x"));
         assert_eq!(parsed("[fe80::1]:w"), there("fe80::1", "w"));
         for file in ["w", "/a:b", "./a:b", "a/b:c"] {
-            assert_eq!(parsed(file), Source::Here(file.into(), false), "{file}");
+            assert_eq!(parsed(file), Source::Here(file.into()), "{file}");
         }
         for wrong in ["-oProxyCommand=x:w", ":w", "host:"] {
             assert!(Source::parse(wrong).is_err(), "{wrong}");
@@ -250,7 +257,7 @@ mod tests {
     /// `E:\w` was taken for the file `\w` on the host `E`, and given to ssh.
     #[test]
     fn a_drive_is_no_host() {
-        let here = |text: &str| Source::Here(text.into(), false);
+        let here = |text: &str| Source::Here(text.into());
         for (text, on_windows) in
             [(r"E:\w", true), (r"E:\w", false), ("e:w", true), ("E:/w", true), (r"\\nas\a:b", true)]
         {

@@ -27,6 +27,8 @@ const SAID_EVERY: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Assignment {
     header: Header,
+    /// The process that assigns it.
+    parent: u32,
     destroy: Vec<engine::Destroy>,
     overfill: bool,
     engine: EngineChoice,
@@ -38,6 +40,7 @@ impl Assignment {
     pub(super) fn new(plan: &DurabilityPlan, header: &Header, permissions: &Permissions) -> Self {
         Self {
             header: header.clone(),
+            parent: std::process::id(),
             destroy: permissions.destroy.clone(),
             overfill: permissions.overfill,
             engine: plan.engine,
@@ -61,9 +64,9 @@ pub fn write_durably(
     sink: &mut dyn Sink,
     stop: &AtomicBool,
 ) -> Result<(), JobError> {
-    end_with_parent();
     let assignment: Assignment = serde_json::from_str(assignment)
         .map_err(|error| JobError::Usage(format!("the assignment of a writer: {error}")))?;
+    end_with_parent(assignment.parent)?;
     let header = &assignment.header;
     let (mut input, mut output) = (BufReader::new(io::stdin()), io::stdout());
     let (promises, held) = Promises::begin(header, &mut input, &mut output)
@@ -184,13 +187,21 @@ fn die() -> ! {
 
 /// Ends the writer in order when its parent is gone. Otherwise it would write until its time is up.
 #[cfg(target_os = "linux")]
-fn end_with_parent() {
+fn end_with_parent(parent: u32) -> Result<(), JobError> {
     use rustix::process::{Signal, set_parent_process_death_signal};
     let _ = set_parent_process_death_signal(Some(Signal::TERM));
+    // There is no signal from a parent that ended before that call.
+    if std::os::unix::process::parent_id() == parent {
+        return Ok(());
+    }
+    Err(JobError::Interrupted("the process that started the writer has ended".to_owned()))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn end_with_parent() {}
+#[expect(clippy::unnecessary_wraps, reason = "Linux can tell")]
+fn end_with_parent(_: u32) -> Result<(), JobError> {
+    Ok(())
+}
 
 /// State that the writing threads share.
 struct Team<'a> {

@@ -1,7 +1,9 @@
 //! The recording goes into the history while it is recorded, by its own thread: a history that is
 //! slow or held by others delays no sample.
 
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -11,19 +13,23 @@ use results::RecordedPoint;
 
 /// The last point is written at most this often.
 const EVERY: Duration = Duration::from_secs(1);
-/// At most so many points wait to be written.
-const WAITING: usize = 64;
 
-enum Work {
-    Last(u64, Box<RecordedPoint>),
-    All(Vec<RecordedPoint>),
+/// Points to write.
+#[derive(Debug)]
+struct Work {
+    /// They replace everything that was written.
+    all: bool,
+    first: usize,
+    points: Vec<RecordedPoint>,
 }
 
-/// Keeps the points of a recording.
+/// Keeps the points of a recording. While the thread writes, one piece of work waits for it at
+/// most; what changes meanwhile stays in the series until the thread has taken that.
 pub(super) struct Keeper {
     sender: Option<SyncSender<Work>>,
     thread: Option<JoinHandle<Result<(), HistoryError>>>,
-    /// Something waited for longer than there is room: all of it is written again.
+    ended: Arc<AtomicBool>,
+    /// All points changed since they were written.
     behind: bool,
     written: Option<Instant>,
     /// The first point that may have changed since it was written.
@@ -33,10 +39,16 @@ pub(super) struct Keeper {
 impl Keeper {
     /// Keeps points below the experiment of this name, which has begun.
     pub(super) fn begin(place: Place, id: String) -> Self {
-        let (sender, receiver) = mpsc::sync_channel(WAITING);
-        let thread = std::thread::spawn(move || keep(&place, &id, &receiver));
-        let (sender, thread) = (Some(sender), Some(thread));
-        Self { sender, thread, behind: false, written: None, from: 0 }
+        let (mut keeper, work) = Self::new();
+        let ended = Arc::clone(&keeper.ended);
+        keeper.thread = Some(std::thread::spawn(move || keep(&place, &id, &work, &ended)));
+        keeper
+    }
+
+    fn new() -> (Self, Receiver<Work>) {
+        let (sender, work) = mpsc::sync_channel(1);
+        let (sender, ended) = (Some(sender), Arc::default());
+        (Self { sender, thread: None, ended, behind: false, written: None, from: 0 }, work)
     }
 
     /// Hears what became of the series.
@@ -50,37 +62,24 @@ impl Keeper {
     }
 
     fn write(&mut self, series: &Series) {
-        if self.behind {
-            self.behind = !self.send(Work::All(series.points()));
-        } else {
-            let first = self.from.min(series.count());
-            for (number, point) in (first..).zip(series.points_from(first)) {
-                let work = Work::Last(number as u64, Box::new(point));
-                if !self.send(work) {
-                    self.behind = true;
-                    break;
-                }
+        let Some(sender) = &self.sender else { return };
+        let first = if self.behind { 0 } else { self.from.min(series.count()) };
+        let points = series.points_from(first).collect();
+        match sender.try_send(Work { all: self.behind, first, points }) {
+            Ok(()) => {
+                self.behind = false;
+                self.from = series.count().saturating_sub(1);
             }
-        }
-        self.from = series.count().saturating_sub(1);
-    }
-
-    fn send(&mut self, work: Work) -> bool {
-        let Some(sender) = &self.sender else { return true };
-        match sender.try_send(work) {
-            Ok(()) => true,
-            Err(TrySendError::Full(_)) => false,
+            Err(TrySendError::Full(_)) => {}
             // The thread has given up; its reason is reported at the end.
-            Err(TrySendError::Disconnected(_)) => {
-                self.sender = None;
-                true
-            }
+            Err(TrySendError::Disconnected(_)) => self.sender = None,
         }
     }
 
     /// Waits until everything is written. Returns why something is not.
     pub(super) fn end(mut self) -> Result<(), HistoryError> {
         self.sender = None;
+        self.ended.store(true, Ordering::Relaxed);
         match self.thread.take().map(JoinHandle::join) {
             Some(Ok(kept)) => kept,
             _ => Ok(()),
@@ -88,35 +87,63 @@ impl Keeper {
     }
 }
 
-/// Writes until nothing more comes. A history that is held by others is tried again with what comes
-/// next.
-fn keep(place: &Place, id: &str, work: &Receiver<Work>) -> Result<(), HistoryError> {
+/// Writes until nothing more comes. A history that is held by others is tried again.
+fn keep(
+    place: &Place,
+    id: &str,
+    work: &Receiver<Work>,
+    ended: &AtomicBool,
+) -> Result<(), HistoryError> {
     let history = History::open_existing(place)?;
-    let mut held: Vec<Work> = Vec::new();
-    loop {
-        match work.recv_timeout(EVERY) {
-            Ok(Work::All(points)) => {
-                held.clear();
-                held.push(Work::All(points));
+    for work in work {
+        while let Err(error) = write(&history, id, &work) {
+            if !matches!(error, HistoryError::Busy { .. }) || ended.load(Ordering::Relaxed) {
+                return Err(error);
             }
-            Ok(last) => held.push(last),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return write(&history, id, &mut held),
+            std::thread::sleep(EVERY);
         }
-        match write(&history, id, &mut held) {
-            Ok(()) | Err(HistoryError::Busy { .. }) => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-fn write(history: &History, id: &str, held: &mut Vec<Work>) -> Result<(), HistoryError> {
-    while let Some(first) = held.first() {
-        match first {
-            Work::Last(number, point) => history.keep_point(id, *number, point)?,
-            Work::All(points) => history.replace_points(id, points)?,
-        }
-        held.remove(0);
     }
     Ok(())
+}
+
+fn write(history: &History, id: &str, work: &Work) -> Result<(), HistoryError> {
+    if work.all {
+        return history.replace_points(id, &work.points);
+    }
+    let numbers = work.first as u64..;
+    numbers.zip(&work.points).try_for_each(|(number, point)| history.keep_point(id, number, point))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Once 7,200 points had been joined, copies of all of them queued faster than they were
+    /// written: `monitor` grew from 8 to 310 MB, and wrote the whole recording again and again.
+    #[test]
+    fn a_slow_history_queues_no_copies() {
+        let (mut keeper, work) = Keeper::new();
+        let mut series = Series::with_room(4, 100);
+        let mut grow = |keeper: &mut Keeper, windows: usize| {
+            for _ in 0..windows {
+                let window = RecordedPoint { windows: 1, ..RecordedPoint::default() };
+                keeper.behind |= series.push(window) == Change::All;
+                keeper.write(&series);
+            }
+            series.count()
+        };
+        grow(&mut keeper, 3);
+        let first = work.try_recv().unwrap();
+        assert_eq!((first.all, first.first, first.points.len()), (false, 0, 1));
+        assert!(work.try_recv().is_err(), "nothing else waits");
+        // The next work has everything since.
+        grow(&mut keeper, 1);
+        let next = work.try_recv().unwrap();
+        assert_eq!((next.all, next.first, next.points.len()), (false, 0, 4));
+        let count = grow(&mut keeper, 1);
+        let all = work.try_recv().unwrap();
+        assert_eq!((all.all, all.first, all.points.len()), (true, 0, count));
+        grow(&mut keeper, 1);
+        assert!(!work.try_recv().unwrap().all, "they are written once");
+    }
 }

@@ -72,6 +72,8 @@ pub struct BatchTexts {
     path: PathBuf,
     /// The open file, from the beginning of the tests.
     log: Option<Log>,
+    /// The command that resumes an interrupted batch.
+    pub resumption: Option<String>,
     /// Names were found already; here they are only printed.
     anywhere: Drives,
 }
@@ -84,7 +86,8 @@ impl BatchTexts {
         let dated = || PathBuf::from(format!("SQLIO_Result.{date}.txt"));
         let letters = ('A'..='Z').chain('0'..='9').filter_map(|d| format!("{d}=.").parse().ok());
         let path = result.unwrap_or_else(dated);
-        Self { buffering, names, path, log: None, anywhere: Drives::new(letters.collect()) }
+        let anywhere = Drives::new(letters.collect());
+        Self { buffering, names, path, log: None, resumption: None, anywhere }
     }
 
     /// The path of the result file.
@@ -128,6 +131,10 @@ impl BatchTexts {
 }
 
 impl Companion for BatchTexts {
+    fn resumption(&self) -> Option<String> {
+        self.resumption.clone()
+    }
+
     fn begin(&mut self, kept: &[(&Cell, &Measurement)]) -> Result<(), String> {
         let path = self.path.display().to_string();
         let failed = |e: io::Error| format!("cannot write `{path}`: {e}; nothing was measured");

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use engine::Permissions;
+use inspect::shell_word;
 use integrity::{PageOrder, PageUsers, Plan};
 use workload::{Bytes, plural, show_duration};
 
@@ -76,7 +77,7 @@ pub(super) fn left_behind(
     keeping: &LedgerPlace,
 ) -> String {
     if let LedgerPlace::New(ledger) | LedgerPlace::Resume(ledger, _) = keeping {
-        let ledger = ledger.display();
+        let ledger = shell_word(ledger);
         return format!(
             "keeps the files and the ledger: continue with `iosonde validate --resume \
              {ledger}`, or remove them with `iosonde validate --clean {ledger}`"
@@ -84,14 +85,15 @@ pub(super) fn left_behind(
     }
     let is_ours = |path: &&Path| !permissions.destroy.iter().any(|other| other.names(path));
     let files = plan.files.iter().map(|file| file.path.as_path()).filter(is_ours);
-    let files: Vec<String> = files.map(|file| file.display().to_string()).collect();
+    let files: Vec<&Path> = files.collect();
     if files.is_empty() {
         return "removes its test files".to_owned();
     }
-    let names: Vec<String> = files.iter().map(|file| format!("`{file}`")).collect();
+    let names: Vec<String> = files.iter().map(|file| format!("`{}`", file.display())).collect();
+    let words: Vec<String> = files.iter().map(shell_word).collect();
     format!(
         "keeps {}, which `iosonde validate --clean {}` removes",
         names.join(", "),
-        files.join(" ")
+        words.join(" ")
     )
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::{Permissions, Prepared, TargetPlan};
+use inspect::shell_word;
 use integrity::{KeptError, KeptLedger, Place};
 use serde::{Deserialize, Serialize};
 
@@ -81,9 +82,9 @@ impl LedgerPlace {
                 Ok(about) => about,
                 Err(error) => {
                     files_of(&file, &kept)?;
-                    let name = file.display();
+                    let (shown, name) = (file.display(), shell_word(&file));
                     return Err(JobError::CannotRun(format!(
-                        "this version of iosonde cannot resume the run of `{name}`, which another \
+                        "this version of iosonde cannot resume the run of `{shown}`, which another \
                          version began: {error}; resume it with that version, or remove what is \
                          left with `iosonde validate --clean {name}`"
                     )));
@@ -108,8 +109,8 @@ impl LedgerPlace {
         let targets = plan.forecast(permissions)?.targets;
         if targets.iter().any(|target| whole(&target.path) == place) {
             let text = format!(
-                "`--ledger {}` is one of the test files of this run; name another file, such as \
-                 one in `/dev/shm`",
+                "the ledger `{}` is one of the test files of this run; name another file, such \
+                 as one in `/dev/shm`",
                 file.display()
             );
             return Err(JobError::Usage(text));
@@ -170,7 +171,7 @@ impl LedgerPlace {
         let (Some(kept), Self::New(file) | Self::Resume(file, _)) = (kept, self) else {
             return Ok(None);
         };
-        let (is_done, name) = (kept.phase().is_none(), file.display());
+        let (is_done, name) = (kept.phase().is_none(), shell_word(file));
         if is_done && !keep {
             prepared.remove(true);
             kept.remove()?;

@@ -214,9 +214,10 @@ pub(super) fn lock_draft(file: &File) {
     let _ = lock(file);
 }
 
-/// Removes a file that a killed program left: nobody has it locked, and `is_ours` recognises it.
+/// Removes a file that a killed program left: nobody has it locked, and `is_ours` recognises it. It
+/// may have a second name, if the program was killed in [`Directory::rename_by_link`].
 pub(super) fn remove_left(place: &Place, is_ours: impl FnOnce(&File) -> bool) -> io::Result<()> {
-    let file = place.open(Access::Remove)?;
+    let file = place.directory.open_file(&place.name, Access::Remove)?;
     // Where there are no locks, its program may still be alive.
     if is_own(&file.metadata()?) && is_ours(&file) && lock(&file)? {
         place.remove(&file)?;

@@ -1,10 +1,8 @@
 //! File systems: what they are on, how they are mounted, how much room they have.
 
-use std::path::Path;
-
-use super::{INFO, SERIOUS, WARNING, quoted, size};
+use super::{INFO, SERIOUS, WARNING, size};
 use crate::judged;
-use crate::{FileSystem, Finding, Storage};
+use crate::{FileSystem, Finding, Storage, shell_word};
 
 /// The page of most file systems, and half of a database's.
 const BLOCK_BYTES: u64 = 4096;
@@ -110,12 +108,12 @@ fn room(file_system: &FileSystem) -> Option<Finding> {
 }
 
 fn remount(file_system: &FileSystem, option: &str) -> String {
-    format!("mount -o remount,{option} {}", quoted(&file_system.mount_point))
+    format!("mount -o remount,{option} {}", shell_word(&file_system.mount_point))
 }
 
 /// The mounted device, as a word of a shell's command.
 fn source(file_system: &FileSystem) -> String {
-    quoted(Path::new(&file_system.source))
+    shell_word(&file_system.source)
 }
 
 fn compression(file_system: &FileSystem) -> Option<Finding> {
@@ -172,7 +170,7 @@ fn copy_on_write(file_system: &FileSystem) -> Option<Finding> {
          XFS.",
     );
     let finding = if kind == "btrfs" {
-        finding.command(format!("chattr +C {}", quoted(&file_system.mount_point)))
+        finding.command(format!("chattr +C {}", shell_word(&file_system.mount_point)))
     } else {
         finding
     };

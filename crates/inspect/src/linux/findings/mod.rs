@@ -7,8 +7,6 @@ mod layers;
 mod machine;
 mod probed;
 
-use std::path::Path;
-
 use super::chain::PlacedPartition;
 pub(super) use crate::judged::sort;
 use crate::judged::{INFO, SERIOUS, WARNING, size};
@@ -48,27 +46,4 @@ pub(super) fn of_host(host: &Host) -> Vec<Finding> {
 /// The place of a file in the directory of a block device.
 fn in_block(name: &str, file: &str) -> String {
     format!("/sys/class/block/{}/{file}", name.replace('/', "!"))
-}
-
-/// A path as one word of a shell's command.
-fn quoted(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        return text.into_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_of_a_shell() {
-        assert_eq!(quoted(Path::new("/srv/db-1")), "/srv/db-1");
-        assert_eq!(quoted(Path::new("/a b;rm")), "'/a b;rm'");
-        assert_eq!(quoted(Path::new("/it's")), r"'/it'\''s'");
-        assert_eq!(quoted(Path::new("")), "''");
-    }
 }

@@ -1,9 +1,9 @@
 //! Findings that only an inspection asks for: the health of disks, where a file is, interrupts,
 //! paths in use, swap.
 
-use super::{INFO, WARNING, in_block, quoted, size};
+use super::{INFO, WARNING, in_block, size};
 use crate::judged;
-use crate::{Device, Disk, Extents, Finding, Inspected, PlannedLoad, Storage};
+use crate::{Device, Disk, Extents, Finding, Inspected, PlannedLoad, Storage, shell_word};
 
 /// Fewer pieces than this, or larger ones, do not show in figures.
 const PIECES_LEAST: u64 = 64;
@@ -49,7 +49,7 @@ fn interrupts(device: &Device, disk: &Disk) -> Option<Finding> {
 
 /// How a file is on its file system.
 pub(in super::super) fn of_extents(storage: &Storage, extents: &Extents) -> Vec<Finding> {
-    let path = quoted(&storage.path);
+    let path = shell_word(&storage.path);
     let shown = storage.path.to_string_lossy();
     let mut findings = Vec::new();
     let average = extents.file_bytes / extents.pieces.max(1);
@@ -157,5 +157,5 @@ pub(in super::super) fn of_swap(
     let finding = Finding::new(INFO, "swap-on-device", message)
         .evidence("/proc/swaps", swap)
         .remedy("Move the swap space to another disk, or do without.");
-    Some(finding.command(format!("swapoff {}", quoted(std::path::Path::new(swap)))))
+    Some(finding.command(format!("swapoff {}", shell_word(swap))))
 }

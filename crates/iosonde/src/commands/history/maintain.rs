@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use history::History;
+use inspect::shell_word;
 
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::failure;
@@ -37,7 +38,7 @@ pub(crate) fn check(history: &History) -> Result<Outcome, Failure> {
 
 pub(crate) fn backup(args: &BackupArgs, history: &History) -> Result<Outcome, Failure> {
     history.backup(&args.file).map_err(failure)?;
-    let file = args.file.display();
-    print(&format!("`{}` was copied to `{file}`; `--history {file}` opens it\n", history.place()))?;
+    let file = shell_word(&args.file);
+    print(&format!("`{}` was copied; `--history {file}` opens the copy\n", history.place()))?;
     Ok(Outcome::Done)
 }

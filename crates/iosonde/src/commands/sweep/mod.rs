@@ -165,7 +165,6 @@ pub(crate) fn sweep(args: &SweepArgs, stop: &AtomicBool) -> Result<Outcome, Fail
         manners: manners(args)?,
         resume: args.resume,
         dry_run: args.target.conduct.dry_run,
-        resumption: resumption(args),
         place: None,
     };
     run_plan(asked, &how, &mut NoCompanion, stop)
@@ -201,8 +200,6 @@ pub(crate) struct SweepConduct<'a> {
     pub resume: bool,
     /// Only show what would be done.
     pub dry_run: bool,
-    /// The command that resumes it after an interruption.
-    pub resumption: String,
     /// A line to print at its end, such as the place of a file.
     pub place: Option<String>,
 }
@@ -267,34 +264,15 @@ pub(crate) fn run_plan(
     let (permissions, recording) = (permissions.clone(), recording.as_ref());
     let mut session = Session { permissions, recording, sink: &mut sink, stop };
     let conducted = prepared.run(companion, &mut session)?;
-    let is_kept = recording.is_some()
-        && conducted.documents.iter().any(|document| !document.measurements().is_empty());
     let (_, outcome) = ended(conducted, stop)?;
     if let Some(place) = &how.place {
         display.message(place);
-    }
-    if outcome != Outcome::Done && is_kept {
-        display.message(&format!("resume it with `{}`", how.resumption));
     }
     Ok(outcome)
 }
 
 fn csv_failure(path: &Path, error: &io::Error, state: &str) -> String {
     format!("cannot write `{}`: {error}; {state}", path.display())
-}
-
-/// The command that resumes an interrupted sweep.
-fn resumption(args: &SweepArgs) -> String {
-    let mut command = "iosonde sweep --resume".to_owned();
-    let history = args
-        .recording
-        .place
-        .history
-        .iter()
-        .map(|place| format!(" --history {}", Path::new(place).display()));
-    let destroy = args.target.conduct.destroy.iter().map(|named| format!(" --destroy {named}"));
-    command.extend(history.chain(destroy));
-    command
 }
 
 fn nothing_asked() -> Failure {

@@ -141,6 +141,40 @@ fn a_writer_that_is_killed_again_and_again_loses_nothing() {
     }
 }
 
+/// The promises were read before the writer had ended, and the pages after that: what it had
+/// written meanwhile was called LOST. So it was when the command was killed as its writer started,
+/// which then wrote until its time was over.
+#[test]
+fn a_check_waits_for_the_writer_before_it_reads_the_promises() {
+    let place = Place::new();
+    let running = place.start(&["--seconds", "1", "--keep"]);
+    wait_for_marks(&place.witness, 3);
+    let output = place.verify(&["--json"]);
+    succeeds(&output);
+    assert_eq!(report(&output).conclusion.verdict, DurabilityVerdict::Kept);
+    succeeds(&running.end());
+}
+
+/// The witness's file stayed after the check, without the files that it was about.
+#[test]
+fn a_check_after_a_kill_leaves_nothing() {
+    let place = Place::new();
+    let data = place.data();
+    let mut started = command(&["validate", ".", "--durability", "--size", "8M"]);
+    let mut started = started.current_dir(&data).spawn().unwrap();
+    let named = |beginning: &str| names(&data).into_iter().find(|n| n.starts_with(beginning));
+    while named("iosonde-witness").is_none() {
+        assert!(started.try_wait().unwrap().is_none(), "it makes a witness's file");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let witness = data.join(named("iosonde-witness").unwrap());
+    wait_for_marks(&witness, 1);
+    started.kill().unwrap();
+    started.wait().unwrap();
+    succeeds(&command(&["validate", "--verify", witness.to_str().unwrap()]).output().unwrap());
+    assert_eq!(names(&data), [""; 0]);
+}
+
 #[test]
 fn a_signal_ends_it_in_order_and_it_is_checked() {
     let place = Place::new();

@@ -25,7 +25,7 @@ impl Place {
     }
 
     fn history(&self) -> PathBuf {
-        self.path().join("history.db")
+        self.path().join("my history.db")
     }
 
     /// `iosonde sweep` with this history.
@@ -178,7 +178,9 @@ fn an_interrupted_sweep_goes_on_with_a_test_file_of_the_same_size() {
     running.signal("INT");
     let output = running.end();
     assert_eq!(code(&output), 130);
-    assert!(stderr(&output).contains("iosonde sweep --resume"), "{}", stderr(&output));
+    // A path with a space was printed without quotes.
+    let resumption = format!("`iosonde sweep --resume --history '{}'`", history[1]);
+    assert!(stderr(&output).contains(&resumption), "{}", stderr(&output));
     assert!(String::from_utf8_lossy(&output.stdout).contains("NOT COMPLETE: Interrupted"));
     assert_eq!(names(&dir), [""; 0], "the test file is gone");
     let kept = place.open().unfinished("sweep", None).unwrap().remove(0);

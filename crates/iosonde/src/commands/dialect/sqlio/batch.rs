@@ -5,13 +5,15 @@
 //! out what can be inferred.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use clap::{Parser, ValueEnum};
 use dialects::sqlio::Buffering;
+use inspect::shell_word;
 use jobs::sqlio::{BatchTargets, BatchTexts};
 use jobs::{BegunFiles, Places, sweep_precision};
+use workload::secrets::concealed;
 use workload::sweep::{Matrix, Plan};
 use workload::{Bytes, Mode, Pattern, Target};
 
@@ -174,6 +176,7 @@ pub(super) fn batch(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, F
         return print_plan(&jobs::Plan::Sweep(Box::new(plan_of(&args, &places, targets))));
     }
     let mut texts = BatchTexts::new(args.result.clone(), names, args.buffering.into());
+    texts.resumption = Some(resumption());
     let how = SweepConduct {
         csv: args.csv.as_deref(),
         overwrite: args.place.overwrite.overwrite,
@@ -186,12 +189,21 @@ pub(super) fn batch(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, F
         resume: args.resume,
         dry_run: args.dry_run,
         place: Some(format!("SQLIO's text of each is in {}", texts.path().display())),
-        resumption: "iosonde sqlio batch --resume, with the same flags".to_owned(),
     };
     // A rehearsal touches nothing. If not even the files were prepared, there is nothing to keep.
     let touches = !args.dry_run && !places.is_artificial();
     let _begun = touches.then(|| BegunFiles::of(&targets)).transpose()?;
     run_plan(Some(plan_of(&args, &places, targets)), &how, &mut texts, stop)
+}
+
+/// The command that resumes this batch: this one, with `--resume`.
+fn resumption() -> String {
+    let mut words = std::env::args_os();
+    let program = words.next().unwrap_or_default();
+    let program = Path::new(&program).file_stem().unwrap_or_default().to_owned();
+    let words = words.filter(|word| word != "--resume").chain(["--resume".into()]);
+    let line: Vec<String> = [program].into_iter().chain(words).map(shell_word).collect();
+    concealed(&line.join(" ")).into_owned()
 }
 
 /// The plan of the sweep that the lists describe.
