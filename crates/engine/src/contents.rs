@@ -1,11 +1,11 @@
-//! What a file or device holds that is to be overwritten, read through the descriptor that is then
-//! written, and what follows from it.
+//! Checks the content of a file or device before it is overwritten, through the descriptor that is
+//! then written.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use inspect::{Medium, Signature, SignatureKind, database_at, database_name, signatures};
+use inspect::{Medium, Signature, SignatureKind, signatures};
 use workload::Bytes;
 
 use crate::platform::files;
@@ -30,13 +30,13 @@ impl Contents {
         Self(self.0.into_iter().filter(|s| s.partition.is_none()).collect())
     }
 
-    /// The sign by which it belongs to a database, as the end of a sentence.
+    /// The signature of a database, as the end of a sentence.
     pub(crate) fn database(&self) -> Option<String> {
         let found = self.0.iter().find(|s| s.kind == SignatureKind::Database)?;
         Some(format!("its content is that of: {}", described(found)))
     }
 
-    /// Whether something is in it that only a program for it writes.
+    /// Whether it has a known content.
     pub(crate) fn is_something(&self) -> bool {
         !self.0.is_empty()
     }
@@ -67,7 +67,7 @@ impl Contents {
     /// Refuses content that `--destroy` does not name with the right word.
     pub(crate) fn check_word(&self, path: &Path, permissions: &Permissions) -> Result<(), Refusal> {
         let word = permissions.destroy.iter().filter_map(|d| d.word_for(path));
-        // Whoever names it twice may name its content once.
+        // A target that is named twice needs its content only once.
         let word = word.max_by_key(|word| self.is_one(word)).unwrap_or_default();
         let (Some(content), Some(first)) = (self.described(), self.0.first()) else {
             // A word for what has gone meanwhile, as the run itself overwrote it, says nothing
@@ -90,12 +90,6 @@ impl Contents {
         };
         self.0.iter().any(|s| s.partition.is_none() && s.word == word)
     }
-}
-
-/// By what a file is known to be a database's: one of its names, its directory, or its content.
-pub(crate) fn database_sign(paths: &[&Path]) -> Option<String> {
-    let by_name = paths.iter().find_map(|path| database_name(path));
-    by_name.or_else(|| paths.iter().find_map(|path| database_at(path)))
 }
 
 /// A signature in words: `ext4 "data" (2 GiB, UUID 1234)`.

@@ -4,11 +4,11 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
-use inspect::database_name;
 use inspect::files::{Access, Place};
+use inspect::{database_name, database_sign};
 use workload::{Bytes, Stream, Workload};
 
-use crate::contents::{Contents, database_sign};
+use crate::contents::Contents;
 use crate::mark::{MARK_BYTES, Mark};
 use crate::platform::{files, guard};
 use crate::prepare::usual_size_bytes;
@@ -145,7 +145,7 @@ impl<'a> TargetNeeds<'a> {
         match files::node(metadata) {
             Node::File | Node::Block(_) => {
                 let unreadable = |source| Refusal::Unreadable { path: path.to_owned(), source };
-                let file = File::open(path).map_err(unreadable)?;
+                let file = files::open_to_look(path).map_err(unreadable)?;
                 let plan = self.opened(path, &file)?;
                 drop(file);
                 let is_written = matches!(plan.action, Action::Destroy | Action::DestroyAndFill);
@@ -405,7 +405,7 @@ fn check_below(path: &Path, number: u64) -> Result<(), Refusal> {
         if !fs::metadata(&backing).is_ok_and(|m| m.is_file()) {
             continue;
         }
-        let Ok(file) = File::open(&backing) else { continue };
+        let Ok(file) = files::open_to_look(&backing) else { continue };
         let others = guard::other_paths(&file, &backing);
         let others: Vec<&Path> = others.iter().map(PathBuf::as_path).collect();
         let length = file.metadata().map_or(0, |m| m.len());
@@ -418,7 +418,7 @@ fn check_below(path: &Path, number: u64) -> Result<(), Refusal> {
         return Err(Refusal::InUse { path: path.to_owned(), usage });
     }
     if let Some(disk) = guard::disk_of(number)
-        && let Ok(mut file) = File::open(&disk)
+        && let Ok(mut file) = files::open_to_look(&disk)
     {
         let size = file.seek(io::SeekFrom::End(0)).unwrap_or(0);
         let unreadable = |source| Refusal::Unreadable { path: disk.clone(), source };

@@ -69,7 +69,7 @@ mod windows_replay;
 #[path = "windows/structures.rs"]
 mod windows_structures;
 
-pub use databases::{database_at, database_name};
+pub use databases::{database_name, database_sign};
 pub use finding::{Evidence, Finding, Severity};
 pub use host::{Host, Settings};
 pub use inspection::{

@@ -1,5 +1,4 @@
-//! Bytes of a file or device, read at any offset in bounded pieces, for whoever wants to know what
-//! it holds.
+//! Bytes of a file or device, read at any offset in bounded pieces, to recognise its content.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

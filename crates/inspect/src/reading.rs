@@ -2,14 +2,14 @@
 //!
 //! A name may lead to anything. A pipe waits for a writer, a device has no end, and a socket cannot
 //! be read. So the kind is looked at before a name is opened, and again after that, the open itself
-//! does not wait, and nothing is read beyond a limit that the caller chooses. Input that is meant
-//! to be a stream (stdin, `<(command)` of a shell) is read up to the limit.
+//! does not wait, and nothing is read beyond a limit that the caller chooses. A stream that this
+//! program was started with (stdin, `<(command)` of a shell) is read once, up to the limit.
 //!
 //! While input is read nothing has begun that would have to be ended in order, so the first signal
 //! may end the program at once ([`ends_at_once`]).
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -73,22 +73,26 @@ pub fn ends_at_once() -> bool {
 /// # Errors
 /// It does not exist, cannot be opened, or is not a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
+    if is_stream(path) {
+        let text = "it is a stream, which is read only once; write it to a file, and name that";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
     check(&fs::metadata(path)?)?;
     let file = platform::open_without_waiting(path)?;
-    // The name may lead to something else than a moment ago.
+    // The name may lead to something else by now.
     check(&file.metadata()?)?;
     Ok(file)
 }
 
-/// The content of a regular file of at most so many bytes, or what comes out of a pipe that the
-/// shell made for this program (`<(command)`).
+/// The content of a regular file or a stream, at most so many bytes. Streams are stdin (`-`) and
+/// the pipes that a shell made for this program (`<(command)`).
 ///
 /// # Errors
-/// It cannot be read, is not a file, or is larger.
+/// It cannot be read, is neither, or is larger.
 pub fn bytes(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let _reading = OnlyReading::begin();
-    if is_own_stream(path) {
-        return bounded(File::open(path)?, bytes_max);
+    if let Some(stream) = stream(path)? {
+        return bounded(stream, bytes_max);
     }
     let file = open(path)?;
     if file.metadata()?.len() > bytes_max {
@@ -97,60 +101,49 @@ pub fn bytes(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     bounded(file, bytes_max)
 }
 
-/// The text of such a file.
+/// The text of a regular file or a stream.
 ///
 /// # Errors
-/// It cannot be read, is not a file, is larger, or is not UTF-8.
+/// It cannot be read, is neither, is larger, or is not UTF-8.
 pub fn text(path: &Path, bytes_max: u64) -> io::Result<String> {
-    as_text(bytes(path, bytes_max)?)
+    let invalid = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not text in UTF-8");
+    String::from_utf8(bytes(path, bytes_max)?).map_err(invalid)
 }
 
 /// The first bytes of a regular file, at most so many.
 ///
 /// # Errors
-/// It cannot be read or is not a file.
+/// It cannot be read or is not a regular file.
 pub fn head(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(bytes_max).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// All of stdin, at most so many bytes.
+/// Opens a regular file, or copies a stream of at most so many bytes into the file that `make`
+/// returns: for input that is read several times, or is too large for memory.
 ///
 /// # Errors
-/// It cannot be read or is longer.
-pub fn stdin(bytes_max: u64) -> io::Result<Vec<u8>> {
+/// It cannot be read, is neither, or is larger, or the copy cannot be written.
+pub fn open_or_copy(
+    path: &Path,
+    bytes_max: u64,
+    make: impl FnOnce() -> io::Result<File>,
+) -> io::Result<File> {
     let _reading = OnlyReading::begin();
-    bounded(io::stdin().lock(), bytes_max)
-}
-
-/// All of stdin as text, at most so many bytes.
-///
-/// # Errors
-/// It cannot be read, is longer, or is not UTF-8.
-pub fn stdin_text(bytes_max: u64) -> io::Result<String> {
-    as_text(stdin(bytes_max)?)
-}
-
-/// Copies stdin into a file, at most so many bytes.
-///
-/// # Errors
-/// It cannot be read or is longer, or the file cannot be written.
-pub fn copy_stdin(to: &mut File, bytes_max: u64) -> io::Result<()> {
-    let _reading = OnlyReading::begin();
-    let mut stdin = io::stdin().lock().take(bytes_max.saturating_add(1));
-    if io::copy(&mut stdin, to)? > bytes_max { Err(too_large(bytes_max)) } else { Ok(()) }
+    let Some(stream) = stream(path)? else { return open(path) };
+    let mut file = make()?;
+    if io::copy(&mut stream.take(bytes_max.saturating_add(1)), &mut file)? > bytes_max {
+        return Err(too_large(bytes_max));
+    }
+    file.rewind()?;
+    Ok(file)
 }
 
 fn bounded(from: impl Read, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > bytes_max { Err(too_large(bytes_max)) } else { Ok(bytes) }
-}
-
-fn as_text(bytes: Vec<u8>) -> io::Result<String> {
-    String::from_utf8(bytes)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not text in UTF-8"))
 }
 
 fn too_large(bytes_max: u64) -> io::Error {
@@ -162,12 +155,21 @@ fn too_large(bytes_max: u64) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, text)
 }
 
-/// Whether a name stands for a pipe or terminal that this program was started with.
-fn is_own_stream(path: &Path) -> bool {
-    let is_name = path == Path::new("/dev/stdin")
-        || path.starts_with("/dev/fd")
-        || path.starts_with("/proc/self/fd");
-    is_name && fs::metadata(path).is_ok_and(|metadata| platform::is_stream(&metadata))
+/// Whether a name stands for stdin, or for another stream that this program was started with.
+fn is_stream(path: &Path) -> bool {
+    let is_name = ["/dev/stdin", "/dev/fd", "/proc/self/fd"].iter().any(|of| path.starts_with(of));
+    path == Path::new("-")
+        || is_name && fs::metadata(path).is_ok_and(|metadata| platform::is_stream(&metadata))
+}
+
+/// The stream that a name stands for.
+fn stream(path: &Path) -> io::Result<Option<Box<dyn Read>>> {
+    if !is_stream(path) {
+        return Ok(None);
+    }
+    // A socket cannot be opened by its name.
+    let is_stdin = ["-", "/dev/stdin", "/dev/fd/0"].iter().any(|name| path == Path::new(name));
+    Ok(Some(if is_stdin { Box::new(io::stdin()) } else { Box::new(File::open(path)?) }))
 }
 
 /// Refuses everything that is not a regular file.

@@ -28,7 +28,7 @@ pub(crate) fn check(words: &[OsString]) -> Result<(), Failure> {
         if is_secret(before, word) {
             return Err(Failure::WrongUsage(format!(
                 "argument {at} looks like a connection string with a password, and is not \
-                 repeated here. Give the name of a file or directory; `--history` takes \
+                 repeated here. If it is a path, begin it with `./`. `--history` takes \
                  postgres://user@host/database, and `--database` the URL of a database. Put \
                  passwords into PGPASSWORD, ~/.pgpass, MYSQL_PWD or SQLCMDPASSWORD"
             )));
@@ -66,7 +66,8 @@ fn is_secret(before: Option<&OsStr>, word: &OsStr) -> bool {
     };
     let mut logins = value.split_whitespace().filter_map(login_like_path);
     let is_login = logins.any(|directory| !Path::new(directory).exists());
-    !is_read && (holds_secret(&word) || is_login)
+    // The name of an existing file is not a secret.
+    !is_read && (holds_secret(&word) || is_login) && !Path::new(value).exists()
 }
 
 #[cfg(test)]
@@ -113,5 +114,9 @@ mod tests {
         }
         let directory = tempfile::tempdir().unwrap();
         assert!(!is_secret(None, directory.path().join("a@b").as_os_str()));
+        let odd = directory.path().join("a password=1");
+        assert!(is_secret(None, odd.as_os_str()));
+        std::fs::write(&odd, "").unwrap();
+        assert!(!is_secret(None, odd.as_os_str()));
     }
 }

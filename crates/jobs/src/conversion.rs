@@ -9,13 +9,10 @@ use dialects::convert::{Part, Parts, TOML, kind_of_extension, kind_of_text, kind
 use dialects::drives::{Drive, Drives};
 use dialects::text::decode;
 use inspect::files::{Output, Seal};
+use inspect::reading;
 use workload::Workload;
 
 use crate::conduct::JobError;
-use crate::files::first_bytes;
-
-/// The largest file that is read.
-const FILE_BYTES_MAX: u64 = 16 << 20;
 
 type Kind = &'static WorkloadFile;
 
@@ -158,7 +155,9 @@ fn part(parts: &Parts, number: usize) -> Result<Part, String> {
 
 /// What a file is, and every workload of it.
 fn parts_of(path: &Path, from: Option<Kind>, drives: &[Drive]) -> Result<(Kind, Parts), JobError> {
-    let bytes = bytes_of(path)?;
+    // Read once: a stream has nothing left after that.
+    let bytes = reading::bytes(path, reading::TEXT_BYTES_MAX);
+    let bytes = bytes.map_err(|error| wrong(path, &error.to_string()))?;
     let named = kind_of(Some(path));
     // An error in a file that is meant to be TOML must name its line.
     let toml = named.filter(|kind| **kind == TOML);
@@ -178,18 +177,6 @@ fn parts_of(path: &Path, from: Option<Kind>, drives: &[Drive]) -> Result<(Kind, 
     let environment = |name: &str| std::env::var(name).ok();
     let parts = (kind.read)(&bytes, &Drives::new(drives.to_vec()), &environment);
     Ok((kind, parts.map_err(failed)?))
-}
-
-/// The bytes of a file, unless it is larger than any that holds a workload: a device by mistake,
-/// for one.
-fn bytes_of(path: &Path) -> Result<Vec<u8>, JobError> {
-    let bytes = first_bytes(path, FILE_BYTES_MAX + 1).map_err(|e| wrong(path, &e.to_string()))?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        let mib = FILE_BYTES_MAX >> 20;
-        let text = format!("it is larger than {mib} MiB, which no file with a workload is");
-        return Err(wrong(path, &text));
-    }
-    Ok(bytes)
 }
 
 fn kind_of(path: Option<&Path>) -> Option<Kind> {

@@ -35,12 +35,13 @@ pub fn read_text(path: &Path) -> Result<String, JobError> {
     Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
 }
 
-/// The first bytes of a file, no more than `most`.
+/// Opens a file that may be larger than memory, or a stream as a file without a name.
 ///
 /// # Errors
-/// It cannot be read.
-pub fn first_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    reading::head(path, most)
+/// It cannot be read, or is larger than 16 GiB.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    const STREAM_BYTES_MAX: u64 = 16 << 30;
+    reading::open_or_copy(path, STREAM_BYTES_MAX, tempfile::tempfile)
 }
 
 /// A journal for runs without a history: every finished measurement becomes a line of JSON in a

@@ -28,8 +28,6 @@ const HEAD_BYTES: u64 = 4096;
 const NOTES_SHOWN: usize = 5;
 /// The largest file of another tool that is read; all of it is in memory, several times.
 pub(crate) const FOREIGN_BYTES_MAX: u64 = reading::RESULTS_BYTES_MAX;
-/// The most that is taken from stdin; it goes through a file without a name.
-const STDIN_BYTES_MAX: u64 = 16 << 30;
 
 /// Why nothing of a file was imported.
 #[derive(Debug, Error)]
@@ -194,7 +192,8 @@ impl Importer {
         let mut file = if relog::is_binary_log(path) {
             relog::converted(path, self.relog.as_ref())?
         } else {
-            open(path)?
+            // The history must not be held while a pipe is waited for.
+            crate::files::open(path)?
         };
         if !is_own(&mut file)? {
             if let Some(done) = self.foreign(path, &mut file)? {
@@ -328,21 +327,6 @@ fn written(file: &File) -> String {
     let moment = Timestamp::try_from(modified.unwrap_or_else(|_| SystemTime::now()));
     let moment = moment.and_then(|moment| moment.round(jiff::Unit::Second));
     moment.unwrap_or(Timestamp::UNIX_EPOCH).to_string()
-}
-
-fn is_stdin(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
-/// The file, or what came on stdin as one: the history must not be held while a pipe is waited for.
-fn open(path: &Path) -> io::Result<File> {
-    if !is_stdin(path) {
-        return reading::open(path);
-    }
-    let mut file = tempfile::tempfile()?;
-    reading::copy_stdin(&mut file, STDIN_BYTES_MAX)?;
-    file.rewind()?;
-    Ok(file)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use dialects::iometer::AccessSpec;
 use workload::specs::{spec, unknown};
 
 use crate::conduct::JobError;
-use crate::files::first_bytes;
+use inspect::reading;
 
 /// More than any configuration of IOMeter has.
 const FILE_BYTES_MAX: u64 = 64 << 20;
@@ -37,7 +37,8 @@ pub fn place_in_file(text: &str) -> Option<(&Path, Option<&str>)> {
 pub fn specs_of_file(path: &Path) -> Result<Vec<AccessSpec>, JobError> {
     let shown = path.display();
     let wrong = |what: &str| JobError::Usage(format!("`{shown}`: {what}"));
-    let bytes = first_bytes(path, FILE_BYTES_MAX).map_err(|error| wrong(&error.to_string()))?;
+    let bytes = reading::bytes(path, FILE_BYTES_MAX);
+    let bytes = bytes.map_err(|error| wrong(&error.to_string()))?;
     let read = dialects::iometer::read(&bytes).map_err(|error| wrong(&error.to_string()))?;
     if read.config.specs.is_empty() {
         return Err(wrong("it has no access specification; name an .icf file of IOMeter that has"));

@@ -1,8 +1,8 @@
-//! Which facts of a mount may stay in a copy for others.
+//! Facts of a mount that may stay in a redacted copy.
 //!
-//! Options and sources are named by everybody: file systems, people, providers. So a list says what
-//! may stay, and everything else is taken for a name. Sources of the names: mount(8), ext4(5),
-//! xfs(5), btrfs(5), nfs(5), mount.cifs(8), the kernel's documentation of file systems.
+//! Options and sources may contain names of hosts, pools and people. So lists contain what may
+//! stay, and everything else is redacted. Their sources: mount(8), ext4(5), xfs(5), btrfs(5),
+//! nfs(5), mount.cifs(8), the kernel's documentation of file systems.
 
 /// Options without a value.
 const FLAGS: &str = "\
@@ -48,7 +48,7 @@ const WORDED: &str = "\
     iocharset jqfmt local_lock lookupcache metacopy mountproto nfs_export proto \
     redirect_dir sec space_cache trans uuid xino xprtsec";
 
-/// Sources that name no device, server or pool: what the kernel calls them itself.
+/// Sources that are words of the kernel, and not names of devices, servers or pools.
 const SOURCES: &str = "\
     bpf cgroup cgroup2 composefs configfs debugfs devpts devtmpfs hugetlbfs mqueue none \
     nsfs overlay proc ramfs rootfs securityfs shm sim sysfs tmpfs tracefs udev unknown";
@@ -74,15 +74,14 @@ pub(crate) fn may_stay(option: &str) -> bool {
         || is_in(WORDED, name) && value.split([',', ':']).all(is_worded)
 }
 
-/// The name of an option, where it is one that a file system can have.
+/// The name of an option, if it looks like one of a file system.
 pub(crate) fn name_of(option: &str) -> Option<&str> {
     let (name, _) = option.split_once('=')?;
     let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-.".contains(c);
     (name.len() <= 32 && name.chars().all(is_name)).then_some(name)
 }
 
-/// Whether the source of a mount may stay: a device by its name in the kernel, or a word that every
-/// host has for file systems of this kind.
+/// Whether the source of a mount may stay: the same on every host.
 pub(crate) fn source_may_stay(source: &str) -> bool {
     source.is_empty() || is_in(SOURCES, source)
 }
@@ -108,8 +107,7 @@ pub(crate) fn is_kernel_name(name: &str) -> bool {
     NO_STORAGE.contains(&name) || after(LETTERED, &lettered) || after(NUMBERED, &numbered)
 }
 
-/// A number, also with a unit, a sign, points or `:` between parts: `1048576`, `64k`, `4.2`,
-/// `0755`.
+/// A number, which may have a unit or two points: `1048576`, `64k`, `4.2`, `0755`.
 fn is_amount(value: &str) -> bool {
     let number = value.trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G', 's', '%']);
     let points = number.matches('.').count();

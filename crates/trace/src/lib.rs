@@ -66,7 +66,7 @@ pub enum TraceError {
     #[error("the trace has no room for so many files or counters. Record fewer files.")]
     AnnexTooLarge,
     /// Reading or writing the trace failed.
-    #[error("cannot read or write the trace: {0}; check the disk that holds it")]
+    #[error("cannot read or write the trace: {0}")]
     Io(#[from] std::io::Error),
 }
 
@@ -90,6 +90,6 @@ pub enum ImportError {
         what: &'static str,
     },
     /// Reading the trace failed.
-    #[error("cannot read the trace: {0}; check the disk that holds it")]
+    #[error("cannot read the trace: {0}")]
     Io(#[from] std::io::Error),
 }

@@ -1,113 +1,45 @@
-//! Connection strings and the passwords in them: recognised, so that none becomes the name of a
-//! file, and none is printed.
+//! Recognises connection strings and the passwords in them, so that none becomes the name of a
+//! file or is printed.
 //!
-//! People paste a connection string where a path is expected. The text is then refused unread and
-//! unquoted. The recognition errs on the side of refusing: a file can be renamed, and a password
-//! that was printed cannot be taken back.
+//! People paste connection strings where a path is expected. The text is then refused and not
+//! repeated. In doubt it is refused: a path can begin with `./`, but a printed password cannot be
+//! taken back.
 
 use std::borrow::Cow;
+use std::net::Ipv4Addr;
 
 /// What stands in place of a secret.
 const CONCEALED: &str = "***";
 
-/// Schemes of URLs that lead to databases and queues, all in lower case. Whatever their
-/// punctuation, what follows may hold a password.
-const SERVERS: &[&str] = &[
-    "amqp",
-    "amqps",
-    "cassandra",
-    "clickhouse",
-    "cockroachdb",
-    "couchdb",
-    "db2",
-    "firebird",
-    "hana",
-    "informix",
-    "jdbc",
-    "mariadb",
-    "mongodb",
-    "mongodb+srv",
-    "mssql",
-    "mysql",
-    "mysqlx",
-    "nats",
-    "odbc",
-    "oledb",
-    "oracle",
-    "pgsql",
-    "postgres",
-    "postgresql",
-    "psql",
-    "redis",
-    "rediss",
-    "redshift",
-    "snowflake",
-    "sqlserver",
-    "sybase",
-    "tds",
-    "vertica",
-];
+/// Schemes of databases and queues in URLs. The text after them may contain a password, whatever
+/// the punctuation.
+const SERVERS: &str = "\
+    amqp amqps cassandra clickhouse cockroachdb couchdb db2 firebird hana informix jdbc \
+    mariadb mongodb mssql mysql mysqlx nats odbc oledb oracle pgsql postgres postgresql psql \
+    redis rediss redshift snowflake sqlserver sybase tds vertica";
 
-/// The last letters of keys whose values are secret: `Password`, `AccountKey`, `auth_token` …
-const SECRET_ENDINGS: &[&str] = &[
-    "accesskey",
-    "accountkey",
-    "apikey",
-    "authkey",
-    "credentials",
-    "kennwort",
-    "passcode",
-    "passphrase",
-    "passwd",
-    "password",
-    "passwort",
-    "privatekey",
-    "pwd",
-    "secret",
-    "secretkey",
-    "token",
-];
+/// Endings of keys whose values are secret: `Password`, `AccountKey`, `auth_token` …
+const SECRET_ENDINGS: &str = "\
+    accesskey accountkey apikey authkey credentials kennwort passcode passphrase passwd \
+    password passwort privatekey pwd secret secretkey token";
 
 /// Whole keys whose values are secret.
-const SECRET_KEYS: &[&str] = &["authorization", "bearer", "pass", "pw", "sig"];
+const SECRET_KEYS: &str = "authorization bearer pass pw sig";
 
 /// Keys whose values are also secret after a `:`.
-const PLAIN_KEYS: &[&str] = &["passphrase", "passwd", "password", "pwd"];
+const PLAIN_KEYS: &str = "passphrase passwd password pwd";
 
 /// Keys of connection strings of libpq, ADO and ODBC, without spaces and `_`.
-const CONNECTION_KEYS: &[&str] = &[
-    "addr",
-    "address",
-    "connecttimeout",
-    "database",
-    "datasource",
-    "dbname",
-    "driver",
-    "dsn",
-    "encrypt",
-    "host",
-    "hostaddr",
-    "initialcatalog",
-    "integratedsecurity",
-    "networkaddress",
-    "passfile",
-    "port",
-    "provider",
-    "server",
-    "service",
-    "sslmode",
-    "trustedconnection",
-    "uid",
-    "user",
-    "userid",
-    "username",
-];
+const CONNECTION_KEYS: &str = "\
+    addr address connecttimeout database datasource dbname driver dsn encrypt host \
+    initialcatalog integratedsecurity passfile port provider server service sslmode \
+    trustedconnection uid user userid username";
 
-/// How many times a text may be percent-encoded: a URL within a URL is so twice.
+/// How many times a text may be percent-encoded: twice in a URL within a URL.
 const ENCODINGS: usize = 2;
 
-/// Whether a text is the address of a server rather than the name of a file: a URL, or a list of
-/// keys and values, with a password or without.
+/// Whether a text is the address of a server and not a path: a URL, or a list of keys and values,
+/// with or without a password.
 #[must_use]
 pub fn is_connection(text: &str) -> bool {
     holds_secret(text)
@@ -117,13 +49,13 @@ pub fn is_connection(text: &str) -> bool {
         })
 }
 
-/// Whether a text holds what may be a password: the login of a URL, or the value of a key such as
+/// Whether a text may contain a password: the login of a URL, or the value of a key such as
 /// `password`.
 #[must_use]
 pub fn holds_secret(text: &str) -> bool {
     readings(text).iter().any(|text| {
         secret_values(text).next().is_some()
-            || has_login(text)
+            || logins(text).next().is_some()
             || words(text).any(is_login_without_scheme)
     })
 }
@@ -137,13 +69,22 @@ pub fn login_like_path(text: &str) -> Option<&str> {
     let is_name = |c: char| c.is_alphanumeric() || "_$#.[]\"-".contains(c);
     let is_login = user.starts_with(char::is_alphabetic)
         && user.chars().all(is_name)
-        && !password.is_empty()
-        && !host.is_empty();
+        && password.chars().count() > 1
+        && !password.contains('/')
+        && is_host(host.trim_start_matches('/'));
     is_login.then_some(user)
 }
 
-/// A text for eyes, with `***` in place of what may be a password. For text that others made and
-/// that cannot be refused, such as the words of a library.
+/// Whether a text begins as the name or address of a host. Numbers and dates, such as the end of
+/// `run@2024/a`, do not.
+fn is_host(text: &str) -> bool {
+    let end = text.find([':', '/']).unwrap_or(text.len());
+    text.starts_with(|c: char| c.is_alphabetic() || "[(".contains(c))
+        || text.get(..end).is_some_and(|address| address.parse::<Ipv4Addr>().is_ok())
+}
+
+/// The text with `***` in place of possible passwords: for text that cannot be refused, such as the
+/// error of a library.
 #[must_use]
 pub fn concealed(text: &str) -> Cow<'_, str> {
     let parts = places(text);
@@ -162,8 +103,7 @@ pub fn concealed(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The bytes of a text with `x` for each that may be of a password: for places where the length
-/// must stay.
+/// The bytes of a text with `x` for each byte of a possible password, where the length must stay.
 #[must_use]
 pub fn masked(text: &str) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
@@ -173,7 +113,7 @@ pub fn masked(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The places of what may be a password, in their order.
+/// Ranges of possible passwords, in order.
 fn places(text: &str) -> Vec<(usize, usize)> {
     if !text.contains(['@', '=', '%', ':']) {
         return Vec::new();
@@ -184,7 +124,7 @@ fn places(text: &str) -> Vec<(usize, usize)> {
         parts.push((at, at + word.len()));
     }
     if parts.is_empty() {
-        // An encoded one has no place that could be cut out.
+        // An encoded password cannot be cut out of its word.
         for word in words(text).filter(|word| word.contains('%') && holds_secret(word)) {
             let at = word.as_ptr().addr() - text.as_ptr().addr();
             parts.push((at, at + word.len()));
@@ -194,7 +134,7 @@ fn places(text: &str) -> Vec<(usize, usize)> {
     parts
 }
 
-/// The text as it is, and decoded.
+/// The text, and the text decoded once or more.
 fn readings(text: &str) -> Vec<Cow<'_, str>> {
     let mut all = vec![Cow::Borrowed(text)];
     for _ in 0..ENCODINGS {
@@ -223,7 +163,7 @@ fn decoded(text: &str) -> Option<String> {
     found.then(|| String::from_utf8_lossy(&out).into_owned())
 }
 
-/// What people and shells put around a word.
+/// Whether a character is put around words by people and shells.
 fn is_wrapping(c: char) -> bool {
     c.is_whitespace() || "\"'`<>()[]{}".contains(c)
 }
@@ -243,8 +183,7 @@ fn scheme(text: &str) -> Option<(&str, &str)> {
 
 /// Whether a scheme is that of a database or queue, alone or with others: `postgresql+ssl`.
 fn is_server(scheme: &str) -> bool {
-    let name = scheme.to_ascii_lowercase();
-    SERVERS.contains(&name.as_str()) || name.split('+').any(|part| SERVERS.contains(&part))
+    scheme.to_ascii_lowercase().split('+').any(|part| SERVERS.split(' ').any(|name| name == part))
 }
 
 /// Whether what is before the `@` of such a URL is the name of a user. Elsewhere it may be a token.
@@ -259,8 +198,8 @@ fn is_url(text: &str) -> bool {
 
 /// Whether a text is a list of keys and values as drivers take it.
 fn is_list(text: &str) -> bool {
-    // What precedes a key after a blank is the value before it.
-    let is_known = |key: &str| CONNECTION_KEYS.iter().any(|known| key.ends_with(known));
+    // A key after a blank follows the previous value.
+    let is_known = |key: &str| CONNECTION_KEYS.split(' ').any(|known| key.ends_with(known));
     let known = keys(text, '=').filter(|(key, _)| is_known(key));
     known.count() > 1
 }
@@ -278,14 +217,16 @@ fn keys(text: &str, sign: char) -> impl Iterator<Item = (String, usize)> {
     })
 }
 
-/// The places of values whose keys say that they are secret.
+/// Ranges of values with secret keys.
 fn secret_values(text: &str) -> impl Iterator<Item = (usize, usize)> {
     let is_secret = |key: &str| {
-        SECRET_KEYS.contains(&key) || SECRET_ENDINGS.iter().any(|ending| key.ends_with(ending))
+        SECRET_KEYS.split(' ').any(|known| key == known)
+            || SECRET_ENDINGS.split(' ').any(|ending| key.ends_with(ending))
     };
     let with_equals = keys(text, '=').filter(move |(key, _)| is_secret(key));
     // `password: …`, as in JSON and YAML.
-    let with_colon = keys(text, ':').filter(|(key, _)| PLAIN_KEYS.contains(&key.as_str()));
+    let is_plain = |key: &str| PLAIN_KEYS.split(' ').any(|known| key == known);
+    let with_colon = keys(text, ':').filter(move |(key, _)| is_plain(key));
     with_equals.chain(with_colon).filter_map(|(_, at)| {
         let value = text.get(at..)?;
         let from = at + (value.len() - value.trim_start().len());
@@ -293,19 +234,14 @@ fn secret_values(text: &str) -> impl Iterator<Item = (usize, usize)> {
         let length = match value.chars().next()? {
             '{' => value.find('}').map_or(value.len(), |end| end + 1),
             quote @ ('"' | '\'') => value.get(1..)?.find(quote).map_or(value.len(), |end| end + 2),
-            // A value may have blanks: what follows it is given up, too.
+            // A value may contain blanks: the words after it are concealed, too.
             _ => value.find(|c: char| ";\"'`<>\n".contains(c)).unwrap_or(value.len()),
         };
         (length > 0).then_some((from, from + length))
     })
 }
 
-/// Whether a text holds a URL with a login, whole or with errors.
-fn has_login(text: &str) -> bool {
-    logins(text).next().is_some()
-}
-
-/// The places of logins in URLs: from after the slashes to before the `@`.
+/// Ranges of logins in URLs: from after the slashes to before the `@`.
 fn logins(text: &str) -> impl Iterator<Item = (usize, usize)> {
     text.match_indices(':').filter_map(|(colon, _)| {
         let before = text.get(..colon)?;
@@ -323,11 +259,11 @@ fn logins(text: &str) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// How long the login of a URL is, where the password of a database may hold any character.
+/// Length of the login in the URL of a database, whose password may contain any character.
 fn login_of_server(rest: &str, shows_user: bool) -> Option<usize> {
     if let Some(at) = rest.rfind('@') {
         let login = rest.get(..at).unwrap_or_default();
-        // A user alone is no secret, unless it has what should have been a second part.
+        // A user without a password is not secret.
         let has_more = login.contains([':', '/', '?', '#', ';', ' ', '%', '=']);
         return (has_more || !shows_user && !login.is_empty()).then_some(at);
     }
@@ -345,7 +281,7 @@ fn is_digits(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_digit())
 }
 
-/// How long the login of any other URL is. A path may have an `@`.
+/// Length of the login in any other URL. Its path may contain an `@`.
 fn login_of_url(rest: &str, slashes: usize) -> Option<usize> {
     if slashes < 2 {
         return None;
@@ -366,7 +302,7 @@ fn is_login_without_scheme(word: &str) -> bool {
         && !user.to_ascii_lowercase().ends_with(".icf")
         && !password.is_empty()
         && !password.starts_with(['/', '\\'])
-        && host.starts_with(|c: char| c.is_alphanumeric() || c == '[')
+        && is_host(host)
 }
 
 #[cfg(test)]

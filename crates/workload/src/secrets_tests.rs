@@ -55,6 +55,8 @@ const WITH_PASSWORD: &[&str] = &[
     "HTTPS://db/report.json?access_token=Zq9xK",
     "sftp://anna:Zq9xK@db/data",
     "anna:Zq9xK@db",
+    "anna:Zq9xK@10.0.0.1:5432/shop",
+    "anna:Zq9xK@[::1]/shop",
     "anna:Zq9xK@db:5432/shop",
     "postgres ://anna:Zq9xK@db",
     "//anna:Zq9xK@db/shop",
@@ -104,6 +106,8 @@ const HARMLESS: &[&str] = &[
     "postgres://[::1]:5432/shop",
     "mysql://anna@db:3306",
     "compass=north",
+    "user:name@2024/file",
+    "a:b@2024-11-28",
 ];
 
 /// Each of these was printed whole, or became the name of a file.
@@ -149,7 +153,13 @@ fn a_login_of_oracle_looks_like_a_path() {
     assert_eq!(login_like_path("scott/tiger@orcl"), Some("scott"));
     assert_eq!(login_like_path("scott/tiger@//db:1521/orcl"), Some("scott"));
     assert_eq!(login_like_path("scott/a@b@db"), Some("scott"));
-    for text in ["/data/a@b", "./a@b", "../a/b@c", "data/a", "a/@b", "data/a@"] {
+    assert_eq!(login_like_path("scott/tiger@10.0.0.1/orcl"), Some("scott"));
+    assert_eq!(login_like_path("scott/tiger@(DESCRIPTION=(HOST=db))"), Some("scott"));
+    // Paths that do not exist were refused as logins.
+    for text in ["a/b@c", "a/run@2024/file", "a/b/run@after", "a/run@2"] {
+        assert_eq!(login_like_path(text), None, "{text}");
+    }
+    for text in ["/data/a@b", "./a/run@b", "../a/run@b", "data/a", "a/@b", "data/a@"] {
         assert_eq!(login_like_path(text), None, "{text}");
     }
 }

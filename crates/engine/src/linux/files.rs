@@ -24,6 +24,12 @@ pub(crate) fn open_foreign(path: &Path, writes: bool, device: bool) -> io::Resul
     OpenOptions::new().read(true).write(writes).custom_flags(flags).open(path)
 }
 
+/// Opens a file or device only to look at it. Never waits, even if the name leads to a pipe by now.
+pub(crate) fn open_to_look(path: &Path) -> io::Result<File> {
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
 /// What a file that exists is.
 pub(crate) fn node(metadata: &Metadata) -> Node {
     let kind = metadata.file_type();
@@ -85,7 +91,7 @@ pub(crate) fn lock(file: &File) -> bool {
 
 /// Whether another process works on this test file. File systems without locks have no answer.
 pub(crate) fn is_locked(path: &Path) -> bool {
-    File::open(path).is_ok_and(|file| !lock(&file))
+    open_to_look(path).is_ok_and(|file| !lock(&file))
 }
 
 /// Takes the space of a file's first bytes at once, where the file system can.

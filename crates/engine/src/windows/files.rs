@@ -23,6 +23,11 @@ pub(crate) fn open_foreign(path: &Path, writes: bool, _device: bool) -> io::Resu
     OpenOptions::new().read(true).write(writes).open(path)
 }
 
+/// Opens a file or device only to look at it.
+pub(crate) fn open_to_look(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
 /// What a file that exists is.
 pub(crate) fn node(metadata: &Metadata) -> Node {
     if metadata.is_file() { Node::File } else { Node::Other("not a file") }
@@ -70,7 +75,7 @@ pub(crate) fn lock(file: &File) -> bool {
 
 /// Whether another process works on this test file.
 pub(crate) fn is_locked(path: &Path) -> bool {
-    File::open(path).is_ok_and(|file| !lock(&file))
+    open_to_look(path).is_ok_and(|file| !lock(&file))
 }
 
 /// The mark at the end of the file has taken the space of all that is before it.

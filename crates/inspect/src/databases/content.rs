@@ -1,8 +1,8 @@
-//! Files of databases by their first or last bytes.
+//! Recognises files of databases by their first or last bytes.
 //!
-//! The facts are those of each format's source or description, which the comment on the row names.
-//! Formats of which no certain bytes are known are left out: heap files of MyISAM, ClickHouse's
-//! columns, containers of Db2, devices of Sybase. [`super::location`] knows many of them.
+//! The comment on a row names the source or description of its format. Formats without distinct
+//! bytes are left out: heap files of MyISAM, ClickHouse's columns, containers of Db2, devices of
+//! Sybase. [`super::location`] recognises many of them.
 
 use std::io;
 
@@ -121,7 +121,7 @@ fn versioned(span: &Span<'_>, at: u64) -> io::Result<Option<Details>> {
     Ok(span.array(at + 3)?.filter(|[version]: &[u8; 1]| *version < 16).map(|_| Details::default()))
 }
 
-/// The files of a database that a part of a medium is, by its content; at most one.
+/// The kind of database file that a span contains; at most one.
 pub(crate) fn find(span: &Span<'_>) -> io::Result<Vec<Signature>> {
     let mut found = find_all(MAGICS, span, SignatureKind::Database)?;
     if found.is_empty()
@@ -134,3 +134,7 @@ pub(crate) fn find(span: &Span<'_>) -> io::Result<Vec<Signature>> {
     found.truncate(1);
     Ok(found)
 }
+
+#[cfg(test)]
+#[path = "content_tests.rs"]
+mod tests;

@@ -1,20 +1,20 @@
-//! Directories that are a database's. Many of its files have no magic; what is next to them, or
-//! above, tells whose they are.
+//! Recognises directories of databases. Many files of a database have no magic; the files next to
+//! them and the directories above them tell which database it is.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, absolute};
 
 /// Directories above a file that are looked at.
 const LEVELS_MAX: usize = 12;
 /// Names of one directory that are looked at.
 const NAMES_MAX: usize = 20_000;
 
-/// A database, by what is in its directory.
+/// A database, by the contents of its directory.
 struct Home {
     what: &'static str,
-    /// All of these are in it. A `*` at the end or the beginning of a name stands for the rest.
+    /// Names that are all in it. A `*` at the end or the beginning of a name stands for the rest.
     has: &'static [&'static str],
-    /// Files are its own so many levels below it.
+    /// Levels below it whose files belong to the database.
     depth: usize,
 }
 
@@ -66,7 +66,7 @@ const HOMES: &[Home] = &[
     home("SQL Server", &["master.mdf"], 1),
 ];
 
-/// Directories whose own name says whose they are.
+/// The database of a directory with a distinct name.
 fn named(name: &str) -> Option<&'static str> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     // A tablespace: `PG_16_202307071`.
@@ -84,12 +84,12 @@ fn named(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Whose a file is by the directories that it is in, as the end of a sentence: a database's, if
-/// one of them is such a database's.
+/// The database whose directory a file is in, as the end of a sentence.
 ///
-/// Directories are looked at upwards, over mounts too: a database may have its log on another disk.
-#[must_use]
-pub fn database_at(path: &Path) -> Option<String> {
+/// All directories above the file are examined, across mounts too: a database may have its log on
+/// another disk.
+pub(super) fn database_at(path: &Path) -> Option<String> {
+    let path = absolute(path).ok()?;
     for (level, directory) in path.ancestors().skip(1).take(LEVELS_MAX).enumerate() {
         let is_root = directory.parent().is_none();
         let names = if is_root { Vec::new() } else { names_in(directory) };
@@ -106,7 +106,6 @@ pub fn database_at(path: &Path) -> Option<String> {
 
 /// Names of what is in a directory; a directory that cannot be read has none.
 fn names_in(directory: &Path) -> Vec<String> {
-    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let entries = fs::read_dir(directory).into_iter().flatten().flatten().take(NAMES_MAX);
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
@@ -176,7 +175,8 @@ mod tests {
         ] {
             assert!(!is_found(parts, file), "{file} next to {parts:?}");
         }
-        assert_eq!(database_at(Path::new("x")), None);
-        assert_eq!(database_at(Path::new("/")), None);
+        for path in ["", "x", "/"] {
+            assert_eq!(database_at(Path::new(path)), None);
+        }
     }
 }

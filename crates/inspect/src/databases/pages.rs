@@ -1,5 +1,5 @@
-//! Files of databases that have no magic, by a header whose fields fit together. Each function asks
-//! for so many fields that no other content passes by chance.
+//! Recognises files of databases without a magic by a header whose fields are consistent. Each
+//! function checks so many fields that no other content passes by chance.
 
 use std::io;
 
@@ -19,7 +19,7 @@ const PAGES: &[Page] = &[
     kafka,
 ];
 
-/// The file of a database that a part of a medium is.
+/// The kind of database file that a span contains.
 pub(super) fn find(span: &Span<'_>) -> io::Result<Option<&'static str>> {
     for page in PAGES {
         if let Some(what) = page(span)? {

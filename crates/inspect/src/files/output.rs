@@ -1,20 +1,20 @@
 //! A file that a user named for a command to write.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind, Read as _, Write as _};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::draft::{Draft, Readers};
 use super::place::{Access, Place, Stamp};
 use super::platform;
 use super::seal::{Seal, Sealed};
+use crate::databases::database_sign;
+use crate::medium::Medium;
+use crate::signatures::signatures;
 
 /// Names that are tried for a new file before giving up.
 const NAMES: u32 = 10_000;
-
-/// The first bytes of a database of SQLite (Database File Format, 1.2).
-const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// Where content goes that does not fit in memory.
 pub type OutputWriter = BufWriter<File>;
@@ -43,12 +43,12 @@ enum To {
 }
 
 impl Output {
-    /// Claims a path. `seal` is how files of this kind show where they are from; with `overwrite`,
-    /// any ordinary file is replaced.
+    /// Claims a path. `seal` is the way in which files of this kind show that iosonde wrote them;
+    /// with `overwrite`, any ordinary file is replaced, except files of databases and disk images.
     ///
     /// # Errors
-    /// The path may not be written to, or cannot be: why, and what to name instead. The caller says
-    /// before that which file it is about.
+    /// The path may not be written to, or cannot be: why, and another name. The caller names the
+    /// file.
     pub fn claim(path: &Path, seal: Seal, overwrite: bool) -> io::Result<Self> {
         if let Some(stream) = platform::stream(path)? {
             return Ok(Self { path: path.to_owned(), to: To::Stream(stream) });
@@ -131,7 +131,7 @@ impl Output {
     }
 }
 
-/// Content that is being written under a name of its own.
+/// Content that is being written under another name.
 #[derive(Debug)]
 pub struct Begun {
     place: Place,
@@ -196,7 +196,7 @@ fn finish(draft: &mut Draft, earlier: Option<&Stamp>) -> io::Result<()> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
-/// What an output may replace; `None` if nothing has its name.
+/// The file that an output may replace; `None` if no file has its name.
 fn replaceable(place: &Place, seal: Seal, overwrite: bool) -> io::Result<Option<Stamp>> {
     if place.id()?.is_none() {
         return Ok(None);
@@ -210,12 +210,16 @@ fn replaceable(place: &Place, seal: Seal, overwrite: bool) -> io::Result<Option<
         Ok(file) => file,
     };
     let stamp = Stamp::of(&file)?;
-    if is_database(&file)? {
-        return Err(io::Error::other(format!(
-            "it is a database; name another file, such as `{free}`"
-        )));
+    let never =
+        |why: String| Err(io::Error::other(format!("{why}; name another file, such as `{free}`")));
+    if let Some(content) = content(&file)? {
+        return never(format!("it contains other data: {content}"));
     }
-    if overwrite {
+    let path = place.path();
+    let real = fs::canonicalize(path);
+    let paths: Vec<&Path> = [path].into_iter().chain(real.as_deref().ok()).collect();
+    let database = database_sign(&paths);
+    if overwrite && database.is_none() {
         return Ok(Some(stamp));
     }
     let why = match seal.judge(&file)? {
@@ -224,17 +228,24 @@ fn replaceable(place: &Place, seal: Seal, overwrite: bool) -> io::Result<Option<
         Sealed::Foreign => "it exists, and iosonde did not write it",
         Sealed::Unknown => "it exists already",
     };
+    if let Some(sign) = database {
+        return never(format!("it may belong to a database: {sign}"));
+    }
     Err(io::Error::new(
         ErrorKind::AlreadyExists,
         format!("{why}; name another file, such as `{free}`, or replace it with `--overwrite`"),
     ))
 }
 
-/// Whether a file is a database of SQLite, such as a history: no report is worth one.
-fn is_database(file: &File) -> io::Result<bool> {
-    let mut found = Vec::new();
-    file.take(SQLITE.len() as u64).read_to_end(&mut found)?;
-    Ok(found == SQLITE)
+/// The database, file system or disk image that a file contains.
+fn content(file: &File) -> io::Result<Option<String>> {
+    let read = |at: u64, buffer: &mut [u8]| {
+        let mut file = file;
+        file.seek(SeekFrom::Start(at))?;
+        file.read_exact(buffer)
+    };
+    let found = signatures(&Medium::new(file.metadata()?.len(), &read))?;
+    Ok(found.into_iter().next().map(|signature| signature.what))
 }
 
 /// What to do if a file finds no room.
@@ -272,4 +283,52 @@ pub fn free_place(place: &Place) -> io::Result<Place> {
         }
     }
     Err(io::Error::other("there are too many files of that name; name another"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(path: &Path) -> io::Result<()> {
+        let checked = Output::check(path, Seal::Markup, true);
+        assert_eq!(Output::claim(path, Seal::Markup, true).is_ok(), checked.is_ok());
+        checked
+    }
+
+    /// `--report ibdata1 --overwrite` replaced the file: only SQLite databases were recognised.
+    #[test]
+    fn a_database_is_never_replaced_not_even_with_overwrite() {
+        let room = tempfile::tempdir().unwrap();
+        let at = |name: &str| room.path().join(name);
+        for (content, what) in [
+            (&b"SQLite format 3\0"[..], "SQLite database"),
+            (b"\xfebin\0\0", "MySQL binary or relay log"),
+            (b"REDIS0011\xfa", "Redis snapshot"),
+            (b"LUKS\xba\xbe\0\x02", "LUKS"),
+        ] {
+            fs::write(at("report.html"), content).unwrap();
+            let error = claim(&at("report.html")).unwrap_err().to_string();
+            assert!(error.contains(what) && error.contains("report-2.html"), "{error}");
+            assert_eq!(fs::read(at("report.html")).unwrap(), content);
+        }
+        for name in ["PG_VERSION", "base/5/1249", "ibdata1", "shop.mdf"] {
+            fs::create_dir_all(at(name).parent().unwrap()).unwrap();
+            fs::write(at(name), "17\n").unwrap();
+            let error = claim(&at(name)).unwrap_err().to_string();
+            assert!(error.contains("belong to a database"), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_report_is_written_next_to_a_database() {
+        let room = tempfile::tempdir().unwrap();
+        fs::write(room.path().join("PG_VERSION"), "17\n").unwrap();
+        let report = room.path().join("report.html");
+        for text in ["new", "again"] {
+            Output::claim(&report, Seal::Markup, false).unwrap().write(text).unwrap();
+        }
+        assert!(fs::read_to_string(&report).unwrap().starts_with("again"));
+        fs::write(&report, "somebody else's").unwrap();
+        assert!(claim(&report).is_err());
+    }
 }

@@ -22,8 +22,8 @@ pub(crate) fn kind_of(metadata: &Metadata) -> &'static str {
     }
 }
 
-/// Whether bytes come out of it one after the other: a pipe, or a terminal.
+/// Whether it is read from its beginning to its end only: a pipe, a socket, a terminal.
 pub(crate) fn is_stream(metadata: &Metadata) -> bool {
     let kind = metadata.file_type();
-    kind.is_fifo() || kind.is_char_device()
+    kind.is_fifo() || kind.is_socket() || kind.is_char_device()
 }

@@ -1,4 +1,4 @@
-//! What a signature says of itself: label, UUID, size.
+//! Details that a signature contains: label, UUID, size.
 
 use std::fmt::Write as _;
 use std::io;
@@ -9,7 +9,7 @@ use crate::medium::Span;
 /// Letters of a label that are shown.
 const LABEL_MAX: usize = 64;
 
-/// What a format says of itself. Nothing is known by default.
+/// Details of a signature; none by default.
 #[derive(Debug, Default)]
 pub(crate) struct Details {
     pub(crate) label: Option<String>,
@@ -51,13 +51,13 @@ impl Details {
     }
 }
 
-/// A magic that needs nothing more to be believed, and says nothing of itself.
+/// The check of a magic that is sufficient by itself, without details.
 #[expect(clippy::unnecessary_wraps, reason = "others read more")]
 pub(crate) fn plain(_: &Span<'_>, _: u64) -> io::Result<Option<Details>> {
     Ok(Some(Details::default()))
 }
 
-/// A label: up to the first zero, without what would control a terminal.
+/// A label: up to the first zero, without control characters.
 pub(crate) fn label(bytes: &[u8]) -> Option<String> {
     let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
     cleaned(&String::from_utf8_lossy(&bytes[..end]))

@@ -204,10 +204,12 @@ fn ntfs(span: &Span<'_>, _: u64) -> io::Result<Option<Details>> {
 }
 
 fn f2fs(span: &Span<'_>, at: u64) -> io::Result<Option<Details>> {
+    let shift = span.le32(at + 16)?.min(16);
     Ok(Some(Details {
+        size_bytes: Some(span.le64(at + 36)?.saturating_mul(1 << shift)),
         uuid: uuid(&span.padded(at + 108, 16)?),
         label: wide_label(&span.padded(at + 124, 128)?),
-        ..Details::default()
+        named: None,
     }))
 }
 

@@ -1,9 +1,8 @@
-//! Parts of something larger: RAID, LVM, swap, encryption, caches, clusters. What such a disk is a
-//! part of may run on another host, so it is never overwritten.
+//! Parts of something larger: RAID, LVM, swap, encryption, caches, clusters. Another host may use
+//! such a disk, so it is never overwritten.
 //!
-//! The facts are those of each format's own headers, which the comment on the row names. Formats
-//! whose magic is too short to be sure (VIA, JMicron, SiI) and those that are described nowhere are
-//! left out.
+//! The comment on a row names the header of its format. Formats whose magic is too short (VIA,
+//! JMicron, SiI) and those without a description are left out.
 
 use std::io;
 

@@ -1,6 +1,6 @@
-//! What a file or device holds, by the bytes on the medium itself: members of RAID, LVM and the
-//! like, file systems, partition tables, disk images, databases. The kernel says what this host
-//! uses; a disk that another host uses says so only here.
+//! Recognises the content of a file or device by its bytes: members of RAID, LVM and the like, file
+//! systems, partition tables, disk images, databases. The kernel knows only disks that this host
+//! uses; a disk of another host is recognised here.
 
 use std::io;
 
@@ -19,7 +19,7 @@ const DEPTH_MAX: u32 = 2;
 /// More signatures than this are not listed.
 const SIGNATURES_MAX: usize = 64;
 
-/// What a signature stands for, and so what may become of it.
+/// Kind of a signature, which decides whether it may be overwritten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SignatureKind {
     /// Files, pages or logs of a database.
@@ -38,7 +38,7 @@ pub enum SignatureKind {
 /// One signature on a medium.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
-    /// What it stands for.
+    /// Its kind.
     pub kind: SignatureKind,
     /// What it is, in words: `LVM physical volume`.
     pub what: String,
@@ -76,11 +76,11 @@ impl At {
     }
 }
 
-/// Whether what follows a magic is plausible, and what it says of itself; the offset is that of the
-/// magic.
+/// Checks the bytes after a magic at this offset, and reads details from them; `None` if they are
+/// not plausible.
 pub(crate) type Check = fn(&Span<'_>, u64) -> io::Result<Option<Details>>;
 
-/// Bytes that say what a medium holds.
+/// Bytes by which a content is recognised.
 pub(crate) struct Magic {
     pub(crate) what: &'static str,
     pub(crate) word: &'static str,
@@ -101,7 +101,7 @@ impl Magic {
         Self { what, word, at, bytes, check, is_known_to_wipefs: true }
     }
 
-    /// The same, of which `wipefs` knows nothing.
+    /// The same, unknown to `wipefs`.
     pub(crate) const fn unknown_to_wipefs(self) -> Self {
         Self { is_known_to_wipefs: false, ..self }
     }
@@ -139,8 +139,8 @@ pub(crate) fn find_all(
     Ok(found)
 }
 
-/// Everything that is known of a medium's content, the most serious first: databases, members of
-/// something larger, partition tables with what is in their partitions, file systems.
+/// All signatures on a medium, the most serious first: databases, members of something larger,
+/// partition tables with the content of their partitions, file systems.
 ///
 /// # Errors
 /// The medium cannot be read where a signature would be.

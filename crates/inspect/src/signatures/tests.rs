@@ -58,7 +58,7 @@ const ID: &str = "0a1b2c3d-1234-4567-89ab-0123456789ab";
 fn file_systems_are_known_as_their_tools_make_them() {
     let ext = ["-q", "-F", "-L", "data", "-U", ID];
     let xfs_id = format!("uuid={ID}");
-    let cases: [(usize, &str, Vec<&str>, &str, &str); 8] = [
+    let cases: [(usize, &str, Vec<&str>, &str, &str); 10] = [
         (8, "mkfs.ext2", ext.to_vec(), "ext2", ID),
         (16, "mkfs.ext3", ext.to_vec(), "ext3", ID),
         (16, "mkfs.ext4", ext.to_vec(), "ext4", ID),
@@ -67,6 +67,8 @@ fn file_systems_are_known_as_their_tools_make_them() {
         (8, "mkfs.vfat", vec!["-F", "16", "-n", "data", "-i", "1234abcd"], "vfat", "1234-ABCD"),
         (64, "mkfs.vfat", vec!["-F", "32", "-n", "data", "-i", "1234abcd"], "vfat", "1234-ABCD"),
         (8, "mkfs.ntfs", vec!["-q", "-F", "-L", "data"], "ntfs", ""),
+        (8, "mkfs.exfat", vec!["-L", "data"], "exfat", ""),
+        (64, "mkfs.f2fs", vec!["-q", "-l", "data"], "f2fs", ""),
     ];
     for (mib, tool, arguments, word, uuid) in cases {
         let Some(first) = made(mib * MIB, tool, &arguments) else { continue };
@@ -88,6 +90,23 @@ fn swap_is_known_as_mkswap_makes_it() {
         let Some(first) = made(4 * MIB, "mkswap", &arguments) else { return };
         assert_eq!((first.kind, first.word), (SignatureKind::Member, "swap"));
         assert_eq!((first.label.as_deref(), first.uuid.as_deref()), (Some("sw"), Some(ID)));
+    }
+}
+
+/// An encrypted volume or a cache of another host was overwritten.
+#[test]
+fn members_are_known_as_their_tools_make_them() {
+    let luks = ["luksFormat", "-q", "--key-file=/etc/passwd", "--pbkdf=pbkdf2"];
+    let luks = [&luks[..], &["--pbkdf-force-iterations=1000", "--type"]].concat();
+    for (tool, arguments, word) in [
+        ("cryptsetup", [&luks[..], &["luks1"]].concat(), "luks"),
+        ("cryptsetup", [&luks[..], &["luks2"]].concat(), "luks"),
+        ("make-bcache", vec!["-B"], "bcache"),
+        ("make-bcache", vec!["-C"], "bcache"),
+    ] {
+        let Some(first) = made(32 * MIB, tool, &arguments) else { continue };
+        assert_eq!((first.kind, first.word), (SignatureKind::Member, word), "{first:?}");
+        assert!(first.uuid.is_some(), "{first:?}");
     }
 }
 

@@ -164,6 +164,41 @@ fn pipes_and_devices_are_refused_where_a_file_is_meant() {
     assert!(stderr(&recorded).contains("is not attached: it is a device"), "{}", stderr(&recorded));
 }
 
+/// A plan from another program was refused as a named pipe: its first bytes were read to recognise
+/// its format, and then the file was opened again.
+#[test]
+fn what_a_shell_pipes_is_read_like_a_file() {
+    let place = Place::new(PROGRAM);
+    let job = "[a]\nrw=randread\nsize=1m\nruntime=1\ntime_based\nfilename=/x\n";
+    let xml = "<Profile><TimeSpans><TimeSpan><Duration>1</Duration><Targets><Target>\
+        <Path>new.dat</Path><FileSize>1048576</FileSize></Target></Targets></TimeSpan></TimeSpans>\
+        </Profile>";
+    let dry = ["--engine", "null", "--dry-run"];
+    let plan = place.says(&["run", "/x", "--engine", "sim", "--size", "1G", "--print-plan"]);
+    let result = place.says(&["run", "/x", "--engine", "sim", "--size", "1G", "-d1", "--json"]);
+    for name in ["-", "/dev/stdin", "/dev/fd/0"] {
+        for (content, line) in [
+            (job, &[&["run", "--workload", name], &dry[..]].concat()[..]),
+            (job, &["workload", "convert", name]),
+            (&plan, &["do", name, "--dry-run"]),
+            ("servers = 4\n", &["run", "/x", "--engine", "sim", "--sim", name, "--dry-run"]),
+            (xml, &["diskspd", "--dry-run", &format!("-X{name}")]),
+            (&result, &["report", name, "--format", "json", "-o", "-"]),
+            (&result, &["history", "import", name]),
+        ] {
+            let mut command = place.command(line);
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            child.stdin.take().unwrap().write_all(content.as_bytes()).unwrap();
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(code(&output), 0, "{line:?}: {}", stderr(&output));
+        }
+    }
+    let endless = fs::File::open("/dev/zero").unwrap();
+    let output = place.command(&["do", "-"]).stdin(endless).output().unwrap();
+    fails(&output, 2, "larger than 16 MiB");
+}
+
 /// A command that waited for stdin only noted the first signal, and waited on.
 #[test]
 fn a_signal_ends_a_command_that_waits_for_input() {
@@ -174,6 +209,8 @@ fn a_signal_ends_a_command_that_waits_for_input() {
         (&["history", "import", "-"], Signal::INT),
         (&["history", "import", "-"], Signal::HUP),
         (&["do", "/dev/stdin"], Signal::TERM),
+        (&["run", "--workload", "-"], Signal::INT),
+        (&["capture", "show", "-"], Signal::TERM),
     ] {
         let mut command = place.command(line);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

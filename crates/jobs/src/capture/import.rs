@@ -124,7 +124,7 @@ pub fn import_trace(request: &ImportRequest<'_>) -> Result<Vec<String>, JobError
     let ImportRequest { files, output, overwrite, format } = *request;
     let mut inputs = Vec::new();
     for path in files {
-        let open = reading::open(path).map_err(|error| cannot_read(path, &error))?;
+        let open = crate::files::open(path).map_err(|error| cannot_read(path, &error))?;
         inputs.push((path.as_path(), BufReader::with_capacity(1 << 20, open)));
     }
     let format = match (format, inputs.first_mut()) {

@@ -21,7 +21,6 @@ use std::io::{self, BufRead as _, BufReader, Seek as _};
 use std::path::Path;
 
 use history::{Added, History};
-use inspect::reading;
 use jiff::{SignedDuration, Timestamp};
 use results::{Capture, Conclusion as _, Document, Environment, Experiment, Status};
 use serde::Serialize;
@@ -71,7 +70,7 @@ fn keep(document: &Document, recording: &Recording) -> Result<String, history::H
 
 fn document(path: &Path) -> Result<Document, JobError> {
     let wrong = |error: TraceError| cannot_read(path, &error);
-    let file = reading::open(path).map_err(|error| cannot_read(path, &error))?;
+    let file = crate::files::open(path).map_err(|error| cannot_read(path, &error))?;
     let modified = file.metadata().and_then(|metadata| metadata.modified());
     let annexes = Annexes::read(BufReader::with_capacity(1 << 20, &file)).map_err(wrong)?;
     let mut files = files::FileCounts::new(&annexes.files);

@@ -14,8 +14,8 @@ pub use self::plan::ProfileSettings;
 pub use self::spans::Spans;
 
 use crate::conduct::JobError;
-use crate::files::first_bytes;
 use crate::places::Places;
+use inspect::reading;
 
 /// A longer file is not a profile.
 const PROFILE_BYTES_MAX: u64 = 16 << 20;
@@ -31,6 +31,6 @@ pub fn read_profile(call: XmlCall, places: &Places) -> Result<CommandLine, JobEr
         JobError::NotUnderstood(lines.join("\n"))
     };
     let path = places.drives().path(&name).map_err(|e| failed(e.to_string()))?;
-    let bytes = first_bytes(&path, PROFILE_BYTES_MAX).map_err(|e| failed(e.to_string()))?;
+    let bytes = reading::bytes(&path, PROFILE_BYTES_MAX).map_err(|e| failed(e.to_string()))?;
     call.profile(&bytes).map_err(|e| failed(e.to_string()))
 }

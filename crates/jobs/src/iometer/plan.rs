@@ -11,8 +11,8 @@ use workload::{Bytes, Target};
 
 use super::{CyclePlan, results};
 use crate::conduct::JobError;
-use crate::files::first_bytes;
 use crate::places::Places;
+use inspect::reading;
 
 /// A longer file is not a configuration.
 const CONFIG_BYTES_MAX: u64 = 64 << 20;
@@ -57,7 +57,8 @@ impl CyclePlan {
                 what.lines().map(|line| format!("`{shown}`: {line}")).collect();
             JobError::Usage(lines.join("\n"))
         };
-        let bytes = first_bytes(call.config, CONFIG_BYTES_MAX).map_err(|e| wrong(e.to_string()))?;
+        let bytes = reading::bytes(call.config, CONFIG_BYTES_MAX);
+        let bytes = bytes.map_err(|e| wrong(e.to_string()))?;
         let found = read(&bytes).map_err(|e| wrong(e.to_string()))?;
         let mut notes: Vec<String> = found.notes.iter().map(|n| format!("{shown}: {n}")).collect();
         let config = found.config;

@@ -27,11 +27,7 @@ pub(super) struct Sources {
 pub(super) fn documents(names: &[PathBuf], place: &HistoryPlace) -> Result<Sources, Failure> {
     let mut all = Sources::default();
     for name in names {
-        let found = if name.as_os_str() == "-" {
-            let read = reading::stdin_text(reading::RESULTS_BYTES_MAX);
-            let text = read.map_err(|e| Failure::CannotRun(format!("cannot read stdin: {e}")))?;
-            parse(&text, "stdin")?
-        } else if name.exists() {
+        let found = if name.as_os_str() == "-" || name.exists() {
             from_file(name)?
         } else {
             from_history(name, &mut all, place)?

@@ -114,7 +114,7 @@ fn what_json_printed_comes_back_whole_from_stdin_to_stdout() {
     let mut child = child.spawn().unwrap();
     child.stdin.take().unwrap().write_all(original.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
-    fails(&output, 1, "stdin holds no result");
+    fails(&output, 1, "`-` holds no result");
     let output = report(dir.path(), &["knee.json", "knee.json", "--format", "json", "-o", "-"]);
     succeeds(&output);
     let printed = String::from_utf8(output.stdout).unwrap();

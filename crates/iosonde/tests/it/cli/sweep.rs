@@ -95,8 +95,11 @@ impl Dice {
 fn wait_for_cells(place: &Place, cells: u32, child: &mut Child) {
     let begin = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        let seen = place.history().exists().then(|| place.open().unfinished("sweep", None));
-        let seen = seen.and_then(Result::ok).and_then(|all| all.first().map(|e| e.cells));
+        // It may not be there yet, and a busy machine may keep it locked for longer than we wait.
+        let at = history::Place::File(place.history());
+        let opened = place.history().exists().then(|| History::open(&at));
+        let seen = opened.and_then(Result::ok).and_then(|open| open.unfinished("sweep", None).ok());
+        let seen = seen.and_then(|all| all.first().map(|sweep| sweep.cells));
         if seen.unwrap_or(0) >= cells {
             return;
         }
