@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
+use inspect::files::{Access, Place as FilePlace};
 use results::{FIGURES, FigureField, FigureKind};
 
 use crate::connection::{Connection, POSTGRES_SCHEMA};
@@ -123,17 +124,29 @@ fn read_header(path: &Path) -> Result<bool, HistoryError> {
     let unreachable = |source| HistoryError::Unreachable { path: path.to_owned(), source };
     let mut header = Vec::new();
     match inspect::reading::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
         Err(error) => return Err(unreachable(error)),
         Ok(file) => file.take(HEADER_BYTES as u64).read_to_end(&mut header).map_err(unreachable)?,
     };
     let ours = header.len() == HEADER_BYTES
         && header.starts_with(MAGIC)
         && header[APPLICATION_AT..].starts_with(&APPLICATION_ID.to_be_bytes());
-    if header.is_empty() || ours {
-        return Ok(!header.is_empty());
+    if header.is_empty() {
+        return check_new(path).map(|()| false).map_err(unreachable);
+    }
+    if ours {
+        return Ok(true);
     }
     Err(HistoryError::Foreign { place: Place::File(path.to_owned()) })
+}
+
+/// Refuses to make a history through a link, at a mount point, or in a file with several names,
+/// which SQLite would do.
+fn check_new(path: &Path) -> io::Result<()> {
+    match FilePlace::of(path).and_then(|place| place.open(Access::Read)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        opened => opened.map(drop),
+    }
 }
 
 /// Makes the tables, or brings those of an older version up to date; refuses those of a newer one.

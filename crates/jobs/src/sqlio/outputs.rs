@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use dialects::text::decode;
-use inspect::files::{Access, Place, Readers};
+use inspect::files::{Access, Output, Place, Readers, Seal};
 
 /// How much of a file is looked at to know whether it holds results.
 const LOOK_BYTES: u64 = 256 << 10;
@@ -48,9 +48,13 @@ impl Outputs {
         let known = self.known.get(&key).map(|out| out.replaceable);
         let replaceable = match known {
             Some(replaceable) => replaceable,
+            None if self.overwrite && !append => {
+                Output::check(path, Seal::None, true)?;
+                true
+            }
             None => match Place::of(path)?.open(Access::Read) {
                 Err(error) if error.kind() == ErrorKind::NotFound => true,
-                file => self.judged(&file.map_err(another)?, append)?,
+                file => self.judged(&file.map_err(another)?)?,
             },
         };
         self.known.entry(key).or_insert(Out { file: None, replaceable });
@@ -68,9 +72,7 @@ impl Outputs {
             let out = match place.create(Readers::Anybody) {
                 Ok(file) => Out { file: Some(file), replaceable: true },
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                    let file = place.open(Access::Write).map_err(another)?;
-                    let replaceable = self.judged(&file, append)?;
-                    Out { file: Some(file), replaceable }
+                    self.opened(&place, append)?
                 }
                 Err(error) => return Err(error),
             };
@@ -81,6 +83,20 @@ impl Outputs {
             Some(Out { file: Some(file), replaceable: true }) => file.set_len(0),
             _ => Err(kept(path)),
         }
+    }
+
+    /// Opens a file that is there; with `--overwrite`, the empty one that replaces it.
+    fn opened(&self, place: &Place, append: bool) -> io::Result<Out> {
+        let replaces = self.overwrite && !append;
+        if replaces {
+            Output::claim(place.path(), Seal::None, true)?.write(b"")?;
+        }
+        let file = place.open(Access::Write).map_err(another)?;
+        if replaces && file.metadata()?.len() > 0 {
+            return Err(io::Error::other("another program wrote that file meanwhile; it was kept"));
+        }
+        let replaceable = replaces || self.judged(&file)?;
+        Ok(Out { file: Some(file), replaceable })
     }
 
     /// Appends to a file that was begun.
@@ -97,10 +113,7 @@ impl Outputs {
     }
 
     /// Whether the content of a file may be replaced; an error if even appending is not allowed.
-    fn judged(&self, mut file: &File, append: bool) -> io::Result<bool> {
-        if self.overwrite && !append {
-            return Ok(true);
-        }
+    fn judged(&self, mut file: &File) -> io::Result<bool> {
         file.rewind()?;
         if !is_output(file)? {
             let text = "it exists and is not an output of SQLIO; name another";
@@ -128,5 +141,26 @@ pub(super) fn same(path: &Path) -> PathBuf {
     match (fs::canonicalize(parent), path.file_name()) {
         (Ok(parent), Some(name)) => parent.join(name),
         _ => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `sqlio script` with `> app.db` and `--overwrite` emptied the database.
+    #[test]
+    fn a_database_is_not_replaced_and_another_file_is() {
+        let room = tempfile::tempdir().unwrap();
+        let (database, notes) = (room.path().join("app.db"), room.path().join("notes.txt"));
+        fs::write(&database, b"SQLite format 3\0pages").unwrap();
+        fs::write(&notes, "notes").unwrap();
+        let mut outputs = Outputs::new(true);
+        assert!(outputs.check(&database, false).is_err());
+        assert!(outputs.begin(&database, false).is_err());
+        assert!(fs::read(&database).unwrap().ends_with(b"pages"));
+        outputs.check(&notes, false).unwrap();
+        Outputs::new(true).begin(&notes, false).unwrap();
+        assert_eq!(fs::read(&notes).unwrap(), b"");
     }
 }

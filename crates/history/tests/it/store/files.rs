@@ -191,3 +191,21 @@ fn a_store_that_lost_its_writer_in_the_middle_has_all_that_was_kept() {
     let history = open(&copy.path).unwrap();
     assert_eq!(history.measurements("e").unwrap().len(), 1);
 }
+
+/// `--history LINK` made a history at the other end of the link, and one in an empty file that had
+/// another name, too.
+#[cfg(unix)]
+#[test]
+fn no_history_is_made_through_a_link_or_in_a_file_with_another_name() {
+    let place = place();
+    let theirs = place.path.with_file_name("theirs");
+    std::os::unix::fs::symlink(&theirs, &place.path).unwrap();
+    assert!(open(&place.path).is_err() && !theirs.exists());
+    fs::remove_file(&place.path).unwrap();
+    fs::write(&theirs, "").unwrap();
+    fs::hard_link(&theirs, &place.path).unwrap();
+    assert!(open(&place.path).is_err());
+    assert_eq!(fs::read(&theirs).unwrap(), b"");
+    fs::remove_file(&theirs).unwrap();
+    open(&place.path).unwrap();
+}
