@@ -8,7 +8,7 @@
 //! 576 cells in every format, and prints how long that takes and how large it is. `integrity` lets
 //! a device make faults, and writes to `docs/integrity.md` which of them iosonde and fio find.
 //! `capture` measures what recording costs, `replay` how punctual a replay is, next to fio.
-//! `import` imports ten thousand runs of SQLIO. `soak` kills processes that record into one
+//! `import` imports ten thousand runs of SQLIO. `soak` ends commands that record into one
 //! history. `fuzz` feeds changed fixtures to every reader of foreign files.
 
 #[cfg(target_os = "linux")]

@@ -81,7 +81,7 @@ enum Command {
     Capture,
     /// How punctually a trace of 50,000 reads per second is replayed, next to fio; prints a table
     Replay,
-    /// Kill 20 processes at random that record into one history; nothing may be lost or damaged.
+    /// End 20 commands at random that record into one history: nothing may be lost, damaged or left.
     /// Prints a table
     Soak(soak::SoakArgs),
     /// What many hosts cost their coordinator, how soon losses are seen, start skew in network

@@ -1,8 +1,12 @@
-//! Many processes on one history, killed at random: no lock is lost, no file damaged, no finished
-//! result missing.
+//! Every command that measures, many at once on one history, ended at random: no lock is lost, no
+//! file damaged, no finished result missing. What a command prints to go on works, nothing stays
+//! that the next commands do not remove, and files of others stay as they are.
 
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -11,6 +15,8 @@ use history::{History, Place};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use results::Status;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use testing::locks;
 
 use super::table::Row;
@@ -19,9 +25,10 @@ use super::{Error, tools};
 /// Rounds on one history. Then the next rounds begin without a history, so that many processes make
 /// it at once.
 const ROUNDS_PER_HISTORY: u32 = 25;
-/// One process in so many is killed, at a random moment of its first second.
-const KILLED_ONE_IN: u64 = 3;
-const KILLED_WITHIN_MS: u64 = 1000;
+/// One process in so many is ended, at a random moment of its first seconds.
+const ENDED_ONE_IN: usize = 3;
+const ENDED_WITHIN_MS: usize = 1500;
+const SIGNALS: [Signal; 3] = [Signal::KILL, Signal::INT, Signal::TERM];
 /// How often the locks are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// A process that had a lock, and has the file open without one for so many looks, has lost it. One
@@ -30,16 +37,78 @@ const LOST_LOOKS: u32 = 50;
 /// A process that takes longer hangs.
 const HANGS: Duration = Duration::from_secs(300);
 
-/// What the processes do. Those that record are given a tag by which their result is found.
-const RECORDERS: [&str; 3] = [
-    "run . --size 16M --engine null --seconds 0.3 --warmup 0 --rate 2000 --quiet --tag",
-    "sweep . --size 16M --engine null --blocks 4K,8K --depths 1,2 --seconds 0.1 --warmup 0 \
-     --settle 0 --quiet --tag",
-    "monitor . --interval 100ms --seconds 0.8 --quiet --name",
+/// A command that measures. Each process has a directory of its own, with a file of somebody else.
+struct Task {
+    /// The command. Where it ends with a flag for names, the result is found by its name.
+    line: &'static str,
+    /// The command that goes on after a kill.
+    next: &'static str,
+    /// It takes longer, and is always ended.
+    is_long: bool,
+}
+
+const fn task(line: &'static str, next: &'static str) -> Task {
+    Task { line, next, is_long: false }
+}
+
+const fn long(line: &'static str) -> Task {
+    Task { line, next: "", is_long: true }
+}
+
+const TASKS: [Task; 22] = [
+    task("run . --size 16M --engine null --seconds 0.3 --warmup 0 --rate 2000 --tag", ""),
+    task("run . --size 4M --seconds 0.3 --warmup 0 -w 50 --rate 2000 --tag", ""),
+    task("do plan.toml --tag", ""),
+    task(
+        "sweep . --size 16M --engine null --blocks 4K,8K --depths 1,2 --seconds 0.1 --warmup 0 \
+         --settle 0 --tag",
+        "",
+    ),
+    task(
+        "sweep . --size 4M --blocks 4K,8K --depths 1,2 --seconds 0.2 --warmup 0 --settle 0 \
+         --history own.db",
+        "sweep --resume --history own.db",
+    ),
+    task(
+        "sqlio batch --drive E=. --drives E --kinds R --factors random --threads 1,2 \
+         --block-sizes 8 --outstanding 1,2 --seconds 0.2 --wait 0 --size 4M --history own.db",
+        "",
+    ),
+    task("monitor . --interval 100ms --seconds 0.8 --name", ""),
+    task("validate . --size 8M --seconds 0.2 --tag", ""),
+    task("validate . --size 8M --seconds 0.2 --ledger own.ledger", "validate --resume own.ledger"),
+    task("validate . --durability --size 8M --seconds 0.2", ""),
+    task("replay ../t.iotrace . --tag", ""),
+    task("sqlio -kW -b8 -frandom -s1 -t1 -o2 -BH -LS own.dat", ""),
+    task("diskspd -c4M -b8K -d1 -W0 -o2 -w50 own.dat", ""),
+    task("sqliosim -dir . -size 8 -d 1", ""),
+    task("iometer -c ../c.icf --drive C=. --seconds 0.2 --warmup 0", ""),
+    task("run --workload job.fio --tag", ""),
+    long("assess . --size 64M --pace glance --progress json --report own.html"),
+    long("knee . --size 4M --to 4 --progress json"),
+    long("sizes . --sizes 2M,4M --seconds 0.1 --warmup 0 --progress json"),
+    long("scale . other --size 2M --seconds 0.1 --warmup 0 --progress json"),
+    long("matrix . --size 4M --progress json"),
+    long("fit ../t.iotrace . -d 1 --limit read=1s@p99 --progress json"),
 ];
 const READERS: [&str; 2] = ["history list", "history check"];
 /// Another program that reads with SQLite, as `sqlite3 FILE` does.
 const OUTSIDER: &str = "outsider";
+/// Somebody else's file.
+const FOREIGN: &str = "notes.txt";
+/// What may stay: that file, and what the commands were to make.
+const MAY_STAY: [&str; 8] =
+    [FOREIGN, "own", "other", "plan.toml", "job.fio", "sqliosim", "testfile.dat", "SQLIO_Result"];
+/// A command that makes a test file, and so removes what a killed one left.
+const TINY: &str = "run . --size 1M --seconds 0.01 --warmup 0 --no-history --quiet";
+/// What a command says after a kill that came before there was anything to go on with.
+const TOO_EARLY: [&str; 5] = [
+    "no unfinished sweep",
+    "there is no history",
+    "(os error 2)",
+    "nothing was promised",
+    "NOTHING PROMISED",
+];
 
 /// Flags of `soak`.
 #[derive(Debug, Args)]
@@ -65,7 +134,7 @@ pub(super) struct SoakArgs {
 #[derive(Debug, Default)]
 struct Sum {
     processes: u64,
-    kills: u64,
+    ended: u64,
     results: u64,
     looks: u64,
     lost_locks: u64,
@@ -77,12 +146,23 @@ struct Sum {
 /// A process of a round, with its task.
 struct Process {
     child: Child,
+    task: Option<&'static Task>,
     arguments: String,
     tag: Option<String>,
-    killed_at: Option<Instant>,
-    killed: bool,
+    directory: PathBuf,
+    /// What it prints on stderr.
+    said: PathBuf,
+    ends: Option<(Instant, Signal)>,
+    sent: Option<Signal>,
     had_lock: bool,
     looks_without: u32,
+}
+
+/// What a history must have: results by their tags, measurements by their ids.
+#[derive(Default)]
+struct Expected {
+    tags: Vec<String>,
+    measurements: Vec<String>,
 }
 
 /// Runs all rounds; the figures, of which most may not be other than 0.
@@ -96,34 +176,75 @@ pub(super) fn run(iosonde: &Path, args: &SoakArgs) -> Result<Vec<Row>, Error> {
     let mut sum = Sum::default();
     let mut round = 0;
     while round < args.rounds {
-        let directory = tempfile::tempdir()?;
-        let history = directory.path().join("history.db");
+        // With a real disk under it, if that of the tests is one.
+        let home = tempfile::tempdir()?;
+        let history = home.path().join("history.db");
+        furnish_home(iosonde, home.path())?;
         let rounds = ROUNDS_PER_HISTORY.min(args.rounds - round);
-        let mut expected = Vec::new();
+        let mut expected = Expected::default();
         for number in 0..rounds {
             let processes = start(iosonde, &history, (number, args.processes), &mut random)?;
-            expected.extend(watch(processes, &history, &mut sum)?);
+            for (process, status) in watch(processes, &history, &mut sum)? {
+                judge(iosonde, &process, status, (&mut expected, &mut sum))?;
+            }
         }
         round += rounds;
         inspect(&history, &expected, &mut sum);
         eprintln!("{round} rounds: {sum:?}");
     }
-    let Sum { processes, kills, results, looks, lost_locks, failed, damages, missing } = sum;
+    let Sum { processes, ended, results, looks, lost_locks, failed, damages, missing } = sum;
     let shown = |what: &str, count: u64| Row { limit: None, ..none(what, count) };
     Ok(vec![
         shown("processes, all of a round on one history", processes),
-        shown("killed at random moments", kills),
+        shown("ended by SIGKILL, SIGINT or SIGTERM at random moments", ended),
         shown("finished results", results),
         shown("looks at the locks of a process", looks),
         none("processes that lost their lock", lost_locks),
-        none("processes that failed", failed),
+        none("processes that failed, could not go on, or left something", failed),
         none("histories that are damaged", damages),
-        none("finished results that are missing", missing),
+        none("finished results and measurements that are missing", missing),
     ])
 }
 
 fn none(what: &str, count: u64) -> Row {
     Row::own(what, count as f64, "", 0.0)
+}
+
+/// Makes what the tasks of a history read: a plan, a trace, a configuration.
+fn furnish_home(iosonde: &Path, home: &Path) -> Result<(), Error> {
+    let mut lines = String::new();
+    for number in 0..500_u64 {
+        let (at, offset) = (1 << 56 | (number * 10_000), number * 7919 % 512 * 4096);
+        writeln!(lines, "{at},host,0,Read,{offset},4096,1000")?;
+    }
+    fs::write(home.join("t.csv"), lines)?;
+    fs::write(home.join("c.icf"), include_str!("../../../iosonde/tests/it/windows/nightly.icf"))?;
+    let place = (home, &*home.join("history.db"));
+    shell(iosonde, "capture import -o t.iotrace t.csv", place)?;
+    let plan = "run . --size 4M --seconds 0.3 --warmup 0 --print-plan >plan.toml";
+    shell(iosonde, plan, place).map(drop)
+}
+
+/// Makes the directory of a process.
+fn furnish(directory: &Path) -> Result<(), Error> {
+    fs::create_dir_all(directory.join("other"))?;
+    fs::write(directory.join(FOREIGN), FOREIGN)?;
+    let job = "[job]\nrw=randrw\nbs=4k\nsize=2m\nruntime=1\ntime_based\nfilename=iosonde.test\n";
+    fs::write(directory.join("job.fio"), job)?;
+    fs::copy(directory.with_file_name("plan.toml"), directory.join("plan.toml"))?;
+    Ok(())
+}
+
+/// Runs a command line of iosonde, as a user types it.
+fn shell(
+    iosonde: &Path,
+    line: &str,
+    (directory, history): (&Path, &Path),
+) -> Result<Output, Error> {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("exec '{}' {line}", iosonde.display())]);
+    command.env("IOSONDE_HISTORY", history);
+    Ok(command.current_dir(directory).stdin(Stdio::null()).output()?)
 }
 
 fn start(
@@ -135,12 +256,17 @@ fn start(
     let mut choose = |from: usize| usize::try_from(random.next_u64() % from as u64).unwrap_or(0);
     let mut processes = Vec::new();
     for number in 0..count {
-        let kind = choose(2 * RECORDERS.len() + READERS.len() + 1);
-        let recorder = RECORDERS.get(kind / 2);
-        let tag = recorder.map(|_| format!("r{round}-{number}"));
-        let arguments = match (recorder, &tag) {
-            (Some(recorder), Some(tag)) => format!("{recorder} {tag}"),
-            _ => READERS.get(kind - 2 * RECORDERS.len()).unwrap_or(&OUTSIDER).to_string(),
+        let kind = choose(TASKS.len() + 2 * (READERS.len() + 1));
+        let task = TASKS.get(kind);
+        let directory = history.with_file_name(format!("r{round}-{number}"));
+        furnish(&directory)?;
+        let is_tagged =
+            |task: &&Task| task.line.ends_with("--tag") || task.line.ends_with("--name");
+        let tag = task.filter(is_tagged).map(|_| format!("r{round}-{number}"));
+        let arguments = match (task, &tag) {
+            (Some(task), Some(tag)) => format!("{} {tag}", task.line),
+            (Some(task), None) => task.line.to_owned(),
+            _ => READERS.get((kind - TASKS.len()) / 2).unwrap_or(&OUTSIDER).to_string(),
         };
         let mut command = if arguments == OUTSIDER {
             let mut command = Command::new(std::env::current_exe()?);
@@ -151,16 +277,21 @@ fn start(
             command.args(arguments.split(' ')).env("IOSONDE_HISTORY", history);
             command
         };
-        command.current_dir(history.parent().unwrap_or(history));
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let killed = choose(usize::try_from(KILLED_ONE_IN)?) == 0;
-        let after = Duration::from_millis(choose(usize::try_from(KILLED_WITHIN_MS)?) as u64);
+        let said = directory.with_extension("said");
+        command.current_dir(&directory).stdin(Stdio::null()).stdout(Stdio::null());
+        command.stderr(File::create(&said)?);
+        let is_ended = choose(ENDED_ONE_IN) == 0 || task.is_some_and(|task| task.is_long);
+        let after = Duration::from_millis(choose(ENDED_WITHIN_MS) as u64);
+        let signal = SIGNALS[choose(SIGNALS.len())];
         processes.push(Process {
             child: command.spawn()?,
+            task,
             arguments,
             tag,
-            killed_at: killed.then(|| Instant::now() + after),
-            killed: false,
+            directory,
+            said,
+            ends: is_ended.then(|| (Instant::now() + after, signal)),
+            sent: None,
             had_lock: false,
             looks_without: 0,
         });
@@ -168,31 +299,30 @@ fn start(
     Ok(processes)
 }
 
-/// Kills those that are to be killed and looks at the locks until all have ended; the tags of
-/// results that must be there.
-fn watch(mut processes: Vec<Process>, history: &Path, sum: &mut Sum) -> Result<Vec<String>, Error> {
+/// Ends those that are to be ended, and looks at the locks until all have ended.
+fn watch(
+    mut processes: Vec<Process>,
+    history: &Path,
+    sum: &mut Sum,
+) -> Result<Vec<(Process, ExitStatus)>, Error> {
     let begun = Instant::now();
-    let mut finished = Vec::new();
+    let mut all = Vec::new();
     while !processes.is_empty() {
         sleep(LOOK_EVERY);
         let mut running = Vec::new();
         for mut process in processes {
-            if process.killed_at.is_some_and(|at| at <= Instant::now()) && !process.killed {
-                process.child.kill()?;
-                process.killed = true;
-            }
-            let Some(status) = process.child.try_wait()? else {
-                look(&mut process, history, sum);
-                running.push(process);
+            if let Some(status) = process.child.try_wait()? {
+                all.push((process, status));
                 continue;
-            };
-            sum.processes += 1;
-            sum.kills += u64::from(process.killed && !status.success());
-            if status.success() {
-                finished.extend(process.tag);
-            } else if !process.killed {
-                sum.failed += u64::from(failed(process)?);
             }
+            if let Some((_, signal)) = process.ends.filter(|(at, _)| *at <= Instant::now())
+                && process.sent.is_none()
+            {
+                kill_process(Pid::from_child(&process.child), signal)?;
+                process.sent = Some(signal);
+            }
+            look(&mut process, history, sum);
+            running.push(process);
         }
         if begun.elapsed() > HANGS {
             for process in &mut running {
@@ -202,20 +332,104 @@ fn watch(mut processes: Vec<Process>, history: &Path, sum: &mut Sum) -> Result<V
         }
         processes = running;
     }
-    sum.results += finished.len() as u64;
-    Ok(finished)
+    Ok(all)
 }
 
-/// Whether a process that ended by itself failed. A process that only reads may start before there
-/// is a history.
-fn failed(process: Process) -> Result<bool, Error> {
-    let said = tools::complaint(&process.child.wait_with_output()?);
-    let early = process.tag.is_none() && said.contains("there is no history at");
-    let failed = !early && process.arguments != OUTSIDER;
-    if failed {
-        eprintln!("`{}` failed: {said}", process.arguments);
+/// Whether a process ended as it should, and can go on; what the history must have of it.
+fn judge(
+    iosonde: &Path,
+    process: &Process,
+    status: ExitStatus,
+    (expected, sum): (&mut Expected, &mut Sum),
+) -> Result<(), Error> {
+    let said = fs::read_to_string(&process.said)?;
+    sum.processes += 1;
+    sum.ended += u64::from(process.sent.is_some() && !status.success());
+    let is_as_sent = process.sent.is_some_and(|signal| {
+        status.signal() == Some(signal.as_raw())
+            || signal != Signal::KILL && status.code() == Some(130)
+    });
+    // A process that only reads may start before there is a history.
+    let is_early = process.task.is_none() && said.contains("there is no history at");
+    let mut wrong = None;
+    if !status.success() && !is_as_sent && !is_early && process.arguments != OUTSIDER {
+        wrong = Some(said.clone());
     }
-    Ok(failed)
+    if status.success() {
+        sum.results += u64::from(process.tag.is_some());
+        expected.tags.extend(process.tag.clone());
+    }
+    // The last one may not be recorded yet.
+    let mut measured = measured(&said);
+    measured.pop();
+    expected.measurements.append(&mut measured);
+    if let (Some(task), None) = (process.task, &wrong) {
+        wrong = go_on(iosonde, process, (task, &said))?;
+    }
+    if fs::read(process.directory.join(FOREIGN))? != FOREIGN.as_bytes() {
+        wrong = Some(format!("changed {FOREIGN}"));
+    }
+    if let Some(wrong) = wrong {
+        sum.failed += 1;
+        eprintln!("`{}`, sent {:?}: {wrong}", process.arguments, process.sent);
+    }
+    Ok(fs::remove_dir_all(&process.directory)?)
+}
+
+/// The ids of the measurements that a process reported as events.
+fn measured(said: &str) -> Vec<String> {
+    let events = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let measured = events.filter(|event| event["event"] == "measured");
+    measured.filter_map(|event| Some(event["measurement"]["id"].as_str()?.to_owned())).collect()
+}
+
+/// Goes on as a process printed it, or as is documented for a kill. Then removes what is left. What
+/// is wrong, as a sentence.
+fn go_on(
+    iosonde: &Path,
+    process: &Process,
+    (task, said): (&Task, &str),
+) -> Result<Option<String>, Error> {
+    let is_killed = process.sent == Some(Signal::KILL);
+    let printed = said.split('`').filter_map(|part| part.strip_prefix("iosonde "));
+    let printed = printed.filter(|line| line.contains("--resume")).next_back();
+    let mut verify = said.lines().filter_map(|line| line.strip_prefix("after a crash: iosonde "));
+    let next = match process.sent {
+        Some(Signal::KILL) => {
+            verify.next_back().or(Some(task.next)).filter(|next| !next.is_empty())
+        }
+        _ => printed,
+    };
+    let place = (&*process.directory, &*process.directory.with_file_name("history.db"));
+    if let Some(next) = next {
+        let output = shell(iosonde, next, place)?;
+        let answer = [output.stdout, output.stderr].concat();
+        let answer = String::from_utf8_lossy(&answer);
+        let is_early = is_killed && TOO_EARLY.iter().any(|words| answer.contains(words));
+        if !output.status.success() && !is_early {
+            return Ok(Some(format!("`{next}` failed: {answer}")));
+        }
+    }
+    let may_stay = |name: &str| MAY_STAY.iter().any(|beginning| name.starts_with(beginning));
+    let left = || -> Result<Vec<String>, Error> {
+        let names = fs::read_dir(&process.directory)?.flatten();
+        let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        Ok(names.filter(|name| !may_stay(name)).collect())
+    };
+    if left()?.is_empty() {
+        return Ok(None);
+    }
+    if !is_killed {
+        return Ok(Some(format!("left {:?}", left()?)));
+    }
+    for next in ["validate --clean . other", TINY] {
+        let output = shell(iosonde, next, place)?;
+        if !output.status.success() {
+            return Ok(Some(format!("`{next}`: {}", tools::complaint(&output))));
+        }
+    }
+    let left = left()?;
+    Ok((!left.is_empty()).then(|| format!("left for ever: {left:?}")))
 }
 
 fn look(process: &mut Process, history: &Path, sum: &mut Sum) {
@@ -234,12 +448,9 @@ fn look(process: &mut Process, history: &Path, sum: &mut Sum) {
 }
 
 /// Whether the history is whole, and everything in it that must be.
-fn inspect(history: &Path, expected: &[String], sum: &mut Sum) {
-    if expected.is_empty() {
-        return;
-    }
+fn inspect(history: &Path, expected: &Expected, sum: &mut Sum) {
     let wrong = History::open_existing(&Place::File(history.to_owned())).and_then(|history| {
-        for tag in expected {
+        for tag in &expected.tags {
             let found = history.select(&format!("@{tag}"));
             let whole = found
                 .as_ref()
@@ -255,6 +466,18 @@ fn inspect(history: &Path, expected: &[String], sum: &mut Sum) {
         sum.damages += 1;
         eprintln!("{wrong:?}");
     }
+    let lost = |connection: rusqlite::Connection| -> rusqlite::Result<u64> {
+        let sql = "SELECT count(*) FROM measurements WHERE id = ?1";
+        expected.measurements.iter().try_fold(0, |lost, id| {
+            let count: i64 = connection.query_row(sql, [id], |row| row.get(0))?;
+            Ok(lost + u64::from(count == 0))
+        })
+    };
+    match rusqlite::Connection::open(history).and_then(lost) {
+        Ok(lost) => sum.missing += lost,
+        Err(error) => eprintln!("{error}"),
+    }
+    sum.results += expected.measurements.len() as u64;
 }
 
 /// Reads as another program does: opens, asks, and closes, which moves the log into the file where

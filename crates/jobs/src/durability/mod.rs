@@ -246,15 +246,20 @@ impl Rounds<'_> {
         } else {
             relay.notice(killed.to_owned());
         }
-        let (_, state) = source.read()?;
-        if ended == WriterEnd::Failed && state.sequence == 0 {
+        let interrupted = stop.load(Ordering::Relaxed);
+        let has_promised = match source.read() {
+            Ok((_, state)) => state.sequence > 0 || ended != WriterEnd::Failed,
+            // A writer that is interrupted as it starts has not written its first line.
+            Err(_) if interrupted && source.is_here() => false,
+            Err(error) => return Err(error),
+        };
+        if !has_promised {
             // Nothing was promised, so the files prove nothing.
             if !header.keep {
                 result::remove_files(header, relay);
             }
             source.remove(header, relay);
             let text = "the writer could not begin; what it said is above".to_owned();
-            let interrupted = stop.load(Ordering::Relaxed);
             return Err(if interrupted {
                 JobError::Interrupted(text)
             } else {

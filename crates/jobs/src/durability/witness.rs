@@ -167,6 +167,11 @@ impl Source {
         }
     }
 
+    /// Whether it is a file of this host.
+    pub(super) fn is_here(&self) -> bool {
+        matches!(self, Self::Here(_))
+    }
+
     /// Reads the promises that it holds now.
     pub(super) fn read(&self) -> Result<(Header, State), JobError> {
         let cannot =
