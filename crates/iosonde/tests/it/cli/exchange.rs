@@ -163,7 +163,7 @@ fn an_export_goes_over_no_file_of_others() {
     fails(&store.export("theirs.csv", &["--format", "csv"]), 1, "theirs-2.csv");
     assert_eq!(fs::read(&theirs).unwrap(), bytes);
     fails(&store.export("h.db", &[]), 1, "name another");
-    fails(&store.export("h.db", &["--overwrite"]), 1, "a database");
+    fails(&store.export("h.db", &["--overwrite"]), 1, "SQLite database");
     fails(&store.export(".", &[]), 1, "directory");
     fails(&store.export("no/such/directory", &[]), 1, "No such file");
     for format in [&["--format", "csv"][..], &["--format", "csv", "--columns", "sqlio"], &[]] {
