@@ -7,6 +7,7 @@ mod exact;
 mod faults;
 mod files;
 mod fleet;
+mod force;
 mod import;
 pub(crate) mod machine;
 mod own;
@@ -87,6 +88,9 @@ enum Command {
     /// What many hosts cost their coordinator, how soon losses are seen, start skew in network
     /// namespaces, and random faults. Prints tables
     Fleet(fleet::FleetArgs),
+    /// Attack files of others with every command that writes; nothing foreign may change. Needs root.
+    /// Writes a part of docs/destroy.md
+    Force(force::ForceArgs),
     /// Give changed fixtures of every kind of input to what reads them: no panic, no abort, no
     /// hang, and at most 256 MiB for one
     Fuzz(fuzz::FuzzArgs),
@@ -170,6 +174,11 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Fleet(args)) => {
             let iosonde = || tools::find_debug_iosonde(arguments.iosonde.clone());
             show(fleet::run(&args, &iosonde), "a promise of docs/fleet.md does not hold")
+        }
+        Some(Command::Force(args)) => {
+            let iosonde = tools::find_debug_iosonde(arguments.iosonde);
+            let table = iosonde.and_then(|iosonde| force::run(&iosonde, &args, peers));
+            show(table, "foreign files were harmed")
         }
         Some(Command::Monitor) => show_watching(peers.output.as_deref()),
         Some(Command::Reports) => {
