@@ -8,9 +8,9 @@
 //! 576 cells in every format, and prints how long that takes and how large it is. `integrity` lets
 //! a device make faults, and writes to `docs/integrity.md` which of them iosonde and fio find.
 //! `capture` measures what recording costs, `replay` how punctual a replay is, next to fio.
-//! `import` imports ten thousand runs of SQLIO. `soak` ends commands that record into one
-//! history. `fuzz` feeds changed fixtures to every reader of foreign files. `force` attacks files of
-//! others with every command that writes.
+//! `import` imports ten thousand runs of SQLIO. `soak` ends commands that record into one history.
+//! `fuzz` feeds changed fixtures to every reader of foreign files. `force` attacks files of others
+//! with every command that writes.
 
 #[cfg(target_os = "linux")]
 mod accuracy;

@@ -78,10 +78,10 @@ pub use inspection::{
 pub use layer::{Layer, LayerKind, Raid, RaidMember, StoragePath};
 pub use link::{Link, giga_per_s};
 pub use medium::Medium;
+#[cfg(target_os = "linux")]
 pub use platform::{Extent, Writeback, extent_map};
 pub use processors::{Processor, Processors};
 pub use rules::{Rule, rule, rules};
-#[cfg(target_os = "linux")]
 pub use shell_word::shell_word;
 pub use signatures::{Signature, SignatureKind, signatures};
 pub use storage::{Device, FileSystem, Partition, Storage, TargetKind};

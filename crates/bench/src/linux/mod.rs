@@ -82,14 +82,14 @@ enum Command {
     Capture,
     /// How punctually a trace of 50,000 reads per second is replayed, next to fio; prints a table
     Replay,
-    /// End 20 commands at random that record into one history: nothing may be lost, damaged or left.
-    /// Prints a table
+    /// End 20 commands at random that record into one history: nothing may be lost, damaged or
+    /// left. Prints a table
     Soak(soak::SoakArgs),
     /// What many hosts cost their coordinator, how soon losses are seen, start skew in network
     /// namespaces, and random faults. Prints tables
     Fleet(fleet::FleetArgs),
-    /// Attack files of others with every command that writes; nothing foreign may change. Needs root.
-    /// Writes a part of docs/destroy.md
+    /// Attack files of others with every command that writes; nothing foreign may change. Needs
+    /// root. Writes a part of docs/destroy.md
     Force(force::ForceArgs),
     /// Give changed fixtures of every kind of input to what reads them: no panic, no abort, no
     /// hang, and at most 256 MiB for one

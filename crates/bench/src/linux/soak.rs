@@ -391,8 +391,8 @@ fn go_on(
     (task, said): (&Task, &str),
 ) -> Result<Option<String>, Error> {
     let is_killed = process.sent == Some(Signal::KILL);
-    let printed = said.split('`').filter_map(|part| part.strip_prefix("iosonde "));
-    let printed = printed.filter(|line| line.contains("--resume")).next_back();
+    let mut printed = said.split('`').filter_map(|part| part.strip_prefix("iosonde "));
+    let printed = printed.rfind(|line| line.contains("--resume"));
     let mut verify = said.lines().filter_map(|line| line.strip_prefix("after a crash: iosonde "));
     let next = match process.sent {
         Some(Signal::KILL) => {

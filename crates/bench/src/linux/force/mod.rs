@@ -122,7 +122,7 @@ pub(super) fn run(
         total.harmed += sum.harmed;
     }
     rows.push(row("all", &total));
-    let head = ["what has the name", "attempts", "refused", "went on with another file", "harmed"];
+    let head = ["what has the name", "attempts", "refused", "used another file", "harmed"];
     let table = table(&head.map(str::to_owned), &rows);
     if peers.output.is_some() || args.only.is_none() && attempts.len() >= PAGE_LEAST {
         let output = peers.output.as_deref().unwrap_or(Path::new("docs/destroy.md"));

@@ -92,7 +92,7 @@ fn pages_in_a_row_are_all_met_equally_often() {
     assert!(report.is_right(), "{report:?}");
     let [a, b] = report.targets.as_slice() else { panic!("two files") };
     let share = a.read.bytes as f64 / b.read.bytes as f64;
-    assert!((share - 2.0).abs() < 0.2, "one file is twice as long: {share}");
+    assert!((share - 2.0).abs() < 0.3, "one file is twice as long: {share}");
     assert!(a.read.bytes > 20 * 600 * PAGE as u64, "{}", a.read.bytes);
 }
 

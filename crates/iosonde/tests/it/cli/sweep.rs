@@ -223,7 +223,7 @@ fn what_cannot_be_swept_is_refused_before_anything_is_touched() {
     let output = place.run(&["--engine", "sim", "--blocks", "8K"]);
     fails(&output, 1, "is not a history of iosonde");
     assert_eq!(fs::read_to_string(place.history()).unwrap(), "somebody's notes");
-    assert_eq!(names(place.path()), ["history.db"]);
+    assert_eq!(names(place.path()), ["my history.db"]);
 }
 
 #[test]
