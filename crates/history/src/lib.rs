@@ -144,13 +144,15 @@ pub fn is_open(path: &Path) -> bool {
 }
 
 impl History {
-    /// Opens a history, or makes one where there is nothing or an empty file.
+    /// Opens a history, or makes one where there is nothing.
     ///
-    /// Anything else that is not a history is an error, and is not written to.
+    /// Anything that is not a history, also an empty file, is an error, and is not written to.
     pub fn open(place: &Place) -> Result<Self, HistoryError> {
         let connection = match place {
             Place::File(path) => {
-                schema::refuse_foreign(path)?;
+                if !schema::refuse_foreign(path)? {
+                    schema::make(path)?;
+                }
                 Connection::sqlite(path, Use::Records)?
             }
             Place::Postgres(url) => Connection::postgres(url, Use::Records)?,

@@ -24,6 +24,13 @@ fn open() -> MutexGuard<'static, BTreeMap<FileId, usize>> {
 #[derive(Debug)]
 pub(crate) struct OpenFile(Option<FileId>);
 
+impl OpenFile {
+    /// For a connection without a file.
+    pub(crate) fn none() -> Self {
+        Self(None)
+    }
+}
+
 impl Drop for OpenFile {
     fn drop(&mut self) {
         let Some(id) = self.0.take() else { return };
@@ -51,7 +58,7 @@ pub(crate) fn look<T>(path: &Path, look: impl FnOnce(&Path) -> T) -> Option<T> {
     (!is_open).then(|| look(path))
 }
 
-/// Connects to a file, which SQLite creates if needed. `connect` must not wait for other processes.
+/// Connects to a file. `connect` must not wait for other processes.
 pub(crate) fn connect<T, E>(
     path: &Path,
     connect: impl FnOnce() -> Result<T, E>,

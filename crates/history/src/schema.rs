@@ -1,9 +1,9 @@
 //! The tables, their versions, and how a place is known to hold a history.
 
-use std::io::{self, Read};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::Path;
 
-use inspect::files::{Access, Place as FilePlace};
+use inspect::files::{Draft, Place as FilePlace, Readers};
 use results::{FIGURES, FigureField, FigureKind};
 
 use crate::connection::{Connection, POSTGRES_SCHEMA};
@@ -124,28 +124,37 @@ fn read_header(path: &Path) -> Result<bool, HistoryError> {
     let unreachable = |source| HistoryError::Unreachable { path: path.to_owned(), source };
     let mut header = Vec::new();
     match inspect::reading::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(unreachable(error)),
         Ok(file) => file.take(HEADER_BYTES as u64).read_to_end(&mut header).map_err(unreachable)?,
     };
     let ours = header.len() == HEADER_BYTES
         && header.starts_with(MAGIC)
         && header[APPLICATION_AT..].starts_with(&APPLICATION_ID.to_be_bytes());
-    if header.is_empty() {
-        return check_new(path).map(|()| false).map_err(unreachable);
-    }
-    if ours {
-        return Ok(true);
-    }
-    Err(HistoryError::Foreign { place: Place::File(path.to_owned()) })
+    if ours { Ok(true) } else { Err(HistoryError::Foreign { place: Place::File(path.to_owned()) }) }
 }
 
-/// Refuses to make a history through a link, at a mount point, or in a file with several names,
-/// which SQLite would do.
-fn check_new(path: &Path) -> io::Result<()> {
-    match FilePlace::of(path).and_then(|place| place.open(Access::Read)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        opened => opened.map(drop),
+/// Makes the file of a new history, complete at once. SQLite would begin with an empty file, and
+/// take an empty file of somebody else, or the end of a link, for its own.
+pub(crate) fn make(path: &Path) -> Result<(), HistoryError> {
+    let unreachable = |source| HistoryError::Unreachable { path: path.to_owned(), source };
+    let mut draft = FilePlace::of(path)
+        .and_then(|place| Draft::of(&place, Readers::Anybody))
+        .map_err(unreachable)?;
+    let tables = Connection::in_memory(path)?;
+    bring_up_to_date(&tables)?;
+    let Some(sqlite) = tables.as_sqlite() else { return Ok(()) };
+    let content = sqlite.serialize("main");
+    let content = content.map_err(|error| HistoryError::sqlite(tables.place(), error))?;
+    let written = draft.file().write_all(&content).and_then(|()| draft.file().sync_all());
+    match written.and_then(|()| draft.publish()) {
+        // Another process was faster.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && refuse_foreign(path)? => Ok(()),
+        Err(error) => Err(unreachable(error)),
+        Ok(()) => {
+            draft.place().sync();
+            Ok(())
+        }
     }
 }
 

@@ -56,6 +56,13 @@ impl Connection {
         Ok(Self { place, database: Database::Sqlite(database), depth: Cell::new(0) })
     }
 
+    /// A database of SQLite in memory, which is to become this file.
+    pub(crate) fn in_memory(path: &Path) -> Result<Self, HistoryError> {
+        let place = Place::File(path.to_owned());
+        let database = Sqlite::in_memory().map_err(|e| HistoryError::sqlite(&place, e))?;
+        Ok(Self { place, database: Database::Sqlite(database), depth: Cell::new(0) })
+    }
+
     /// A connection to a PostgreSQL server.
     pub(crate) fn postgres(url: &crate::ServerUrl, used: Use) -> Result<Self, HistoryError> {
         let database = Database::Postgres(Box::new(Postgres::open(url, used)?));

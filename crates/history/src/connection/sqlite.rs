@@ -111,10 +111,15 @@ fn still(path: &Path) -> Option<String> {
 }
 
 impl Sqlite {
-    /// Opens a file, or makes one. What cannot be written can still be read.
+    /// A database in memory.
+    pub(crate) fn in_memory() -> rusqlite::Result<Self> {
+        let connection = ready(Connection::open_in_memory()?, Use::Records)?;
+        Ok(Self { connection, full: false, _file: OpenFile::none() })
+    }
+
+    /// Opens a file. What cannot be written can still be read.
     pub(crate) fn open(path: &Path, used: Use) -> rusqlite::Result<Self> {
-        let writes = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let opened = Self::open_as(path, &named(path), writes, used);
+        let opened = Self::open_as(path, &named(path), OpenFlags::SQLITE_OPEN_READ_WRITE, used);
         let full = matches!(&opened, Err(error) if is_full(error));
         match (opened, still(path)) {
             (Err(error), Some(url)) if full || is_closed(&error) => {

@@ -57,7 +57,9 @@ fn databases_are_known_as_they_write_their_files() {
         ("journal", "SQLite rollback journal"),
         ("berkeley.db", "Berkeley DB database"),
     ] {
-        let Ok(content) = fs::read(directory.path().join(name)) else { continue };
+        let content = fs::read(directory.path().join(name));
+        // Not every Python comes with Berkeley DB, and some come without SQLite.
+        let Ok(content) = content else { continue };
         assert_eq!(found(&content).as_deref(), Some(what), "{name}");
     }
 }

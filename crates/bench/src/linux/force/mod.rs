@@ -152,11 +152,9 @@ fn attempts(args: &ForceArgs, commands: &[Attacked], inputs: &Inputs) -> Vec<Att
     for (way, (kind, name, without, with)) in WAYS.iter().enumerate() {
         for (number, command) in commands.iter().enumerate() {
             let wanted = |text: &String| name.contains(text) || command.words.contains(text);
-            // A history may be made in an empty file that its flag names.
-            let is_history = *kind == Way::Empty && command.words.contains("--history {}");
             let needs_own = matches!(kind, Way::Edited | Way::SwappedLink | Way::SwappedFile);
             let lacks_own = needs_own && inputs.own[number].is_none();
-            if !args.only.as_ref().is_none_or(wanted) || lacks_own || is_history {
+            if !args.only.as_ref().is_none_or(wanted) || lacks_own {
                 continue;
             }
             for (permit, on) in [(false, without), (true, with)] {

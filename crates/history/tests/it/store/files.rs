@@ -110,12 +110,13 @@ fn several_writers_make_one_store_together_and_lose_nothing() {
     }
 }
 
+/// The tables of a history were made in an empty file that another program had put in its place.
 #[test]
-fn an_empty_file_becomes_a_history() {
+fn an_empty_file_does_not_become_a_history() {
     let at = place();
     fs::write(&at.path, b"").unwrap();
-    open(&at.path).unwrap().begin(&new("e", "p", "1")).unwrap();
-    assert!(fs::read(&at.path).unwrap().starts_with(b"SQLite format 3"));
+    assert!(matches!(open(&at.path), Err(HistoryError::Foreign { .. })));
+    assert_eq!(fs::read(&at.path).unwrap(), b"");
 }
 
 #[test]
