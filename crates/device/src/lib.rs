@@ -11,6 +11,7 @@
 
 mod bucket;
 mod cache;
+mod completions;
 mod lru;
 mod servers;
 mod speed;
@@ -20,6 +21,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use workload::{SimDevice, SimStuck};
 
+pub use completions::Completions;
 use volume::Volume;
 
 /// Units in which a device transfers.

@@ -5,12 +5,10 @@
 //! every machine, whatever else that machine does.
 
 use std::cell::{Cell, RefCell};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::io;
 use std::rc::Rc;
 
-use device::{Device, Outcome};
+use device::{Completions, Device, Outcome};
 
 use crate::buffers::{BufferPlan, Buffers};
 use crate::error::DEVICE_FAILED;
@@ -21,8 +19,7 @@ pub(crate) struct SimQueue {
     device: Rc<RefCell<Device>>,
     clock: Rc<Cell<u64>>,
     targets: Vec<(usize, bool)>,
-    pending: BinaryHeap<Reverse<(u64, u64, u32, i32)>>,
-    sequence: u64,
+    pending: Completions,
     buffers: Buffers,
 }
 
@@ -39,8 +36,7 @@ impl SimQueue {
             device: Rc::clone(device),
             clock: Rc::clone(clock),
             targets,
-            pending: BinaryHeap::with_capacity(plan.depth as usize),
-            sequence: 0,
+            pending: Completions::with_capacity(plan.depth as usize),
             buffers: Buffers::new(plan)?,
         })
     }
@@ -60,7 +56,7 @@ impl SimQueue {
 
     /// When the next I/O of this queue is done.
     pub(crate) fn next_completion(&self) -> Option<u64> {
-        self.pending.peek().map(|Reverse((at, ..))| *at)
+        self.pending.next_ns()
     }
 }
 
@@ -78,8 +74,7 @@ impl Queue for SimQueue {
                 Outcome::Done { bytes } => i32::try_from(bytes).unwrap_or(i32::MAX),
                 Outcome::Failed => -DEVICE_FAILED,
             };
-            self.sequence += 1;
-            self.pending.push(Reverse((reply.done_ns, self.sequence, request.slot, result)));
+            self.pending.push(reply.done_ns, request.slot, result);
         }
         Ok(())
     }
@@ -94,11 +89,7 @@ impl Queue for SimQueue {
 
     fn reap(&mut self, finished: &mut Vec<Finished>) {
         let now = self.now();
-        while let Some(Reverse((at, _, slot, result))) = self.pending.peek().copied() {
-            if at > now {
-                break;
-            }
-            self.pending.pop();
+        while let Some((slot, result)) = self.pending.pop_by(now) {
             finished.push(Finished { slot, result });
         }
     }

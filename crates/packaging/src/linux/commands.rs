@@ -1,5 +1,6 @@
-//! The flags of the program, and what each of its two commands does in which order.
+//! The flags of the program, and what each of its commands does in which order.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -26,6 +27,8 @@ const SHELLS: [&str; 5] = ["bash", "elvish", "fish", "powershell", "zsh"];
 enum Flags {
     /// Compile, and put everything into a directory
     Build(BuildArgs),
+    /// Run cargo with the flags and compilers of a package
+    Cargo(CargoArgs),
     /// Install and run what `build` made
     Try(trial::TryArgs),
 }
@@ -83,10 +86,31 @@ struct BuildArgs {
     zig: PathBuf,
 }
 
+/// Run cargo with the flags and compilers of a package
+#[derive(Debug, Args)]
+struct CargoArgs {
+    /// For this system and processor
+    #[arg(long, value_enum)]
+    platform: Platform,
+
+    /// Where cargo builds
+    #[arg(long, env = "CARGO_TARGET_DIR")]
+    target: PathBuf,
+
+    /// The program `zig`, which compiles C
+    #[arg(long)]
+    zig: PathBuf,
+
+    /// What cargo is to do, without --target
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+    arguments: Vec<String>,
+}
+
 /// Reads the flags and does what they say.
 pub(crate) fn main() -> ExitCode {
     let done = match Flags::parse() {
         Flags::Build(args) => build(&args).map(|()| ExitCode::SUCCESS),
+        Flags::Cargo(args) => cargo(&args),
         Flags::Try(args) => trial::run(&args),
     };
     done.unwrap_or_else(|failure| {
@@ -101,8 +125,27 @@ fn toolchain(text: &str) -> Result<(Platform, String), String> {
     Ok((<Platform as clap::ValueEnum>::from_str(platform, false)?, name.to_owned()))
 }
 
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    path.canonicalize().map_err(at("find", path))
+}
+
+fn cargo(args: &CargoArgs) -> Result<ExitCode, Failure> {
+    std::fs::create_dir_all(&args.target).map_err(at("create", &args.target))?;
+    let compiler = Compiler {
+        root: absolute(Path::new("."))?,
+        target: absolute(&args.target)?,
+        zig: absolute(&args.zig)?,
+        profile: String::new(),
+        features: None,
+        toolchains: BTreeMap::new(),
+    };
+    let mut cargo = compiler.cargo(args.platform)?;
+    cargo.env("CARGO_BUILD_TARGET", args.platform.rust_target()).args(&args.arguments);
+    let status = cargo.status().map_err(|error| because(format!("cargo: {error}")))?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
 fn build(args: &BuildArgs) -> Result<(), Failure> {
-    let absolute = |path: &Path| path.canonicalize().map_err(at("find", path));
     let root = absolute(&args.root)?;
     let host = Arch::of_this_machine()
         .map(|arch| Platform::new(System::Linux, arch))

@@ -3,7 +3,9 @@
 //! For Linux, Rust brings musl and a linker; the C code (SQLite, ring) is compiled by `zig cc`,
 //! which brings musl's headers for every processor. For Windows on x86-64, Debian's mingw has the
 //! libraries and compiles the C code; for Windows on ARM, zig does both. Paths of this machine are
-//! replaced, so that the same sources give the same bytes everywhere.
+//! replaced, so that the same sources give the same bytes everywhere. The path of the sources concerns
+//! our crates only, whose compiler is called through a script: two checkouts with one directory for
+//! builds compile their dependencies once.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -43,6 +45,15 @@ pub(crate) struct Compiled {
 /// The name of the file with debug information, which the program carries.
 pub(crate) const DEBUG_FILE: &str = "iosonde.debug";
 
+/// The name of the script that calls the compiler for our crates. Cargo takes the name, and not the
+/// path, into the hash of what it builds.
+const WRAPPER: &str = "iosonde-rustc";
+
+/// Replaces the directory of the sources, in which cargo calls it. What `rustc` is told later counts
+/// more: the directory of the build is often in that of the sources.
+const WRAPPER_SCRIPT: &str = "#!/bin/sh\nrustc=$1\nshift\n\
+     exec \"$rustc\" --remap-path-prefix=\"$PWD\"=/iosonde \"$@\"\n";
+
 /// What compiles C and links for Windows on x86-64.
 const MINGW: &str = "x86_64-w64-mingw32-gcc";
 
@@ -58,14 +69,27 @@ impl Compiler {
     /// Compiles the program, and takes the debug information out of it.
     pub(crate) fn compile(&self, platform: Platform) -> Result<Compiled, Failure> {
         let target = platform.rust_target();
-        let tools = self.target.join("zig");
-        let mut cargo = self.rust(platform, "cargo");
+        let mut cargo = self.cargo(platform)?;
         cargo.args(["build", "--locked", "-p", "iosonde", "--target", target]);
         cargo.args(["--profile", &self.profile]);
         cargo.args(self.feature_flags());
+        watch(&mut cargo)?;
+        let place = self.target.join(target).join(&self.profile);
+        self.take_apart(&place, platform)
+    }
+
+    /// A call of cargo that compiles for a platform as for its packages.
+    pub(crate) fn cargo(&self, platform: Platform) -> Result<Command, Failure> {
+        let tools = self.target.join("zig");
+        let mut cargo = self.rust(platform, "cargo");
+        script_file(&tools.join("bin").join(WRAPPER), WRAPPER_SCRIPT)?;
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::iter::once(tools.join("bin")).chain(std::env::split_paths(&path));
+        let path = std::env::join_paths(path).map_err(|error| because(error.to_string()))?;
+        cargo.env("PATH", path).env("RUSTC_WORKSPACE_WRAPPER", WRAPPER);
         cargo.env("CARGO_TARGET_DIR", &self.target).env("CARGO_INCREMENTAL", "0");
         cargo.env("CARGO_ENCODED_RUSTFLAGS", self.rust_flags(platform, &tools)?.join("\u{1f}"));
-        let triple = target.replace('-', "_");
+        let triple = platform.rust_target().replace('-', "_");
         cargo.env(format!("CC_{triple}"), self.c_compiler(&tools, platform)?);
         if platform.zig_target().is_some() {
             cargo.env(format!("AR_{triple}"), self.archiver(&tools)?);
@@ -74,9 +98,7 @@ impl Compiler {
         for kind in ["LOCAL", "GLOBAL"] {
             cargo.env(format!("ZIG_{kind}_CACHE_DIR"), tools.join("cache"));
         }
-        watch(&mut cargo)?;
-        let place = self.target.join(target).join(&self.profile);
-        self.take_apart(&place, platform)
+        Ok(cargo)
     }
 
     /// A program of the toolchain for this platform.
@@ -124,14 +146,10 @@ impl Compiler {
         Ok(flags)
     }
 
-    /// Directories of this machine, with their replacements in the program. The last one that
-    /// matches counts, and the directory of the build is often in the workspace.
-    fn renamed(&self) -> Result<[(PathBuf, &'static str); 3], Failure> {
-        Ok([
-            (self.root.clone(), "/iosonde"),
-            (cargo_home()?, "/cargo"),
-            (self.target.clone(), "/build"),
-        ])
+    /// Directories of this machine, with their replacements in the program; the last one that
+    /// matches counts. C code is in dependencies only.
+    fn renamed(&self) -> Result<[(PathBuf, &'static str); 2], Failure> {
+        Ok([(cargo_home()?, "/cargo"), (self.target.clone(), "/build")])
     }
 
     /// Writes a script that compiles C for a platform.
