@@ -114,6 +114,7 @@ fn lost(judged: &RunEvidence<'_>) -> Vec<String> {
     let errors = ends(judged.workers).filter_map(|e| e.queue_error.as_ref());
     let mut warnings: Vec<String> =
         errors.map(|error| format!("a worker ended early: {error}")).collect();
+    warnings.extend_from_slice(&judged.facts.lost);
     let stalls = stalls(judged.workers, judged.facts);
     if stalls.unfinished > 0 {
         let age = show_ns(stalls.oldest_unfinished_ns as f64);

@@ -5,11 +5,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use device::Device;
 use results::{Measurement, Status};
-use workload::{Content, EngineChoice, OnError, PoolShare, Stream, Workload};
+use workload::{Content, EngineChoice, Mode, OnError, PoolShare, Stream, Workload};
 
 use crate::begin::Beginning;
 use crate::buffers::BufferPlan;
@@ -49,6 +49,8 @@ const SNAPSHOTS_COVER_NS: u64 = 64_000_000;
 const DRAIN_NS: u64 = 5_000_000_000;
 /// How long a worker may need beyond that to say that it is done.
 const LAST_WORDS_NS: u64 = 500_000_000;
+/// How long what the page cache still holds is written out after the run.
+const WRITE_OUT: Duration = Duration::from_secs(5);
 /// Threads are given this long to hear when the run begins.
 const START_NS: u64 = 1_000_000;
 /// A new end of the window is this far ahead, so that no worker has counted beyond it already.
@@ -95,6 +97,9 @@ pub fn run(
         run.perform(stop, observer)?
     };
     run.leave_out_warm_up(&mut facts, observer);
+    if facts.status == Status::Complete && workload.mode != Mode::Direct {
+        facts.lost(run.write_out(stop));
+    }
     let started = run.beginning.started;
     Ok(outcome::measurement(workload, prepared, run.collector, &run.places, &facts, started))
 }
@@ -212,6 +217,26 @@ impl<'a> Run<'a> {
             let last = usize::try_from(intervals).unwrap_or(usize::MAX) - 1;
             facts.cut(cut_ns, self.cpu_at.get(last).copied());
         }
+    }
+
+    /// Writes out what the page cache still holds of what was written. Storage that is gone takes
+    /// no writes and fails no I/O of a run through the cache: only this shows it.
+    fn write_out(&self, stop: &AtomicBool) -> Vec<String> {
+        let until = Instant::now() + WRITE_OUT;
+        let goes_on = || Instant::now() < until && !stop.load(Ordering::Relaxed);
+        let lost = |(index, target): (usize, &PreparedTarget)| {
+            let mut workers = self.collector.workers.iter().zip(&self.places);
+            let file = target.file.as_ref().filter(|_| {
+                workers.any(|(w, p)| p.target == index && w.counts.tallies[1].ios > 0)
+            })?;
+            let error = platform::write_out(file, target.size_bytes(), &goes_on).err()?;
+            Some(format!(
+                "what was written to the page cache did not reach {}: {error}; the figures are \
+                 those of the cache",
+                target.path().display()
+            ))
+        };
+        self.prepared.targets().iter().enumerate().filter_map(lost).collect()
     }
 
     /// Takes one message of a worker, and shows the intervals that it completes. True when the
