@@ -31,8 +31,8 @@ pub(crate) struct Facts {
     /// The part at the beginning of the window that was left out as warm-up.
     pub cut_ns: u64,
     pub over_15_s: u64,
-    /// Writes that the storage did not take after the page cache had, in sentences.
-    pub lost: Vec<String>,
+    /// Writes that the page cache took and the storage did not.
+    pub lost: Vec<ErrorRecord>,
     /// User and system CPU seconds of the process.
     pub cpu_at_begin: Option<(f64, f64)>,
     pub cpu_at_end: Option<(f64, f64)>,
@@ -68,7 +68,7 @@ impl Facts {
     }
 
     /// Takes what the storage did not take from the page cache.
-    pub(crate) fn lost(&mut self, lost: Vec<String>) {
+    pub(crate) fn lost(&mut self, lost: Vec<ErrorRecord>) {
         if !lost.is_empty() {
             self.status = Status::Failed;
         }
@@ -198,7 +198,7 @@ pub(crate) fn measurement(
         rounds: None,
         cpu,
         kernel: None,
-        errors: errors(prepared, workers, places),
+        errors: [errors(prepared, workers, places), facts.lost.clone()].concat(),
         stalls: Stalls { slowest_second_iops, ..checks::stalls(workers, facts) },
         checks,
         hosts: Vec::new(),

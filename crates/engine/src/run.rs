@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use device::Device;
-use results::{Measurement, Status};
+use results::{ErrorRecord, Measurement, Status};
 use workload::{Content, EngineChoice, Mode, OnError, PoolShare, Stream, Workload};
 
 use crate::begin::Beginning;
@@ -18,7 +18,7 @@ use crate::clock::Clock;
 use crate::collect::Collector;
 use crate::crew::{Crew, Machine};
 use crate::drive;
-use crate::error::EngineError;
+use crate::error::{EngineError, kind_of, message_of};
 use crate::event::{Event, Go, Observer};
 use crate::glance::Glance;
 use crate::job::{Job, MakeCrew};
@@ -31,6 +31,7 @@ use crate::pace::Pace;
 use crate::platform;
 use crate::pool::Pool;
 use crate::prepared::{Prepared, PreparedTarget};
+use crate::queue::Op;
 use crate::random::unrepeated;
 use crate::recorder::Snapshot;
 use crate::shared::{Ending, InFlight};
@@ -221,7 +222,7 @@ impl<'a> Run<'a> {
 
     /// Writes out what the page cache still holds of what was written. Storage that is gone takes
     /// no writes and fails no I/O of a run through the cache: only this shows it.
-    fn write_out(&self, stop: &AtomicBool) -> Vec<String> {
+    fn write_out(&self, stop: &AtomicBool) -> Vec<ErrorRecord> {
         let until = Instant::now() + WRITE_OUT;
         let goes_on = || Instant::now() < until && !stop.load(Ordering::Relaxed);
         let lost = |(index, target): (usize, &PreparedTarget)| {
@@ -229,12 +230,17 @@ impl<'a> Run<'a> {
             let file = target.file.as_ref().filter(|_| {
                 workers.any(|(w, p)| p.target == index && w.counts.tallies[1].ios > 0)
             })?;
-            let error = platform::write_out(file, target.size_bytes(), &goes_on).err()?;
-            Some(format!(
-                "what was written to the page cache did not reach {}: {error}; the figures are \
-                 those of the cache",
-                target.path().display()
-            ))
+            let written = platform::write_out(file, target.size_bytes(), goes_on);
+            let (first_offset_bytes, error) = written.err()?;
+            let errno = error.raw_os_error().unwrap_or_default();
+            Some(ErrorRecord {
+                kind: kind_of(errno),
+                operation: Op::Fsync.name().to_owned(),
+                path: target.path().to_owned(),
+                count: 1,
+                first_offset_bytes,
+                message: message_of(errno),
+            })
         };
         self.prepared.targets().iter().enumerate().filter_map(lost).collect()
     }

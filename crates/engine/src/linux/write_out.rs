@@ -9,13 +9,13 @@ use std::os::fd::AsRawFd as _;
 /// minutes where gigabytes are cached.
 const STEP_BYTES: u32 = 8 << 20;
 
-/// Writes out the cached pages of a file, while `goes_on`. An error tells of pages that are lost:
-/// those of now, and those that the kernel could not write since the file was opened.
+/// Writes out the cached pages of a file, while `goes_on`. An error, with its offset, tells of pages
+/// that are lost: those of now, and those that the kernel could not write since the file was opened.
 pub(crate) fn write_out(
     file: &File,
     size_bytes: u64,
     goes_on: impl Fn() -> bool,
-) -> io::Result<()> {
+) -> Result<(), (u64, io::Error)> {
     let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE
         | libc::SYNC_FILE_RANGE_WRITE
         | libc::SYNC_FILE_RANGE_WAIT_AFTER;
@@ -23,11 +23,10 @@ pub(crate) fn write_out(
         if !goes_on() {
             break;
         }
-        let offset = i64::try_from(offset).unwrap_or(i64::MAX);
+        let from = i64::try_from(offset).unwrap_or(i64::MAX);
         // SAFETY: the call takes numbers only.
-        let result = unsafe {
-            libc::sync_file_range(file.as_raw_fd(), offset, i64::from(STEP_BYTES), flags)
-        };
+        let result =
+            unsafe { libc::sync_file_range(file.as_raw_fd(), from, i64::from(STEP_BYTES), flags) };
         if result == 0 {
             continue;
         }
@@ -35,7 +34,7 @@ pub(crate) fn write_out(
         return match error.raw_os_error() {
             // No file with a page cache, such as /dev/null.
             Some(libc::ESPIPE | libc::EINVAL | libc::ENOSYS) => Ok(()),
-            _ => Err(error),
+            _ => Err((offset, error)),
         };
     }
     Ok(())

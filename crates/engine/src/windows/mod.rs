@@ -162,7 +162,11 @@ fn ring_queue(
 /// Windows has no call that writes out a part of what its cache holds, and the one for all of it
 /// cannot be ended.
 #[expect(clippy::unnecessary_wraps, reason = "other systems may fail")]
-pub(crate) fn write_out(_: &File, _size_bytes: u64, _: impl Fn() -> bool) -> io::Result<()> {
+pub(crate) fn write_out(
+    _: &File,
+    _size_bytes: u64,
+    _: impl Fn() -> bool,
+) -> Result<(), (u64, io::Error)> {
     Ok(())
 }
 
