@@ -168,8 +168,9 @@ fn write_report(
     let path = output.path().to_owned();
     let cannot = |what: String| {
         let path = path.display();
-        let kept = match journal {
-            Some(journal) => format!("every measurement is in `{}`", journal.path().display()),
+        let kept = match journal.map(Journal::whole) {
+            Some(Some(file)) => format!("every measurement is in `{}`", file.display()),
+            Some(None) => "the result is only shown".to_owned(),
             None => format!("make it again with `iosonde report {}`", document.id()),
         };
         Failure::CannotRun(format!("cannot write the report `{path}`: {what}; {kept}"))
