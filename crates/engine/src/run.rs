@@ -5,10 +5,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use device::Device;
-use results::{ErrorRecord, Measurement, Status};
+use results::{Measurement, Status};
 use workload::{Content, EngineChoice, Mode, OnError, PoolShare, Stream, Workload};
 
 use crate::begin::Beginning;
@@ -18,7 +18,7 @@ use crate::clock::Clock;
 use crate::collect::Collector;
 use crate::crew::{Crew, Machine};
 use crate::drive;
-use crate::error::{EngineError, kind_of, message_of};
+use crate::error::EngineError;
 use crate::event::{Event, Go, Observer};
 use crate::glance::Glance;
 use crate::job::{Job, MakeCrew};
@@ -31,7 +31,6 @@ use crate::pace::Pace;
 use crate::platform;
 use crate::pool::Pool;
 use crate::prepared::{Prepared, PreparedTarget};
-use crate::queue::Op;
 use crate::random::unrepeated;
 use crate::recorder::Snapshot;
 use crate::shared::{Ending, InFlight};
@@ -41,6 +40,7 @@ use crate::source;
 use crate::teams::{Place, Team, cursors, teams};
 use crate::watch::Watchdog;
 use crate::worker::{Message, Timeline, Worker, WorkerPlan};
+use crate::write_out;
 
 /// Snapshots of each worker that may be under way: at least so many, more of short intervals, so
 /// that they cover this time, and never more than the most.
@@ -50,8 +50,6 @@ const SNAPSHOTS_COVER_NS: u64 = 64_000_000;
 const DRAIN_NS: u64 = 5_000_000_000;
 /// How long a worker may need beyond that to say that it is done.
 const LAST_WORDS_NS: u64 = 500_000_000;
-/// How long what the page cache still holds is written out after the run.
-const WRITE_OUT: Duration = Duration::from_secs(5);
 /// Threads are given this long to hear when the run begins.
 const START_NS: u64 = 1_000_000;
 /// A new end of the window is this far ahead, so that no worker has counted beyond it already.
@@ -99,7 +97,7 @@ pub fn run(
     };
     run.leave_out_warm_up(&mut facts, observer);
     if facts.status == Status::Complete && workload.mode != Mode::Direct {
-        facts.lost(run.write_out(stop));
+        facts.lost(write_out::lost(prepared, &run.collector.workers, &run.places, stop));
     }
     let started = run.beginning.started;
     Ok(outcome::measurement(workload, prepared, run.collector, &run.places, &facts, started))
@@ -218,31 +216,6 @@ impl<'a> Run<'a> {
             let last = usize::try_from(intervals).unwrap_or(usize::MAX) - 1;
             facts.cut(cut_ns, self.cpu_at.get(last).copied());
         }
-    }
-
-    /// Writes out what the page cache still holds of what was written. Storage that is gone takes
-    /// no writes and fails no I/O of a run through the cache: only this shows it.
-    fn write_out(&self, stop: &AtomicBool) -> Vec<ErrorRecord> {
-        let until = Instant::now() + WRITE_OUT;
-        let goes_on = || Instant::now() < until && !stop.load(Ordering::Relaxed);
-        let lost = |(index, target): (usize, &PreparedTarget)| {
-            let mut workers = self.collector.workers.iter().zip(&self.places);
-            let file = target.file.as_ref().filter(|_| {
-                workers.any(|(w, p)| p.target == index && w.counts.tallies[1].ios > 0)
-            })?;
-            let written = platform::write_out(file, target.size_bytes(), goes_on);
-            let (first_offset_bytes, error) = written.err()?;
-            let errno = error.raw_os_error().unwrap_or_default();
-            Some(ErrorRecord {
-                kind: kind_of(errno),
-                operation: Op::Fsync.name().to_owned(),
-                path: target.path().to_owned(),
-                count: 1,
-                first_offset_bytes,
-                message: message_of(errno),
-            })
-        };
-        self.prepared.targets().iter().enumerate().filter_map(lost).collect()
     }
 
     /// Takes one message of a worker, and shows the intervals that it completes. True when the

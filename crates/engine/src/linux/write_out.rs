@@ -9,8 +9,9 @@ use std::os::fd::AsRawFd as _;
 /// minutes where gigabytes are cached.
 const STEP_BYTES: u32 = 8 << 20;
 
-/// Writes out the cached pages of a file, while `goes_on`. An error, with its offset, tells of pages
-/// that are lost: those of now, and those that the kernel could not write since the file was opened.
+/// Writes out the cached pages of a file, while `goes_on`. An error, with its offset, tells of
+/// pages that are lost: those of now, and those that the kernel could not write since the file was
+/// opened.
 pub(crate) fn write_out(
     file: &File,
     size_bytes: u64,
