@@ -114,6 +114,14 @@ fn lost(judged: &RunEvidence<'_>) -> Vec<String> {
     let errors = ends(judged.workers).filter_map(|e| e.queue_error.as_ref());
     let mut warnings: Vec<String> =
         errors.map(|error| format!("a worker ended early: {error}")).collect();
+    warnings.extend(judged.facts.lost.iter().map(|lost| {
+        format!(
+            "what was written to the page cache did not reach {}: {}; the figures are those of \
+             the cache",
+            lost.path.display(),
+            lost.message
+        )
+    }));
     let stalls = stalls(judged.workers, judged.facts);
     if stalls.unfinished > 0 {
         let age = show_ns(stalls.oldest_unfinished_ns as f64);

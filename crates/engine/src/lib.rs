@@ -55,6 +55,7 @@ mod teams;
 mod timeline;
 mod watch;
 mod worker;
+mod write_out;
 
 #[cfg(target_os = "linux")]
 #[path = "linux/mod.rs"]

@@ -31,6 +31,8 @@ pub(crate) struct Facts {
     /// The part at the beginning of the window that was left out as warm-up.
     pub cut_ns: u64,
     pub over_15_s: u64,
+    /// Writes that the page cache took and the storage did not.
+    pub lost: Vec<ErrorRecord>,
     /// User and system CPU seconds of the process.
     pub cpu_at_begin: Option<(f64, f64)>,
     pub cpu_at_end: Option<(f64, f64)>,
@@ -47,6 +49,7 @@ impl Facts {
             end_ns: 0,
             cut_ns: 0,
             over_15_s: 0,
+            lost: Vec::new(),
             cpu_at_begin: None,
             cpu_at_end: None,
         }
@@ -62,6 +65,14 @@ impl Facts {
         if ending.has_failed() || (lost && self.status == Status::Complete) {
             self.status = Status::Failed;
         }
+    }
+
+    /// Takes what the storage did not take from the page cache.
+    pub(crate) fn lost(&mut self, lost: Vec<ErrorRecord>) {
+        if !lost.is_empty() {
+            self.status = Status::Failed;
+        }
+        self.lost = lost;
     }
 
     /// Moves the beginning of the window to a later time.
@@ -187,7 +198,7 @@ pub(crate) fn measurement(
         rounds: None,
         cpu,
         kernel: None,
-        errors: errors(prepared, workers, places),
+        errors: [errors(prepared, workers, places), facts.lost.clone()].concat(),
         stalls: Stalls { slowest_second_iops, ..checks::stalls(workers, facts) },
         checks,
         hosts: Vec::new(),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use device::Device;
 use results::{Measurement, Status};
-use workload::{Content, EngineChoice, OnError, PoolShare, Stream, Workload};
+use workload::{Content, EngineChoice, Mode, OnError, PoolShare, Stream, Workload};
 
 use crate::begin::Beginning;
 use crate::buffers::BufferPlan;
@@ -40,6 +40,7 @@ use crate::source;
 use crate::teams::{Place, Team, cursors, teams};
 use crate::watch::Watchdog;
 use crate::worker::{Message, Timeline, Worker, WorkerPlan};
+use crate::write_out;
 
 /// Snapshots of each worker that may be under way: at least so many, more of short intervals, so
 /// that they cover this time, and never more than the most.
@@ -95,6 +96,9 @@ pub fn run(
         run.perform(stop, observer)?
     };
     run.leave_out_warm_up(&mut facts, observer);
+    if facts.status == Status::Complete && workload.mode != Mode::Direct {
+        facts.lost(write_out::lost(prepared, &run.collector.workers, &run.places, stop));
+    }
     let started = run.beginning.started;
     Ok(outcome::measurement(workload, prepared, run.collector, &run.places, &facts, started))
 }

@@ -161,6 +161,15 @@ impl History {
         Ok(Self { place: place.clone(), connection, live: OnceCell::new() })
     }
 
+    /// Refuses a file that [`open`](Self::open) would refuse; for a rehearsal, which touches
+    /// nothing.
+    pub fn rehearse(place: &Place) -> Result<(), HistoryError> {
+        match place {
+            Place::File(path) => schema::rehearse(path),
+            Place::Postgres(_) => Ok(()),
+        }
+    }
+
     /// Opens an existing history for reading; an older one is brought up to date.
     pub fn open_existing(place: &Place) -> Result<Self, HistoryError> {
         let there = match place {

@@ -134,6 +134,20 @@ fn read_header(path: &Path) -> Result<bool, HistoryError> {
     if ours { Ok(true) } else { Err(HistoryError::Foreign { place: Place::File(path.to_owned()) }) }
 }
 
+/// Refuses a place where no history is and none can be made; touches nothing.
+pub(crate) fn rehearse(path: &Path) -> Result<(), HistoryError> {
+    if refuse_foreign(path)? {
+        return Ok(());
+    }
+    match FilePlace::of(path).and_then(|place| place.id()) {
+        Ok(None) => Ok(()),
+        // A link to nothing.
+        Ok(Some(_)) => Err(ErrorKind::AlreadyExists.into()),
+        Err(error) => Err(error),
+    }
+    .map_err(|source| HistoryError::Unreachable { path: path.to_owned(), source })
+}
+
 /// Makes the file of a new history, complete at once. SQLite would begin with an empty file, and
 /// take an empty file of somebody else, or the end of a link, for its own.
 pub(crate) fn make(path: &Path) -> Result<(), HistoryError> {

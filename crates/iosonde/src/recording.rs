@@ -76,11 +76,22 @@ pub(crate) fn tag(text: &str) -> Result<String, HistoryError> {
 }
 
 impl RecordingArgs {
+    /// Refuses a history that cannot be used, and touches nothing: a dry run refuses what the run
+    /// would refuse.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        // Asking for the default place makes its directory.
+        if self.no_history || self.place.history.is_none() {
+            return Ok(());
+        }
+        History::rehearse(&self.place.place()?).map_err(failure)
+    }
+
     /// Where and how to keep results; `None` to keep none.
     pub(crate) fn recording(&self) -> Result<Option<Recording>, Failure> {
         if self.no_history {
             return Ok(None);
         }
+        self.check()?;
         // The settings may name it instead of the command line.
         let set = checked()?.history.as_ref().map(|set| &set.value);
         let named = self.place.history.as_ref().filter(|named| Some(*named) != set);

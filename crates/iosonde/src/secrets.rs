@@ -26,11 +26,17 @@ pub(crate) fn check(words: &[OsString]) -> Result<(), Failure> {
             break;
         }
         if is_secret(before, word) {
+            let what = if holds_secret(&word.to_string_lossy()) {
+                "looks like a connection string with a password, and is not repeated here. If it \
+                 is a path, begin it with `./`"
+            } else {
+                "is a path in a directory that does not exist, or a login (user/password@host), \
+                 and is not repeated here. Create the directory, or begin the path with `./`"
+            };
             return Err(Failure::WrongUsage(format!(
-                "argument {at} looks like a connection string with a password, and is not \
-                 repeated here. If it is a path, begin it with `./`. `--history` takes \
-                 postgres://user@host/database, and `--database` the URL of a database. Put \
-                 passwords into PGPASSWORD, ~/.pgpass, MYSQL_PWD or SQLCMDPASSWORD"
+                "argument {at} {what}. `--history` takes postgres://user@host/database, and \
+                 `--database` the URL of a database. Put passwords into PGPASSWORD, ~/.pgpass, \
+                 MYSQL_PWD or SQLCMDPASSWORD"
             )));
         }
         before = Some(word);
@@ -97,6 +103,14 @@ mod tests {
             let refused = checked(line).unwrap_err();
             assert!(!refused.contains("Zq9xK"), "{refused}");
         }
+    }
+
+    /// `-o data/run@after` was called a connection string; the directory `data` was missing.
+    #[test]
+    fn a_path_that_may_be_a_login_is_refused_for_its_missing_directory() {
+        let refused = checked(&["iosonde", "report", "-o", "nowhere/Zq9xK@after"]).unwrap_err();
+        assert!(refused.contains("a directory that does not exist"), "{refused}");
+        assert!(!refused.contains("Zq9xK") && !refused.contains("connection"), "{refused}");
     }
 
     #[test]

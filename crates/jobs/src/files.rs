@@ -51,13 +51,14 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 pub struct Journal {
     path: PathBuf,
     file: Option<(Place, File)>,
+    has_failed: bool,
 }
 
 impl Journal {
     /// A journal of this report; made with its first measurement.
     #[must_use]
     pub fn beside(report: &Path) -> Self {
-        Self { path: report.with_extension("partial.jsonl"), file: None }
+        Self { path: report.with_extension("partial.jsonl"), file: None, has_failed: false }
     }
 
     /// Keeps a measurement.
@@ -65,6 +66,12 @@ impl Journal {
     /// # Errors
     /// It cannot be written.
     pub fn keep(&mut self, measurement: &Measurement) -> io::Result<()> {
+        let written = self.write(measurement);
+        self.has_failed |= written.is_err();
+        written
+    }
+
+    fn write(&mut self, measurement: &Measurement) -> io::Result<()> {
         let mut line = serde_json::to_vec(measurement)?;
         line.push(b'\n');
         if let Some((_, file)) = &mut self.file {
@@ -81,10 +88,10 @@ impl Journal {
         Ok(())
     }
 
-    /// The path of the journal.
+    /// The path of the journal, if it holds every measurement.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
+    pub fn whole(&self) -> Option<&Path> {
+        self.file.as_ref().filter(|_| !self.has_failed).map(|_| &*self.path)
     }
 
     /// Removes the journal, once the report is written.
@@ -93,5 +100,27 @@ impl Journal {
             // A file that remains is a copy of what the report holds.
             let _ = place.remove(file);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On a full disk, the error of a report said that every measurement was in a journal that
+    /// could not be written either.
+    #[test]
+    fn a_journal_that_failed_once_is_not_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        let measurement = testing::measurement("m", workload::Workload::default());
+        let report = directory.path().join("new/r.html");
+        let mut journal = Journal::beside(&report);
+        assert!(journal.keep(&measurement).is_err() && journal.whole().is_none());
+        std::fs::create_dir(directory.path().join("new")).unwrap();
+        journal.keep(&measurement).unwrap();
+        assert!(journal.whole().is_none());
+        let mut journal = Journal::beside(&report);
+        journal.keep(&measurement).unwrap();
+        assert!(journal.whole().is_some_and(Path::exists));
     }
 }

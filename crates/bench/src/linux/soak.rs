@@ -39,7 +39,9 @@ const HANGS: Duration = Duration::from_secs(300);
 
 /// A command that measures. Each process has a directory of its own, with a file of somebody else.
 struct Task {
-    /// The command. Where it ends with a flag for names, the result is found by its name.
+    /// A command that ends before it begins.
+    before: &'static str,
+    /// The command. `NAME` stands for the name of the process, by which its result is found.
     line: &'static str,
     /// The command that goes on after a kill.
     next: &'static str,
@@ -48,20 +50,20 @@ struct Task {
 }
 
 const fn task(line: &'static str, next: &'static str) -> Task {
-    Task { line, next, is_long: false }
+    Task { before: "", line, next, is_long: false }
 }
 
 const fn long(line: &'static str) -> Task {
-    Task { line, next: "", is_long: true }
+    Task { before: "", line, next: "", is_long: true }
 }
 
-const TASKS: [Task; 22] = [
-    task("run . --size 16M --engine null --seconds 0.3 --warmup 0 --rate 2000 --tag", ""),
-    task("run . --size 4M --seconds 0.3 --warmup 0 -w 50 --rate 2000 --tag", ""),
-    task("do plan.toml --tag", ""),
+const TASKS: [Task; 24] = [
+    task("run . --size 16M --engine null --seconds 0.3 --warmup 0 --rate 2000 --tag NAME", ""),
+    task("run . --size 4M --seconds 0.3 --warmup 0 -w 50 --rate 2000 --tag NAME", ""),
+    task("do plan.toml --tag NAME", ""),
     task(
         "sweep . --size 16M --engine null --blocks 4K,8K --depths 1,2 --seconds 0.1 --warmup 0 \
-         --settle 0 --tag",
+         --settle 0 --tag NAME",
         "",
     ),
     task(
@@ -74,16 +76,24 @@ const TASKS: [Task; 22] = [
          --block-sizes 8 --outstanding 1,2 --seconds 0.2 --wait 0 --size 4M --history own.db",
         "",
     ),
-    task("monitor . --interval 100ms --seconds 0.8 --name", ""),
-    task("validate . --size 8M --seconds 0.2 --tag", ""),
+    task("monitor . --interval 100ms --seconds 0.8 --name NAME", ""),
+    task("validate . --size 8M --seconds 0.2 --tag NAME", ""),
     task("validate . --size 8M --seconds 0.2 --ledger own.ledger", "validate --resume own.ledger"),
     task("validate . --durability --size 8M --seconds 0.2", ""),
-    task("replay ../t.iotrace . --tag", ""),
+    task("replay ../t.iotrace . --tag NAME", ""),
     task("sqlio -kW -b8 -frandom -s1 -t1 -o2 -BH -LS own.dat", ""),
     task("diskspd -c4M -b8K -d1 -W0 -o2 -w50 own.dat", ""),
     task("sqliosim -dir . -size 8 -d 1", ""),
     task("iometer -c ../c.icf --drive C=. --seconds 0.2 --warmup 0", ""),
-    task("run --workload job.fio --tag", ""),
+    task("run --workload job.fio --tag NAME", ""),
+    Task {
+        before: "run . --size 4M --engine null --seconds 0.1 --warmup 0 --quiet --tag first-NAME",
+        ..task("again @first-NAME --tag NAME", "")
+    },
+    Task {
+        before: "capture import -o own.iotrace ../t.csv",
+        ..task("capture . -d 0.5 -o own.iotrace --onto-recorded", SHOW)
+    },
     long("assess . --size 64M --pace glance --progress json --report own.html"),
     long("knee . --size 4M --to 4 --progress json"),
     long("sizes . --sizes 2M,4M --seconds 0.1 --warmup 0 --progress json"),
@@ -91,6 +101,8 @@ const TASKS: [Task; 22] = [
     long("matrix . --size 4M --progress json"),
     long("fit ../t.iotrace . -d 1 --limit read=1s@p99 --progress json"),
 ];
+/// An earlier trace of the same name stays until the new one is complete.
+const SHOW: &str = "capture show own.iotrace";
 const READERS: [&str; 2] = ["history list", "history check"];
 /// Another program that reads with SQLite, as `sqlite3 FILE` does.
 const OUTSIDER: &str = "outsider";
@@ -101,13 +113,15 @@ const MAY_STAY: [&str; 8] =
     [FOREIGN, "own", "other", "plan.toml", "job.fio", "sqliosim", "testfile.dat", "SQLIO_Result"];
 /// A command that makes a test file, and so removes what a killed one left.
 const TINY: &str = "run . --size 1M --seconds 0.01 --warmup 0 --no-history --quiet";
-/// What a command says after a kill that came before there was anything to go on with.
-const TOO_EARLY: [&str; 5] = [
+/// What a command says after a kill that came before there was anything to go on with, or of a
+/// trace of half a second in which nobody made I/O.
+const TOO_EARLY: [&str; 6] = [
     "no unfinished sweep",
     "there is no history",
     "(os error 2)",
     "nothing was promised",
     "NOTHING PROMISED",
+    "has no I/O",
 ];
 
 /// Flags of `soak`.
@@ -260,14 +274,18 @@ fn start(
         let task = TASKS.get(kind);
         let directory = history.with_file_name(format!("r{round}-{number}"));
         furnish(&directory)?;
-        let is_tagged =
-            |task: &&Task| task.line.ends_with("--tag") || task.line.ends_with("--name");
-        let tag = task.filter(is_tagged).map(|_| format!("r{round}-{number}"));
-        let arguments = match (task, &tag) {
-            (Some(task), Some(tag)) => format!("{} {tag}", task.line),
-            (Some(task), None) => task.line.to_owned(),
-            _ => READERS.get((kind - TASKS.len()) / 2).unwrap_or(&OUTSIDER).to_string(),
+        let name = format!("r{round}-{number}");
+        let tag = task.filter(|task| task.line.contains("NAME")).map(|_| name.clone());
+        let arguments = match task {
+            Some(task) => task.line.replace("NAME", &name),
+            None => READERS.get((kind - TASKS.len()) / 2).unwrap_or(&OUTSIDER).to_string(),
         };
+        if let Some(before) = task.map(|task| task.before).filter(|before| !before.is_empty()) {
+            let output = shell(iosonde, &before.replace("NAME", &name), (&directory, history))?;
+            if !output.status.success() {
+                return Err(format!("`{before}`: {}", tools::complaint(&output)).into());
+            }
+        }
         let mut command = if arguments == OUTSIDER {
             let mut command = Command::new(std::env::current_exe()?);
             command.arg("soak").arg("--outsider").arg(history);
@@ -398,14 +416,15 @@ fn go_on(
         Some(Signal::KILL) => {
             verify.next_back().or(Some(task.next)).filter(|next| !next.is_empty())
         }
-        _ => printed,
+        _ => printed.or(Some(task.next).filter(|next| *next == SHOW)),
     };
     let place = (&*process.directory, &*process.directory.with_file_name("history.db"));
     if let Some(next) = next {
         let output = shell(iosonde, next, place)?;
         let answer = [output.stdout, output.stderr].concat();
         let answer = String::from_utf8_lossy(&answer);
-        let is_early = is_killed && TOO_EARLY.iter().any(|words| answer.contains(words));
+        let is_early =
+            (is_killed || next == SHOW) && TOO_EARLY.iter().any(|words| answer.contains(words));
         if !output.status.success() && !is_early {
             return Ok(Some(format!("`{next}` failed: {answer}")));
         }

@@ -18,6 +18,7 @@ mod sync;
 mod thread;
 mod uring;
 mod vectors;
+mod write_out;
 
 use std::fs::File;
 use std::io;
@@ -45,6 +46,7 @@ pub(crate) use open::{direct_alignment, open_for_io, open_for_io as open_to_fill
 pub(crate) use purge::purge;
 pub use thread::Prompt;
 pub(crate) use thread::{allowed_cpus, process_cpu, thread_cpu_ns, thread_wanted_ns};
+pub(crate) use write_out::write_out;
 
 /// A sleeping thread may wake this much late, so the last stretch before a due moment is spent
 /// looking at the clock.

@@ -159,6 +159,17 @@ fn ring_queue(
     ioring::RingQueue::new(ring, opened, plan, completion)
 }
 
+/// Windows has no call that writes out a part of what its cache holds, and the one for all of it
+/// cannot be ended.
+#[expect(clippy::unnecessary_wraps, reason = "other systems may fail")]
+pub(crate) fn write_out(
+    _: &File,
+    _size_bytes: u64,
+    _: impl Fn() -> bool,
+) -> Result<(), (u64, io::Error)> {
+    Ok(())
+}
+
 /// Raw devices are refused, so none is purged.
 #[expect(clippy::unnecessary_wraps, reason = "other systems may fail")]
 pub(crate) fn purge(_file: &File, _bytes: u64) -> io::Result<bool> {

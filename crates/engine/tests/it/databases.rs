@@ -17,14 +17,19 @@ fn directory() -> tempfile::TempDir {
 }
 
 /// Servers refuse to run as root.
-fn made(program: &Path, arguments: &[&str], directory: &Path) -> bool {
+fn server(program: &Path, arguments: &[&str], directory: &Path) -> Command {
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout == b"0\n");
     let mut command = Command::new(if is_root { Path::new("setpriv") } else { program });
     if is_root {
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(program);
     }
     command.args(arguments).current_dir(directory).stdin(Stdio::null());
-    command.output().is_ok_and(|output| output.status.success())
+    command
+}
+
+fn made(program: &Path, arguments: &[&str], directory: &Path) -> bool {
+    let output = server(program, arguments, directory).output();
+    output.is_ok_and(|output| output.status.success())
 }
 
 fn files(directory: &Path, found: &mut Vec<PathBuf>) {
@@ -92,6 +97,42 @@ fn are_known_by_content(data: &Path, names: &[&str]) {
     }
 }
 
+/// Files of SQLite in each of its modes, and one of Berkeley DB (which is `ndbm` on Debian).
+const PYTHON: &str = "
+import sqlite3, shutil
+c = sqlite3.connect('main', isolation_level=None)
+c.execute('pragma journal_mode=wal')
+c.execute('create table t(a)')
+shutil.copy('main-wal', 'wal')
+c.execute('pragma journal_mode=persist')
+c.execute('pragma cache_size=1')
+c.execute('begin')
+c.execute('insert into t values(randomblob(900000))')
+shutil.copy('main-journal', 'journal')
+c.execute('rollback')
+import dbm.ndbm
+dbm.ndbm.open('berkeley', 'c').close()
+";
+
+/// An SQLite database called `app.dat` was overwritten with `--destroy`.
+#[test]
+fn files_of_embedded_databases_are_known_by_content() {
+    let directory = directory();
+    for python in ["/usr/bin/python3", "python3"] {
+        let mut command = Command::new(python);
+        command.args(["-c", PYTHON]).current_dir(directory.path());
+        let _ = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    }
+    for name in ["main", "wal", "journal", "berkeley.db"] {
+        if directory.path().join(name).exists() {
+            are_known_by_content(directory.path(), &[name]);
+        } else {
+            // Not every Python comes with Berkeley DB, and some come without SQLite.
+            skip("engine::databases::embedded", format!("Python makes no `{name}`"));
+        }
+    }
+}
+
 /// 43 of 44 files in `global/` were overwritten, and all of `pg_wal` and `pg_xact`.
 #[test]
 fn every_file_of_a_real_postgresql_is_refused() {
@@ -144,6 +185,28 @@ fn every_file_of_a_real_mariadb_is_refused() {
             "mysql/innodb_table_stats.ibd",
         ],
     );
+}
+
+#[test]
+fn a_real_binary_log_is_known_by_content() {
+    let directory = directory();
+    let program = Path::new("/usr/sbin/mariadbd");
+    if !program.is_file() {
+        return skip("engine::databases::binary_log", "MariaDB is not installed");
+    }
+    let socket = format!("--socket={}", directory.path().join("socket").display());
+    let options = ["--no-defaults", "--datadir=.", "--log-bin=changes", "--skip-networking"];
+    let options = [&options[..], &["--skip-grant-tables", &socket]].concat();
+    let mut server = server(program, &options, directory.path());
+    let mut server = server.stderr(Stdio::null()).spawn().unwrap();
+    let log = directory.path().join("changes.000001");
+    while fs::metadata(&log).map_or(0, |log| log.len()) < 100 {
+        assert!(server.try_wait().unwrap().is_none(), "the server makes a log");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+    are_known_by_content(directory.path(), &["changes.000001"]);
 }
 
 /// A loop device over a database's file is that file; so is a loop device over that.

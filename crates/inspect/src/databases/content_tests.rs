@@ -1,7 +1,4 @@
-//! Files of databases as the databases write them, and the same bytes where those are not here.
-
-use std::fs;
-use std::process::{Command, Stdio};
+//! The bytes by which files of databases are known.
 
 use super::*;
 use crate::medium::Medium;
@@ -23,45 +20,6 @@ fn file(at: usize, bytes: &[u8]) -> Vec<u8> {
     let mut content = vec![0; 64 << 10];
     content[at..at + bytes.len()].copy_from_slice(bytes);
     content
-}
-
-/// Files of SQLite in each of its modes, and one of Berkeley DB (which is `ndbm` on Debian).
-const PYTHON: &str = "
-import sqlite3, shutil
-c = sqlite3.connect('main', isolation_level=None)
-c.execute('pragma journal_mode=wal')
-c.execute('create table t(a)')
-shutil.copy('main-wal', 'wal')
-c.execute('pragma journal_mode=persist')
-c.execute('pragma cache_size=1')
-c.execute('begin')
-c.execute('insert into t values(randomblob(900000))')
-shutil.copy('main-journal', 'journal')
-c.execute('rollback')
-import dbm.ndbm
-dbm.ndbm.open('berkeley', 'c').close()
-";
-
-/// An SQLite database called `app.dat` was overwritten with `--destroy`.
-#[test]
-fn databases_are_known_as_they_write_their_files() {
-    let directory = tempfile::tempdir().unwrap();
-    for python in ["/usr/bin/python3", "python3"] {
-        let mut command = Command::new(python);
-        command.args(["-c", PYTHON]).current_dir(directory.path());
-        let _ = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
-    }
-    for (name, what) in [
-        ("main", "SQLite database"),
-        ("wal", "SQLite WAL"),
-        ("journal", "SQLite rollback journal"),
-        ("berkeley.db", "Berkeley DB database"),
-    ] {
-        let content = fs::read(directory.path().join(name));
-        // Not every Python comes with Berkeley DB, and some come without SQLite.
-        let Ok(content) = content else { continue };
-        assert_eq!(found(&content).as_deref(), Some(what), "{name}");
-    }
 }
 
 /// The first bytes of files whose databases are seldom installed, as each writes them.

@@ -319,6 +319,22 @@ mod tests {
         }
     }
 
+    /// "No space left on device" was all that a report on a full disk said.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_has_a_remedy() {
+        use std::os::fd::AsRawFd as _;
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let path = PathBuf::from(format!("/dev/fd/{}", full.as_raw_fd()));
+        let claim = || Output::claim(&path, Seal::Markup, false).unwrap();
+        let written = claim().write("report").unwrap_err();
+        let made = claim().make(|out| out.write_all(b"report")).unwrap_err();
+        for error in [written, made] {
+            assert_eq!(error.kind(), ErrorKind::StorageFull);
+            assert!(error.to_string().contains("make room there"), "{error}");
+        }
+    }
+
     #[test]
     fn a_report_is_written_next_to_a_database() {
         let room = tempfile::tempdir().unwrap();

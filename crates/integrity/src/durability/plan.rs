@@ -56,6 +56,8 @@ pub struct Header {
     pub buffered: bool,
     /// The test files stay where all is well, too.
     pub keep: bool,
+    /// The user named the witness's file: it stays where all is well, too.
+    pub witness_named: bool,
     /// Targets that the user allowed to be overwritten, and that are not removed.
     pub foreign: Vec<PathBuf>,
     /// The plan that decides what is written.

@@ -203,6 +203,7 @@ pub(crate) mod tests {
             started: "now".to_owned(),
             buffered: false,
             keep: false,
+            witness_named: false,
             foreign: Vec::new(),
             plan: Plan {
                 seed: u64::MAX,

@@ -25,15 +25,20 @@ pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Fa
     let permissions = args.load.target.permissions();
     let dry_run = args.load.target.conduct.dry_run;
     let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run };
+    args.recording.check()?;
+    let path = args.report.clone().unwrap_or_else(default_report_path);
+    let overwrite = args.overwrite.overwrite;
+    let cannot = |error| {
+        Failure::CannotRun(format!("cannot write the report `{}`: {error}", path.display()))
+    };
+    if dry_run {
+        Output::check(&path, Seal::Markup, overwrite).map_err(cannot)?;
+    }
     if let Some(outcome) = rehearse(&plan, rehearsal, &permissions)? {
         return Ok(outcome);
     }
-    let path = args.report.clone().unwrap_or_else(default_report_path);
     // Two hours of measuring must not end at a report that cannot be written.
-    let output = Output::claim(&path, Seal::Markup, args.overwrite.overwrite);
-    let output = output.map_err(|error| {
-        Failure::CannotRun(format!("cannot write the report `{}`: {error}", path.display()))
-    })?;
+    let output = Output::claim(&path, Seal::Markup, overwrite).map_err(cannot)?;
     let manner = args.load.target.manner();
     let manners =
         Manners { manner, json: args.json, recording: args.recording.recording()?, permissions };
@@ -163,8 +168,9 @@ fn write_report(
     let path = output.path().to_owned();
     let cannot = |what: String| {
         let path = path.display();
-        let kept = match journal {
-            Some(journal) => format!("every measurement is in `{}`", journal.path().display()),
+        let kept = match journal.map(Journal::whole) {
+            Some(Some(file)) => format!("every measurement is in `{}`", file.display()),
+            Some(None) => "the result is only shown".to_owned(),
             None => format!("make it again with `iosonde report {}`", document.id()),
         };
         Failure::CannotRun(format!("cannot write the report `{path}`: {what}; {kept}"))

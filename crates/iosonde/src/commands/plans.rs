@@ -81,6 +81,7 @@ pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     drop(reading);
     let permissions = args.conduct.permissions();
     check_destroy(&plan.job().targets(), &permissions.destroy)?;
+    args.recording.check()?;
     if args.conduct.dry_run {
         print(&described(&plan.job().describe(&permissions)?))?;
         return Ok(Outcome::Done);

@@ -34,6 +34,7 @@ pub(crate) fn run(args: &RunArgs, stop: &AtomicBool) -> Result<Outcome, Failure>
     };
     let dry_run = args.target.conduct.dry_run;
     let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run };
+    args.recording.check()?;
     if let Some(outcome) = rehearse(&plan, rehearsal, &permissions)? {
         return Ok(outcome);
     }

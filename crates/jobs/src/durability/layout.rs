@@ -77,6 +77,7 @@ impl DurabilityPlan {
             started: now.to_string(),
             buffered: self.mode == Mode::Buffered,
             keep,
+            witness_named: self.witness_file.is_some(),
             foreign,
             targets,
             plan,

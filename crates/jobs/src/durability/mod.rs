@@ -259,11 +259,11 @@ impl Rounds<'_> {
                 result::remove_files(header, relay);
             }
             source.remove(header, relay);
-            let text = "the writer could not begin; what it said is above".to_owned();
             return Err(if interrupted {
-                JobError::Interrupted(text)
+                JobError::Interrupted("interrupted before the writer began".to_owned())
             } else {
-                JobError::CannotRun(text)
+                let text = "the writer could not begin; what it said is above";
+                JobError::CannotRun(text.to_owned())
             });
         }
         check((header, source), (Some(round), ended), plan.engine, relay, stop)

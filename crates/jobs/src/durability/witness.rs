@@ -193,7 +193,7 @@ impl Source {
         parse_state(&self.name(), &bytes).map_err(|error| JobError::CannotRun(error.to_string()))
     }
 
-    /// Removes a file that has served its purpose, unless the user chose its name.
+    /// Removes a file that has served its purpose, unless the user named it, then or as a copy.
     pub(super) fn remove(&self, header: &Header, relay: &Relay<'_>) {
         let is_one = |mut open: &File| {
             let mut bytes = Vec::new();
@@ -201,6 +201,7 @@ impl Source {
             Ok(parse_state(&self.name(), &bytes).is_ok())
         };
         if let Self::Here(file) = self
+            && !header.witness_named
             && file.file_name() == Some(OsStr::new(&usual_name(header)))
             && let Err(error) = Place::of(file).and_then(|place| place.remove_if(is_one))
         {

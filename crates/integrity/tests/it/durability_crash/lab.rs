@@ -63,6 +63,7 @@ fn header(case: &Case) -> Header {
         started: String::new(),
         buffered: false,
         keep: false,
+        witness_named: false,
         foreign: Vec::new(),
         plan: Plan {
             seed: case.seed,

@@ -89,6 +89,7 @@ pub(super) fn diskspd(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Failu
         return print_plan(&spans.plan()?);
     }
     if flags.dry_run {
+        flags.recording.check()?;
         let spans = spans.describe()?;
         print(&spans.iter().map(described).collect::<String>())?;
         return Ok(Outcome::Done);

@@ -98,6 +98,7 @@ pub(crate) fn iometer(args: &IometerArgs, stop: &AtomicBool) -> Result<Outcome, 
     let permissions = Permissions { keep: args.keep, ..places.permissions(&plan.targets) };
     let plan = args.managers.over(Plan::Cycle(Box::new(plan)));
     let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run: args.dry_run };
+    args.recording.check()?;
     if let Some(outcome) = rehearse(&plan, rehearsal, &permissions)? {
         return Ok(outcome);
     }

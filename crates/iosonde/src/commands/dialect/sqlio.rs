@@ -88,6 +88,7 @@ fn call(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, Failure> {
         return print_plan(&call.plan());
     }
     if flags.dry_run {
+        flags.recording.check()?;
         print(&described(&call.describe()?))?;
         return Ok(Outcome::Done);
     }
@@ -113,6 +114,7 @@ fn script(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, Failure> {
     script.notes.iter().for_each(|note| display.message(note));
     let description = script.describe();
     if flags.dry_run {
+        flags.recording.check()?;
         print(&described(&description))?;
         return Ok(Outcome::Done);
     }

@@ -78,6 +78,7 @@ fn test(
     let keep = !config.general.delete_files_at_shutdown;
     let permissions = Permissions { keep, ..places.permissions(&targets) };
     let rehearsal = Rehearsal { print_plan: flags.print_plan, dry_run: flags.dry_run };
+    flags.recording.check()?;
     if let Some(outcome) = rehearse(&plan, rehearsal, &permissions)? {
         return Ok(outcome);
     }

@@ -247,14 +247,19 @@ pub(crate) fn run_plan(
         }
         _ => PreparedSweep::new(asked.ok_or_else(nothing_asked)?),
     };
+    let refused =
+        |path, error| Failure::CannotRun(csv_failure(path, &error, "nothing was measured"));
     if how.dry_run {
+        if let Some(path) = how.csv {
+            let checked = Output::check(path, Seal::None, how.overwrite);
+            checked.map_err(|error| refused(path, error))?;
+        }
         print(&described(&prepared.describe(permissions)?))?;
         return Ok(Outcome::Done);
     }
     // Better now than after two days: the directory is missing, or the file is not ours.
     let output = how.csv.map(|path| {
-        Output::claim(path, Seal::None, how.overwrite)
-            .map_err(|e| Failure::CannotRun(csv_failure(path, &e, "nothing was measured")))
+        Output::claim(path, Seal::None, how.overwrite).map_err(|error| refused(path, error))
     });
     let output = output.transpose()?;
     let mut display = Display::new(how.manners.manner.quiet);

@@ -42,6 +42,7 @@ pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome
     }
     let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run: args.target.conduct.dry_run };
     let job = Plan::Validate(Box::new(plan.clone()));
+    args.recording.check()?;
     if let Some(outcome) = rehearse(&job, rehearsal, &permissions)? {
         return Ok(outcome);
     }

@@ -189,6 +189,34 @@ fn a_signal_ends_it_in_order_and_it_is_checked() {
     assert_eq!(names(&place.data()), [""; 0]);
 }
 
+/// Ctrl-C as the writer started was an error about a witness's file that could not be read, and
+/// left files.
+#[test]
+fn a_signal_as_the_writer_starts_ends_it_in_order() {
+    let place = Place::new();
+    let mut running = place.start(&["--seconds", "600"]);
+    running.wait_for("until it crashes");
+    running.signal("INT");
+    let output = running.end();
+    assert_eq!(code(&output), 130, "{}", stderr(&output));
+    assert_eq!(names(&place.data()), [""; 0]);
+}
+
+/// A witness's file that the user named as iosonde would have was removed.
+#[test]
+fn a_witness_file_that_the_user_named_stays() {
+    let place = Place::new();
+    for (seed, is_named) in [("5", true), ("6", false)] {
+        let file = format!("iosonde-witness-0000000{seed}.txt");
+        let args = ["validate", ".", "--durability", "--size", "8M", "--depth", "4"];
+        let more = ["--kill-after", "0.1", "--seed", seed];
+        let named = ["--witness-file", &file];
+        let args = [&args[..], &more, if is_named { &named } else { &[] }].concat();
+        succeeds(&command(&args).current_dir(place.data()).output().unwrap());
+        assert_eq!(place.data().join(file).exists(), is_named);
+    }
+}
+
 /// The machine is gone, as far as the program can tell; what is found later is distinguished.
 #[test]
 fn what_a_crash_has_left_is_checked_later() {

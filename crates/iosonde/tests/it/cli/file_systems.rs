@@ -87,6 +87,29 @@ fn a_sparse_leftover_frees_only_what_it_takes() {
     assert_eq!(names(&mount.path), [""; 0]);
 }
 
+/// A device was cut to nothing during a buffered run: the page cache took all writes, the device
+/// none, and the run ended with exit code 0 and no warning.
+#[test]
+fn storage_that_is_gone_below_the_page_cache_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mount, device) = match Loop::mounted(dir.path(), 64, &["mkfs.ext4", "-q"]) {
+        Ok(mounted) => mounted,
+        Err(why) => {
+            let name = "iosonde::cli::storage_that_is_gone_below_the_page_cache_is_told";
+            return skip(name, &why);
+        }
+    };
+    let args = ["run", mount.path.to_str().unwrap(), "--size", "8M", "--buffered", "-w", "100"];
+    let mut running = Running::start(&[&args[..], &["-d", "2", "--warmup", "0.5"]].concat());
+    running.wait_for("warming up");
+    File::options().write(true).open(dir.path().join("image")).unwrap().set_len(0).unwrap();
+    tool("losetup", &["-c", device.device.to_str().unwrap()]).unwrap();
+    let output = running.end();
+    assert_eq!(code(&output), 1, "{}", stderr(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("what was written to the page cache did not reach"), "{text}");
+}
+
 /// ext2 has no way to reserve space, and needs some of its own: the fill runs into the end.
 #[test]
 fn a_disk_that_fills_up_meanwhile_is_told_and_the_file_is_gone() {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::cli::program::{command, fails, foreign_file, names, run, run_small, succeeds};
+use crate::cli::program::{command, fails, foreign_file, names, run, run_small, succeeds, tool};
 
 #[test]
 fn a_wrong_flag_is_wrong_usage() {
@@ -62,6 +62,32 @@ fn a_dry_run_touches_nothing() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("make a test file"), "{text}");
     assert_eq!(names(dir.path()), [""; 0]);
+}
+
+/// The run refused a FIFO as its history or report, and the dry run did not.
+#[test]
+fn a_dry_run_refuses_outputs_that_the_run_refuses() {
+    let dir = tempfile::tempdir().unwrap();
+    let fifo = dir.path().join("f.html");
+    tool("mkfifo", &[fifo.to_str().unwrap()]).unwrap();
+    let (path, fifo) = (dir.path().to_str().unwrap(), fifo.to_str().unwrap());
+    for (line, words) in [
+        ("run . --size 4M --history F", "a named pipe"),
+        ("assess . --size 64M --history F", "a named pipe"),
+        ("validate . --size 8M --history F", "a named pipe"),
+        ("validate . --durability --size 8M --history F", "a named pipe"),
+        ("knee . --size 4M --history F", "a named pipe"),
+        ("diskspd -c4M -d1 --history F x.dat", "a named pipe"),
+        ("sqlio -kW -s1 --history F x.dat", "a named pipe"),
+        ("sqliosim -dir . -size 8 -d 1 --history F", "a named pipe"),
+        ("assess . --size 64M --no-history --report F", "it is a FIFO"),
+        ("sweep . --size 4M --depths 1 --no-history --csv F", "it is a FIFO"),
+    ] {
+        let words_of_line = line.split(' ').map(|word| if word == "F" { fifo } else { word });
+        let args: Vec<&str> = words_of_line.chain(["--dry-run"]).collect();
+        fails(&command(&args).current_dir(path).output().unwrap(), 1, words);
+    }
+    assert_eq!(names(dir.path()), ["f.html"]);
 }
 
 /// A disk's name that was mistyped became a file of a gigabyte in memory, and memory was measured.

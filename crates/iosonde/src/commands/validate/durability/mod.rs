@@ -74,6 +74,7 @@ fn test(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let plan = Plan::Durability(Box::new(plan));
     let permissions = args.target.permissions();
     let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run: args.target.conduct.dry_run };
+    args.recording.check()?;
     if let Some(outcome) = rehearse(&plan, rehearsal, &permissions)? {
         return Ok(outcome);
     }
