@@ -30,8 +30,8 @@ impl Completions {
         self.pending.peek().map(|Reverse((at, ..))| *at)
     }
 
-    /// Takes the slot and result of the next one that is done by a moment. Of two at the same moment,
-    /// the one that was asked for first comes first.
+    /// Takes the slot and result of the next one that is done by a moment. Of two at the same
+    /// moment, the one that was asked for first comes first.
     pub fn pop_by(&mut self, now_ns: u64) -> Option<(u32, i32)> {
         self.next_ns().filter(|at| *at <= now_ns)?;
         self.pending.pop().map(|Reverse((_, _, slot, result))| (slot, result))

@@ -3,9 +3,9 @@
 //! For Linux, Rust brings musl and a linker; the C code (SQLite, ring) is compiled by `zig cc`,
 //! which brings musl's headers for every processor. For Windows on x86-64, Debian's mingw has the
 //! libraries and compiles the C code; for Windows on ARM, zig does both. Paths of this machine are
-//! replaced, so that the same sources give the same bytes everywhere. The path of the sources concerns
-//! our crates only, whose compiler is called through a script: two checkouts with one directory for
-//! builds compile their dependencies once.
+//! replaced, so that the same sources give the same bytes everywhere. The path of the sources
+//! concerns our crates only, whose compiler is called through a script: two checkouts with one
+//! directory for builds compile their dependencies once.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -49,8 +49,8 @@ pub(crate) const DEBUG_FILE: &str = "iosonde.debug";
 /// path, into the hash of what it builds.
 const WRAPPER: &str = "iosonde-rustc";
 
-/// Replaces the directory of the sources, in which cargo calls it. What `rustc` is told later counts
-/// more: the directory of the build is often in that of the sources.
+/// Replaces the directory of the sources, in which cargo calls it. What `rustc` is told later
+/// counts more: the directory of the build is often in that of the sources.
 const WRAPPER_SCRIPT: &str = "#!/bin/sh\nrustc=$1\nshift\n\
      exec \"$rustc\" --remap-path-prefix=\"$PWD\"=/iosonde \"$@\"\n";
 
