@@ -1,5 +1,6 @@
 //! Builds the document of a recording from intervals.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use counters::{BlockDevice, BlockKind, CpuTally, DiskTally, SystemTally};
@@ -50,7 +51,52 @@ pub(super) struct Window {
     pub(super) cpu: Option<CpuTally>,
 }
 
+/// Whether the tables leave out devices that are idle (`-z` of sysstat), given the devices of every
+/// table: some device comes and goes. One that only comes was plugged in, one that only goes was
+/// removed.
+pub(super) fn leaves_out_idle(tables: &[Vec<&str>]) -> bool {
+    let names: BTreeSet<&str> = tables.iter().flatten().copied().collect();
+    names.into_iter().any(|name| {
+        let is_there = tables.iter().map(|table| table.contains(&name));
+        let changes = is_there.clone().zip(is_there.skip(1)).filter(|(a, b)| a != b);
+        changes.count() >= 2
+    })
+}
+
+/// What a device did in an interval in which it was idle, given one in which it was not.
+fn idle(other: &DiskTally) -> DiskTally {
+    let zero = |amount: Option<u64>| amount.map(|_| 0);
+    DiskTally {
+        unreported: other.unreported,
+        flushes: zero(other.flushes),
+        discards: zero(other.discards),
+        splits: zero(other.splits),
+        transfers: zero(other.transfers),
+        transfer_bytes: zero(other.transfer_bytes),
+        transfer_ns: zero(other.transfer_ns),
+        ..DiskTally::default()
+    }
+}
+
 impl Found {
+    /// Adds the devices that were idle to every interval that leaves them out.
+    pub(super) fn fill_idle(&mut self) {
+        let mut all: Vec<(String, DiskTally)> = Vec::new();
+        for (name, tally) in self.windows.iter().flat_map(|window| &window.disks) {
+            if all.iter().all(|(known, _)| known != name) {
+                all.push((name.clone(), idle(tally)));
+            }
+        }
+        for window in &mut self.windows {
+            let has = |name: &str| window.disks.iter().any(|(disk, _)| disk == name);
+            let lacking: Vec<_> = all.iter().filter(|(name, _)| !has(name)).cloned().collect();
+            window.disks.extend(lacking);
+        }
+        self.method.push(
+            "Devices come and go: idle ones were left out (-z), and count as idle.".to_owned(),
+        );
+    }
+
     /// The document. `text` is the part of the file about it. Its name is made from that text, so
     /// that a file that is read twice gives the same recording. `kind` is the kind of a device.
     pub(super) fn document(
@@ -90,7 +136,7 @@ impl Found {
         recording.sum_up();
         if recording.points.iter().any(|point| !point.missing.is_empty()) {
             warnings.push(
-                "some intervals lack a device, as where idle ones are left out (-z) or a cell is \
+                "some intervals lack a device, as where it was plugged in later or a cell is \
                  empty: its figures over the whole time are of the other intervals"
                     .to_owned(),
             );
@@ -186,13 +232,6 @@ fn host(hostname: String) -> inspect::Host {
         cpu_model: unknown(),
         ..inspect::Host::default()
     }
-}
-
-/// The length of most intervals: the middle one of all.
-pub(super) fn usual(seconds: impl Iterator<Item = f64>) -> f64 {
-    let mut all: Vec<f64> = seconds.collect();
-    all.sort_by(f64::total_cmp);
-    all.get(all.len() / 2).copied().unwrap_or(0.0)
 }
 
 #[cfg(test)]

@@ -1,26 +1,26 @@
 //! The text of `iostat`: `-x` of every version, and the short table.
 //!
-//! The first report after the heading is of the time since the system booted, and no interval.
+//! The first report after the heading is of the time since the system booted, and no interval,
+//! unless `-y` leaves it out. `--pretty` spreads a report over several tables.
 
-use std::collections::HashMap;
+pub(super) mod json;
+
+use std::collections::{HashMap, HashSet};
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::cells::{number, sysstat_cpu, sysstat_rates};
-use super::document::{Found, Window, linux_kind, usual};
-use super::moments::{clock, day, in_zone, iso};
+use super::document::{Found, Window, leaves_out_idle, linux_kind};
+use super::moments::{clock, day, in_zone, iso, lengths, usual};
 use super::{ForeignError, ForeignRecordings, Reading};
-
-const DAY: f64 = 86_400.0;
-/// Columns of which a table of devices has one.
-const COLUMNS: [&str; 4] = ["r/s", "tps", "r_await", "rkB/s"];
 
 /// Whether a line is the heading of a table of devices.
 fn is_heading(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     let named = |word: &&str| matches!(*word, "Device" | "Device:");
-    words.iter().any(named) && words.iter().any(|word| COLUMNS.contains(word))
+    let is_column = |word: &&str| *word == "tps" || word.ends_with("/s");
+    words.iter().any(named) && words.iter().any(is_column)
 }
 
 pub(super) fn is_in(text: &str) -> bool {
@@ -32,6 +32,8 @@ struct Report {
     /// When, in seconds since 1970, where it says so.
     at: Option<f64>,
     cpu: HashMap<String, f64>,
+    /// The columns of its tables of devices.
+    columns: HashSet<String>,
     devices: Vec<(String, HashMap<String, f64>)>,
 }
 
@@ -46,11 +48,20 @@ struct Session<'a> {
     undated: bool,
     /// A time was there without its zone.
     local: bool,
+    /// Its reports are intervals, the first one, too.
+    all_are_intervals: bool,
+    warnings: Vec<String>,
 }
 
 pub(super) fn read(text: &str, reading: &Reading<'_>) -> Result<ForeignRecordings, ForeignError> {
+    found_in(sessions(text, reading)?, reading)
+}
+
+fn found_in(
+    sessions: Vec<Session<'_>>,
+    reading: &Reading<'_>,
+) -> Result<ForeignRecordings, ForeignError> {
     let mut found = ForeignRecordings::default();
-    let sessions = sessions(text, reading)?;
     for session in sessions.into_iter().filter(|session| !session.reports.is_empty()) {
         let text = session.lines.join("\n");
         match recording(session, reading)? {
@@ -72,10 +83,15 @@ fn sessions<'a>(text: &'a str, reading: &Reading<'_>) -> Result<Vec<Session<'a>>
     let mut sessions = vec![Session::default()];
     let mut table = Table::None;
     let month_first = text.contains(" AM") || text.contains(" PM");
-    for (index, line) in text.lines().enumerate() {
+    let mut lines = text.lines().enumerate().peekable();
+    while let Some((index, line)) = lines.next() {
         let words: Vec<&str> = line.split_whitespace().collect();
         if let Some((host, _, cpus)) = host_line(&words, month_first) {
-            sessions.push(Session { host: Some(host), cpus, ..Session::default() });
+            // Of the report that `-y` leaves out, an empty line is left.
+            let empty = text.lines().skip(index + 1).take_while(|line| line.trim().is_empty());
+            let all_are_intervals = empty.count() >= 2;
+            let host = Some(host);
+            sessions.push(Session { host, cpus, all_are_intervals, ..Session::default() });
             table = Table::None;
         }
         let Some(session) = sessions.last_mut() else { break };
@@ -83,10 +99,11 @@ fn sessions<'a>(text: &'a str, reading: &Reading<'_>) -> Result<Vec<Session<'a>>
         if words.is_empty() {
             table = Table::None;
         } else if is_heading(line) {
-            session.begin(|report| !report.devices.is_empty());
+            session.begin(|report| words.iter().any(|word| report.has_column(word)));
             table = Table::of_devices(&words);
+            session.note_columns(&words);
         } else if words.first() == Some(&"avg-cpu:") {
-            session.begin(|report| !report.devices.is_empty() || !report.cpu.is_empty());
+            session.begin(|report| !report.columns.is_empty() || !report.cpu.is_empty());
             let names = words.iter().skip(1).map(|word| (*word).to_owned()).collect();
             table = Table::Cpu(names);
         } else if let Some((at, dated)) = time_line(&words, month_first, reading) {
@@ -97,12 +114,26 @@ fn sessions<'a>(text: &'a str, reading: &Reading<'_>) -> Result<Vec<Session<'a>>
                 report.at = Some(at);
             }
             table = Table::None;
+        } else if lines.peek().is_none() && !text.ends_with('\n') && table.is_cut(&words) {
+            session.reports.pop();
+            session.warnings.push("the last report ends in the middle of a row; left out".into());
+        } else if words.iter().all(|word| number(word).is_none()) {
+            // The end of a fence, or a shell's prompt.
+            table = Table::None;
         } else {
             let wrong = |what| ForeignError::Line { line: index + 1, what };
             session.row(&mut table, &words).map_err(wrong)?;
         }
     }
+    for session in &mut sessions {
+        session.reports.pop_if(|report| report.columns.is_empty());
+    }
     Ok(sessions)
+}
+
+/// Digits after the point of a number.
+fn decimals(word: &str) -> usize {
+    word.split_once(['.', ',']).map_or(0, |(_, decimals)| decimals.len())
 }
 
 /// The table that the next line belongs to.
@@ -120,9 +151,50 @@ impl Table {
         let names = words.iter().map(|word| (*word).to_owned()).collect();
         Self::Devices(names, place.unwrap_or(0))
     }
+
+    /// Whether the last line of a file without its end is a row that was cut: it lacks columns, or
+    /// its last number lacks digits that the others have. A number without decimals, and a name,
+    /// do not show it.
+    fn is_cut(&self, words: &[&str]) -> bool {
+        let (names, first, ends_in_name) = match self {
+            Self::None => return false,
+            Self::Cpu(names) => (names, words.first(), false),
+            Self::Devices(names, 0) => (names, words.get(1), false),
+            Self::Devices(names, place) => (names, words.first(), *place + 1 == names.len()),
+        };
+        let usual = first.map_or(0, |word| decimals(word));
+        let last = words.last().map_or(0, |word| decimals(word));
+        words.len() != names.len() || ends_in_name || usual == 0 || last != usual
+    }
+}
+
+impl Report {
+    fn has_column(&self, word: &str) -> bool {
+        self.columns.contains(word)
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.devices.iter().map(|(name, _)| &**name).collect()
+    }
+
+    fn device(&mut self, name: &str) -> &mut HashMap<String, f64> {
+        let known = self.devices.iter().position(|(known, _)| known == name);
+        let place = known.unwrap_or_else(|| {
+            self.devices.push((name.to_owned(), HashMap::new()));
+            self.devices.len() - 1
+        });
+        &mut self.devices[place].1
+    }
 }
 
 impl Session<'_> {
+    fn note_columns(&mut self, words: &[&str]) {
+        let columns = words.iter().filter(|word| word.trim_end_matches(':') != "Device");
+        if let Some(report) = self.reports.last_mut() {
+            report.columns.extend(columns.map(|word| (*word).to_owned()));
+        }
+    }
+
     /// Begins a report, unless the last one still lacks what comes next.
     fn begin(&mut self, is_whole: impl Fn(&Report) -> bool) {
         if self.reports.last().is_none_or(is_whole) {
@@ -142,7 +214,7 @@ impl Session<'_> {
                 let Some(name) = words.get(*place) else {
                     return Err(format!("a device without a name, and {} columns", words.len()));
                 };
-                report.devices.push(((*name).to_owned(), cells(names, words, *place)?));
+                report.device(name).extend(cells(names, words, *place)?);
             }
         }
         Ok(())
@@ -185,7 +257,7 @@ fn time_line(words: &[&str], month_first: bool, reading: &Reading<'_>) -> Option
     }
     let (date, rest) = words.split_first()?;
     let (time, _, used) = clock(rest)?;
-    if used != rest.len() || !date.contains(['/', '.', '-']) {
+    if used != rest.len() || !date.contains(['/', '.', '-', '年']) {
         return None;
     }
     match day(date, month_first) {
@@ -198,23 +270,39 @@ fn time_line(words: &[&str], month_first: bool, reading: &Reading<'_>) -> Option
 
 /// The intervals; `None` if the only report is not an interval.
 fn recording(session: Session<'_>, reading: &Reading<'_>) -> Result<Option<Found>, ForeignError> {
-    let Session { host, cpus, reports, undated, local, .. } = session;
-    if reports.len() < 2 {
+    let Session { host, cpus, mut reports, undated, local, all_are_intervals, warnings, .. } =
+        session;
+    let is_idle_left_out = leaves_out_idle(&reports.iter().map(Report::names).collect::<Vec<_>>());
+    // The file ends with a heading.
+    reports.pop_if(|report| report.devices.is_empty() && !is_idle_left_out);
+    let skipped = usize::from(!all_are_intervals);
+    if reports.len() <= skipped {
         return Ok(None);
     }
     let mut found = Found { tool: "iostat", host, is_local: local, ..Found::default() };
     let times: Option<Vec<f64>> = reports.iter().map(|report| report.at).collect();
-    let lengths: Vec<f64> = match (&times, reading.interval_seconds) {
+    let mut lengths = match (&times, reading.interval_seconds) {
         (_, Some(seconds)) => vec![seconds; reports.len() - 1],
-        (Some(times), None) => lengths(times),
+        (Some(times), None) => lengths(times, !undated),
         (None, None) => return Err(ForeignError::NoTimes),
     };
-    found.interval_seconds = usual(lengths.iter().copied());
-    found.started = times.and_then(|times| times.first().copied()).filter(|_| !undated);
+    found.interval_seconds = reading.interval_seconds.unwrap_or(usual(lengths.iter().copied()));
+    if all_are_intervals {
+        // Nothing says when the first one began. It is taken to be as long as the others.
+        lengths.insert(0, found.interval_seconds);
+    }
+    if found.interval_seconds <= 0.0 {
+        return Err(ForeignError::NoTimes);
+    }
+    let first = times.and_then(|times| times.first().copied()).filter(|_| !undated);
+    let before = if all_are_intervals { found.interval_seconds } else { 0.0 };
+    found.started = first.map(|at| at - before);
     let mut t = 0.0;
-    for (report, seconds) in reports.iter().skip(1).zip(lengths) {
+    for (report, seconds) in reports.iter().skip(skipped).zip(lengths) {
         if seconds <= 0.0 {
-            found.warnings.push("a report whose clock stood still is left out".to_owned());
+            found.warnings.push(
+                "a report is left out: the clock stood still before it, or was set back".to_owned(),
+            );
             continue;
         }
         t += seconds;
@@ -226,21 +314,15 @@ fn recording(session: Session<'_>, reading: &Reading<'_>) -> Result<Option<Found
         found.windows.push(Window { t, seconds, disks, cpu });
     }
     found.warnings.dedup();
-    found.method.push(
+    found.method.push(if all_are_intervals {
+        "iostat left out the time since the system booted (-y).".to_owned()
+    } else {
         "The first report of iostat is of the time since the system booted, and left out."
-            .to_owned(),
-    );
+            .to_owned()
+    });
+    found.warnings.extend(warnings);
+    if is_idle_left_out {
+        found.fill_idle();
+    }
     Ok(Some(found))
-}
-
-/// The lengths of the intervals. Times have whole seconds: one that is a second off is as long as
-/// the others.
-fn lengths(times: &[f64]) -> Vec<f64> {
-    let apart = times.iter().zip(times.iter().skip(1)).map(|(begin, end)| end - begin);
-    // After midnight of a day that is not known, the clock begins anew.
-    let apart: Vec<f64> =
-        apart.map(|s| if (-DAY..0.0).contains(&s) { s + DAY } else { s }).collect();
-    let usual = usual(apart.iter().copied());
-    let near = |seconds: f64| if (seconds - usual).abs() <= 1.0 { usual } else { seconds };
-    apart.into_iter().map(near).collect()
 }

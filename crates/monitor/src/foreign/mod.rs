@@ -52,8 +52,8 @@ pub enum ForeignError {
     },
     /// The reports do not say when they were made.
     #[error(
-        "its reports have no times. Give the interval that iostat had, as in `--interval 5`, or \
-         record with `iostat -xt 5`"
+        "its reports do not say how long their intervals are. Give the interval that iostat had, \
+         as in `--interval 5`, or record with `iostat -xt 5`"
     )]
     NoTimes,
     /// The file has no counter of a disk.
@@ -79,12 +79,17 @@ pub struct Format {
 }
 
 /// Every kind, in the order in which a file is looked at.
-pub static FORMATS: [Format; 3] = [
+pub static FORMATS: [Format; 4] = [
     Format {
         about: "Performance Monitor's CSV or TSV (PDH-CSV 4.0: typeperf, relog, a Data Collector \
                 Set)",
         is_in: perfmon::is_in,
         read: perfmon::read,
+    },
+    Format {
+        about: "iostat's JSON (-o JSON)",
+        is_in: iostat::json::is_in,
+        read: iostat::json::read,
     },
     Format { about: "iostat's text", is_in: iostat::is_in, read: iostat::read },
     Format { about: "sar -d's text", is_in: sar::is_in, read: sar::read },

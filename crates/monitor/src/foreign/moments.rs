@@ -6,8 +6,8 @@ use jiff::tz::TimeZone;
 
 /// A time of day, and whether it is of a clock with AM and PM. The rest of the words.
 pub(super) fn clock(words: &[&str]) -> Option<(Time, bool, usize)> {
-    let first = words.first()?;
-    let mut parts = first.split(':');
+    let first = words.first()?.replace(['時', '时', '分'], ":");
+    let mut parts = first.trim_end_matches('秒').split(':');
     let mut next = || parts.next()?.parse::<i8>().ok();
     let (hour, minute) = (next()?, next()?);
     let (second, nanosecond) = match parts.next() {
@@ -35,10 +35,11 @@ fn seconds(text: &str) -> Option<(i8, i32)> {
     Some((whole.parse().ok()?, nanosecond))
 }
 
-/// A day: `2026-11-25`, `11/25/2026`, `11/25/26`, `25.11.2026`. Of two numbers that may both be
-/// months, nobody knows which is, unless the month is known to come first.
+/// A day: `2026-11-25`, `11/25/2026`, `11/25/26`, `25.11.2026`, `2026年11月25日`. Of two numbers that
+/// may both be months, nobody knows which is, unless the month is known to come first.
 pub(super) fn day(text: &str, month_first: bool) -> Option<Date> {
-    let parts: Vec<&str> = text.split(['-', '/', '.']).collect();
+    let text = text.trim_end_matches('日');
+    let parts: Vec<&str> = text.split(['-', '/', '.', '年', '月']).collect();
     let &[first, second, third] = parts.as_slice() else { return None };
     let number = |text: &str| {
         let digits = text.len() <= 4 && text.bytes().all(|b| b.is_ascii_digit());
@@ -59,6 +60,54 @@ pub(super) fn day(text: &str, month_first: bool) -> Option<Date> {
         }
     };
     Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
+}
+
+const HOUR: f64 = 3600.0;
+const DAY: f64 = 24.0 * HOUR;
+
+/// How long it was from one printed time to the next, where most intervals are `usual` long and the
+/// clock seems to have gone back: by a day where it passed midnight and the day is not known, by an
+/// hour at the end of summer. What is still below 0 was set by hand.
+pub(super) fn forward(seconds: f64, usual: f64, is_dated: bool) -> f64 {
+    if seconds >= 0.0 {
+        seconds
+    } else if is_near(seconds + HOUR, usual) {
+        seconds + HOUR
+    } else if !is_dated && seconds >= -DAY {
+        seconds + DAY
+    } else {
+        seconds
+    }
+}
+
+/// Whether an interval is about as long as most are; times have whole seconds.
+fn is_near(seconds: f64, usual: f64) -> bool {
+    usual > 0.0 && seconds > 0.0 && (seconds - usual).abs() <= (usual / 2.0).max(1.0)
+}
+
+/// The lengths of intervals between these times. One that is a second off is as long as the others.
+pub(super) fn lengths(times: &[f64], is_dated: bool) -> Vec<f64> {
+    let apart: Vec<f64> = times.iter().zip(times.iter().skip(1)).map(|(a, b)| b - a).collect();
+    let usual = usual(apart.iter().copied().filter(|seconds| *seconds > 0.0));
+    let mut went_back = false;
+    let length = |apart: f64| {
+        let mut seconds = forward(apart, usual, is_dated);
+        went_back |= apart < 0.0;
+        // In a time zone with summer time, the clock of the second hour is read as of the first.
+        if went_back && is_near(seconds - HOUR, usual) {
+            seconds -= HOUR;
+            went_back = false;
+        }
+        if (seconds - usual).abs() <= 1.0 { usual } else { seconds }
+    };
+    apart.into_iter().map(length).collect()
+}
+
+/// The length of most intervals: the middle one of all.
+pub(super) fn usual(seconds: impl Iterator<Item = f64>) -> f64 {
+    let mut all: Vec<f64> = seconds.collect();
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// A moment in seconds since 1970.
@@ -100,6 +149,7 @@ mod tests {
         assert_eq!(show("03/05/2026", false), None);
         assert_eq!(show("03/05/2026", true).as_deref(), Some("2026-03-05"));
         assert_eq!(show("02/30/2026", true), None);
+        assert_eq!(show("2026年3月5日", false).as_deref(), Some("2026-03-05"));
     }
 
     #[test]
@@ -113,6 +163,9 @@ mod tests {
         assert_eq!(show("11:59:59 p.m."), Some(("23:59:59".to_owned(), true, 2)));
         assert_eq!(show("23:59:59 sda"), Some(("23:59:59".to_owned(), false, 1)));
         assert_eq!(show("10:00:01.250"), Some(("10:00:01.25".to_owned(), false, 1)));
+        assert_eq!(show("18時33分48秒 DEV"), Some(("18:33:48".to_owned(), false, 1)));
+        assert_eq!(show("18时33分48秒"), Some(("18:33:48".to_owned(), false, 1)));
+        assert_eq!(show("18时"), None);
         assert_eq!(show("Average: sda"), None);
         assert_eq!(show("13:00:00 PM"), None);
     }
@@ -124,9 +177,26 @@ mod tests {
         assert_eq!(iso("1970-01-01T00:00:02"), None);
     }
 
+    /// An hour back was taken for midnight: a window of 23 hours.
+    #[test]
+    fn clocks_go_back_at_midnight_and_in_autumn() {
+        let all = |length: f64, count: usize| vec![length; count];
+        for (times, is_dated, expected) in [
+            // This system is in a zone without summer time, and in one with it.
+            (vec![7198.0, 7199.0, 3600.0, 3601.0], true, all(1.0, 3)),
+            (vec![0.0, 1200.0, -1200.0, 0.0, 1200.0, 6000.0, 7200.0], true, all(1200.0, 6)),
+            (vec![85_800.0, 0.0, 600.0, 1200.0], false, all(600.0, 3)),
+            (vec![10_200.0, 7200.0, 7800.0, 8400.0], false, all(600.0, 3)),
+            // The clock was set.
+            (vec![100.0, 105.0, 40.0, 45.0], true, vec![5.0, -65.0, 5.0]),
+        ] {
+            assert_eq!(lengths(&times, is_dated), expected, "{times:?}");
+        }
+    }
+
     proptest! {
         #[test]
-        fn no_text_panics(text in ".{0,40}", numbers in "[0-9/.: AMP-]{0,30}") {
+        fn no_text_panics(text in ".{0,40}", numbers in "[0-9/.: AMP年月日时分秒-]{0,30}") {
             for text in [text, numbers] {
                 let words: Vec<&str> = text.split_whitespace().collect();
                 let _ = (clock(&words), day(&text, true), day(&text, false), iso(&text));

@@ -11,8 +11,8 @@ use jiff::tz::{Offset, TimeZone};
 use results::AttachedSeries;
 
 use super::cells::{Rates, number};
-use super::document::{Found, Window, usual};
-use super::moments::{clock, day, in_zone};
+use super::document::{Found, Window};
+use super::moments::{clock, day, in_zone, usual};
 use super::perfmon_names::{self, Disk as DiskColumn};
 use super::{ForeignError, ForeignRecordings, Reading};
 
@@ -20,17 +20,34 @@ const MARKS: [&str; 2] = ["(PDH-CSV 4.0)", "(PDH-TSV 4.0)"];
 /// Columns that are attached, at most.
 const ATTACHED_MAX: usize = 64;
 
-/// The line that names the columns, and its number from 0.
-fn heading(text: &str) -> Option<(usize, &str)> {
-    let marked = |line: &str| {
-        let line = line.trim_start_matches(['\u{feff}', '"', ' ']);
-        MARKS.iter().any(|mark| line.starts_with(mark))
-    };
-    text.lines().enumerate().find(|(_, line)| marked(line))
+/// Whether a line names the columns.
+fn is_heading(line: &str) -> bool {
+    let line = line.trim_start_matches(['\u{feff}', '"', ' ']);
+    MARKS.iter().any(|mark| line.starts_with(mark))
 }
 
 pub(super) fn is_in(text: &str) -> bool {
-    heading(text).is_some()
+    text.lines().any(is_heading)
+}
+
+/// The parts of a text that begin with a heading: recordings that were written one after the other.
+fn sessions(text: &str) -> Vec<&str> {
+    let mut at = 0;
+    let mut begins = Vec::new();
+    for line in text.split_inclusive('\n') {
+        if is_heading(line) {
+            begins.push(at);
+        }
+        at += line.len();
+    }
+    let ends = begins.iter().skip(1).copied().chain([at]);
+    begins.iter().zip(ends).filter_map(|(begin, end)| text.get(*begin..end)).collect()
+}
+
+/// Whether a line, the last of a file, or any, ends in the middle of a field.
+fn is_cut(line: &str, is_last: bool) -> bool {
+    let line = line.trim_end();
+    line.matches('"').count() % 2 == 1 || is_last && !line.ends_with('"')
 }
 
 /// A column of the file: one counter of one host.
@@ -62,8 +79,18 @@ struct Row {
 
 pub(super) fn read(text: &str, reading: &Reading<'_>) -> Result<ForeignRecordings, ForeignError> {
     let mut found = ForeignRecordings::default();
-    let Some((at, line)) = heading(text) else { return Ok(found) };
-    let line = line.trim_start_matches('\u{feff}');
+    for session in sessions(text) {
+        read_session(session, reading, &mut found)?;
+    }
+    Ok(found)
+}
+
+fn read_session(
+    text: &str,
+    reading: &Reading<'_>,
+    found: &mut ForeignRecordings,
+) -> Result<(), ForeignError> {
+    let line = text.lines().next().unwrap_or_default().trim_start_matches('\u{feff}');
     let separator = separator(line);
     let names = fields(line, separator);
     let columns: Vec<Column> = names.iter().skip(1).map(|name| Column::of(name)).collect();
@@ -77,8 +104,14 @@ pub(super) fn read(text: &str, reading: &Reading<'_>) -> Result<ForeignRecording
     let zone = of_file.unwrap_or_else(|| reading.zone.clone());
     let mut rows: Vec<Row> = Vec::new();
     let mut left_out = 0_usize;
-    for line in text.lines().skip(at + 1) {
+    let mut lines = text.lines().skip(1).peekable();
+    while let Some(line) = lines.next() {
         let cells = fields(line, separator);
+        let is_last = lines.peek().is_none() && !text.ends_with('\n');
+        if cells.len() > 1 && (is_cut(line, is_last) || is_last && cells.len() <= columns.len()) {
+            found.notes.push("a row that ends in the middle is left out".to_owned());
+            continue;
+        }
         let Some(time) = cells.first().and_then(|cell| moment(cell, &zone)) else {
             // What typeperf says at its end has one field.
             left_out += usize::from(cells.len() > 2);
@@ -100,11 +133,11 @@ pub(super) fn read(text: &str, reading: &Reading<'_>) -> Result<ForeignRecording
             left out"
                 .to_owned(),
         );
-        return Ok(found);
+        return Ok(());
     }
     let recording = Found { is_local, ..recording(&columns, &rows, reading) };
     found.documents.push(recording.document(text, reading, kind));
-    Ok(found)
+    Ok(())
 }
 
 /// `C:` is a volume, `0 C:` a disk.

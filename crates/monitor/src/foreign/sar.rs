@@ -4,17 +4,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use counters::{CpuTally, DiskTally};
+use counters::CpuTally;
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
 use super::cells::{number, sysstat_cpu, sysstat_rates};
-use super::document::{Found, Window, linux_kind, usual};
+use super::document::{Found, Window, leaves_out_idle, linux_kind};
 use super::iostat::host_line;
-use super::moments::{clock, in_zone};
+use super::moments::{clock, forward, in_zone, usual};
 use super::{ForeignError, ForeignRecordings, Reading};
-
-const DAY: f64 = 86_400.0;
 
 /// What the rows of a table are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,10 +45,11 @@ pub(super) fn is_in(text: &str) -> bool {
     })
 }
 
-/// Where the clock of one kind of table is. The days count up where it passes midnight.
+/// Where the clock of one kind of table is, in seconds since midnight of the first day.
 #[derive(Debug, Clone, Copy)]
 struct Clock {
-    days: f64,
+    /// What is added to a time of day, once the clock has passed midnight or was put back.
+    shift: f64,
     last: f64,
     /// Where the interval that is being read begins.
     base: f64,
@@ -67,7 +66,7 @@ struct Table<'a> {
 #[derive(Debug, Default)]
 struct Interval {
     begin: f64,
-    disks: Vec<(String, DiskTally)>,
+    disks: Vec<(String, HashMap<String, f64>)>,
     cpu: Option<CpuTally>,
 }
 
@@ -168,8 +167,9 @@ impl<'a> Session<'a> {
         match kind {
             Kind::Devices => {
                 if interval.disks.iter().all(|(disk, _)| disk != name) {
-                    let tally = sysstat_rates(cell).tally(seconds);
-                    interval.disks.push((name.to_owned(), tally));
+                    let figures =
+                        figures.iter().map(|(name, figure)| ((*name).to_owned(), *figure));
+                    interval.disks.push((name.to_owned(), figures.collect()));
                 }
             }
             Kind::Processors if name == "all" => {
@@ -185,11 +185,11 @@ impl<'a> Session<'a> {
             + f64::from(time.minute()) * 60.0
             + f64::from(time.second());
         let Some(before) = self.clocks.get(&kind) else {
-            return Clock { days: 0.0, last: of_day, base: of_day };
+            return Clock { shift: 0.0, last: of_day, base: of_day };
         };
-        let days =
-            if of_day + before.days * DAY < before.last { before.days + 1.0 } else { before.days };
-        Clock { days, last: of_day + days * DAY, base: before.base }
+        let apart = of_day + before.shift - before.last;
+        let shift = before.shift + forward(apart, before.last - before.base, false) - apart;
+        Clock { shift, last: of_day + shift, base: before.base }
     }
 
     fn recording(self, zone: &TimeZone) -> Option<Found> {
@@ -198,15 +198,43 @@ impl<'a> Session<'a> {
         let mut found = Found { tool: "sar", host: self.host, is_local: true, ..Found::default() };
         let midnight = self.date.and_then(|date| in_zone(date.into(), zone));
         found.started = midnight.map(|midnight| midnight + begin);
-        for (end_ms, interval) in self.intervals {
-            let end = end_ms as f64 / 1e3;
-            let seconds = end - interval.begin;
-            if !interval.disks.is_empty() && end > begin {
-                let Interval { disks, cpu, .. } = interval;
-                found.windows.push(Window { t: end - begin, seconds, disks, cpu });
+        let all: Vec<(f64, Interval)> = self
+            .intervals
+            .into_iter()
+            .map(|(end, interval)| (end as f64 / 1e3, interval))
+            .collect();
+        let tables: Vec<Vec<&str>> = all
+            .iter()
+            .map(|(_, interval)| interval.disks.iter().map(|(name, _)| &**name).collect())
+            .collect();
+        let is_idle_left_out = leaves_out_idle(&tables);
+        let usual = usual(all.iter().map(|(end, interval)| end - interval.begin));
+        found.interval_seconds = usual;
+        let mut last = begin;
+        let mut push = |windows: &mut Vec<Window>, end: f64, interval: Interval| {
+            let seconds = end - last.max(interval.begin);
+            last = end;
+            let disk = |(name, cells): (String, HashMap<String, f64>)| {
+                (name, sysstat_rates(|column| cells.get(column).copied()).tally(seconds))
+            };
+            let disks = interval.disks.into_iter().map(disk).collect();
+            windows.push(Window { t: end - begin, seconds, disks, cpu: interval.cpu });
+        };
+        for (end, interval) in all {
+            if end <= begin || interval.disks.is_empty() && !is_idle_left_out {
+                continue;
             }
+            // Where all devices were idle, there is no row.
+            let is_after_gap = end - interval.begin > 1.5 * usual;
+            if is_idle_left_out && is_after_gap {
+                let idle = Interval { begin: interval.begin, ..Interval::default() };
+                push(&mut found.windows, end - usual, idle);
+            }
+            push(&mut found.windows, end, interval);
         }
-        found.interval_seconds = usual(found.windows.iter().map(|window| window.seconds));
+        if is_idle_left_out {
+            found.fill_idle();
+        }
         found.method.push(
             "sar counts discards among the I/Os (tps) and among their mean time (await)."
                 .to_owned(),

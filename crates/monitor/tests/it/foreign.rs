@@ -338,3 +338,202 @@ proptest! {
         }
     }
 }
+
+/// The text of `iostat -xt`: times, with devices and their reads per second.
+fn iostat(rows: &[(&str, &[(&str, f64)])]) -> String {
+    let reports = rows.iter().map(|(time, devices)| {
+        let row = |(device, reads): &(&str, f64)| {
+            format!("{device}   {reads:.2}   {:.2}   1.00\n", reads * 8.0)
+        };
+        let rows: String = devices.iter().map(row).collect();
+        format!("\n25.10.2026 {time}\nDevice   r/s   rkB/s   %util\n{rows}\n")
+    });
+    let heading = "Linux 6.1.0 (db1) \t25.10.2026 \t_x86_64_\t(2 CPU)\n".to_owned();
+    std::iter::once(heading).chain(reports).collect()
+}
+
+/// 3,000 reads per second "over the whole time", for 300: the rows of idle devices are left out.
+#[test]
+fn a_device_that_comes_and_goes_was_idle() {
+    let busy: &[_] = &[("sda", 5.0), ("sdb", 100.0)];
+    let idle: &[_] = &[("sda", 5.0)];
+    let document = one(&iostat(&[
+        ("10:00:00", busy),
+        ("10:00:01", idle),
+        ("10:00:02", busy),
+        ("10:00:03", idle),
+        ("10:00:04", idle),
+    ]));
+    near(figure(&document, "sdb", "reads_per_s"), 25.0);
+    near(figure(&document, "sdb", "busy_percent"), 0.25);
+    near(figure(&document, "sdb", "read_size_bytes"), 8192.0);
+    assert!(document.warnings.is_empty(), "{:?}", document.warnings);
+    // What is plugged in once has no figures before.
+    let document = one(&iostat(&[("10:00:00", idle), ("10:00:01", idle), ("10:00:02", busy)]));
+    near(figure(&document, "sdb", "reads_per_s"), 100.0);
+    assert!(document.warnings[0].contains("lack a device"));
+
+    let row = |time: &str, device: &str| {
+        format!("{time}   {device}   50.00   400.00   0.00   8.00   0.05   1.00   5.00\n")
+    };
+    let sar = [
+        "Linux 6.1.0 (db1) \t11/27/26 \t_x86_64_\t(2 CPU)\n\n".to_owned(),
+        "19:53:00   DEV   tps   rkB/s   wkB/s   areq-sz   aqu-sz   await   %util\n".to_owned(),
+        row("19:53:01", "vda"),
+        row("19:53:02", "vda"),
+        row("19:53:02", "sdb"),
+        row("19:53:03", "vda"),
+        // All were idle.
+        row("19:53:06", "vda"),
+    ];
+    let document = one(&sar.concat());
+    assert_eq!(document.conclusion.seconds, 6.0);
+    near(figure(&document, "vda", "transfers_per_s"), 200.0 / 6.0);
+    near(figure(&document, "sdb", "transfers_per_s"), 50.0 / 6.0);
+}
+
+/// Of the tables of `--pretty`, only the first was read: writes, queue and busy time were gone.
+#[test]
+fn a_report_may_have_several_tables() {
+    let report = |(time, reads): (&str, &str)| {
+        format!(
+            "11/27/26 {time}\n  r/s   rkB/s r_await Device\n  {reads}  800.00    0.50 vda\n\n     \
+             w/s   wkB/s w_await Device\n   20.00  160.00    2.00 vda\n\n  f/s f_await  aqu-sz  \
+             %util Device\n 1.00    3.00    0.20  40.00 vda\n\n\n"
+        )
+    };
+    let reports = [("10:00:00", "9.00"), ("10:00:05", "100.00"), ("10:00:10", "300.00")];
+    let reports: String = reports.map(report).concat();
+    let text = format!("Linux 6.1.0 (db1) \t11/27/26 \t_x86_64_\t(2 CPU)\n\n{reports}");
+    let document = one(&text);
+    assert_eq!((document.conclusion.points.len(), document.conclusion.seconds), (2, 10.0));
+    near(figure(&document, "vda", "reads_per_s"), 200.0);
+    near(figure(&document, "vda", "writes_per_s"), 20.0);
+    near(figure(&document, "vda", "write_latency_ns"), 2e6);
+    near(figure(&document, "vda", "busy_percent"), 40.0);
+}
+
+/// The first interval of `-y` was taken for the time since the system booted.
+#[test]
+fn with_y_the_first_report_is_an_interval() {
+    let busy: &[_] = &[("sda", 60.0)];
+    let text = iostat(&[("10:00:05", &[("sda", 30.0)]), ("10:00:10", busy), ("10:00:15", busy)]);
+    let text = text.replacen("CPU)\n\n", "CPU)\n\n\n", 1);
+    let document = one(&text);
+    assert_eq!((document.conclusion.points.len(), document.conclusion.seconds), (3, 15.0));
+    assert_eq!(document.started, "2026-10-25T08:00:00Z");
+    near(figure(&document, "sda", "reads_per_s"), 50.0);
+    let one = iostat(&[("10:00:05", busy)]).replacen("CPU)\n\n", "CPU)\n\n\n", 1);
+    assert_eq!(recognise(&one, &reading()), Err(ForeignError::NoTimes));
+}
+
+/// A row without its end refused the file, and a number without its last digits was read.
+#[test]
+fn a_report_that_was_cut_is_left_out() {
+    let busy: &[_] = &[("sda", 60.0)];
+    let text = iostat(&[("10:00:00", busy), ("10:00:05", busy), ("10:00:10", busy)]);
+    let text = text.trim_end();
+    assert_eq!(one(text).conclusion.seconds, 10.0);
+    for cut in 1..50 {
+        let document = one(&text[..text.len() - cut]);
+        assert_eq!(document.conclusion.seconds, 5.0, "{cut}");
+        let is_told = document.warnings.iter().any(|w| w.contains("in the middle of a row"));
+        assert_eq!(is_told, cut < "sda   60.00   480.00   1.00".len(), "{cut}");
+    }
+    let fenced = format!("```\n{text}\n```\n$ \n");
+    assert_eq!(one(&fenced).conclusion.seconds, 10.0);
+}
+
+/// An hour back in autumn was taken for midnight: one window of 23 hours.
+#[test]
+fn an_hour_back_is_not_a_day() {
+    let busy: &[_] = &[("sda", 60.0)];
+    let text =
+        iostat(&[("02:59:58", busy), ("02:59:59", busy), ("02:00:00", busy), ("02:00:01", busy)]);
+    for zone in [TimeZone::UTC, TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap()] {
+        let mut found = recognise(&text, &Reading { zone, ..reading() }).unwrap().unwrap();
+        assert_eq!(found.documents.remove(0).conclusion.seconds, 3.0);
+    }
+    let heading = "Linux 6.1.0 (db1) \t10/25/26 \t_x86_64_\t(2 CPU)\n\n02:40:01   DEV   tps\n";
+    let rows = ["02:50:01", "02:00:01", "02:10:01", "02:20:01"];
+    let rows = rows.map(|time| format!("{time}   vda   50.00\n")).concat();
+    let document = one(&format!("{heading}{rows}"));
+    assert_eq!(document.conclusion.seconds, 2400.0);
+}
+
+#[test]
+fn chinese_and_japanese_times_are_read() {
+    let row = "Device   r/s   rkB/s   %util\nvda   9.00   72.00   1.00\n\n";
+    let text = format!(
+        "Linux 6.1.0 (db1) \t2026年11月27日 \t_x86_64_\t(2 CPU)\n\n2026年11月27日 18時33分48秒\n{row}\
+         2026年11月27日 18時33分53秒\n{row}"
+    );
+    for text in [text.replace('時', "时"), text] {
+        let document = one(&text);
+        assert_eq!(document.started, "2026-11-27T16:33:48Z");
+        assert_eq!(document.conclusion.seconds, 5.0);
+    }
+    let sar = "Linux 6.1.0 (db1) \t2026年11月27日 \t_x86_64_\t(2 CPU)\n\n18時33分48秒   DEV   tps\n\
+               18時33分49秒   vda   399.00\n平均時間:   vda   607.91\n";
+    near(figure(&one(sar), "vda", "transfers_per_s"), 399.0);
+}
+
+/// "Not a result of iosonde": the same figures as in the text.
+#[test]
+fn the_json_of_iostat_is_read() {
+    let report = |time: &str, reads: f64| {
+        format!(
+            r#"{{"timestamp": "11/27/26 {time}", "avg-cpu": {{"user": 10.0, "nice": 0.0,
+             "system": 10.0, "iowait": 5.0, "steal": 0.0, "idle": 75.0}}, "disk": [{{
+             "disk_device": "vda", "r/s": {reads}, "rkB/s": 800.0, "rrqm": 1.0, "util": 40.0}}]}}"#
+        )
+    };
+    let reports = [report("10:00:00", 9.0), report("10:00:05", 100.0), report("10:00:10", 300.0)];
+    let text = format!(
+        r#"{{"sysstat": {{"hosts": [{{"nodename": "db1", "sysname": "Linux", "number-of-cpus": 2,
+         "date": "11/27/26", "statistics": [{}]}}]}}}}"#,
+        reports.join(",\n")
+    );
+    let document = one(&text);
+    assert_eq!(document.environment.host.as_ref().unwrap().hostname, "db1");
+    assert_eq!((document.conclusion.points.len(), document.conclusion.seconds), (2, 10.0));
+    near(figure(&document, "vda", "reads_per_s"), 200.0);
+    near(figure(&document, "vda", "busy_percent"), 40.0);
+    near(document.conclusion.totals.figures["cpu_percent"], 20.0);
+    let cut = recognise(&text[..text.len() - 3], &reading());
+    assert!(matches!(cut, Err(ForeignError::Line { line: 10, .. })), "{cut:?}");
+}
+
+const PERFMON: &str = "\"(PDH-CSV 4.0) (GMT Standard Time)(0)\",\
+    \"\\\\SQL01\\PhysicalDisk(1 D:)\\Disk Reads/sec\",\
+    \"\\\\SQL01\\PhysicalDisk(1 D:)\\Disk Read Bytes/sec\"\n";
+
+/// A second heading was a row without a time, and the hour before it one window.
+#[test]
+fn a_second_heading_of_performance_monitor_begins_a_second_recording() {
+    let rows = |hour: u32, reads: u32| {
+        let row = |second: u32| {
+            format!("\"11/25/2026 {hour}:00:{second:02}.000\",\"{reads}\",\"{}\"\n", reads * 8192)
+        };
+        format!("{PERFMON}{}{}", row(0), row(5))
+    };
+    let found = all(&(rows(14, 200) + &rows(15, 300)));
+    assert_eq!((found.documents.len(), found.notes.len()), (2, 0));
+    for (document, reads) in found.documents.iter().zip([200.0, 300.0]) {
+        assert_eq!(document.conclusion.seconds, 5.0);
+        near(figure(document, "1 D:", "reads_per_s"), reads);
+    }
+}
+
+/// `"204`, of `"2048000"`, counted as 204.
+#[test]
+fn a_row_of_performance_monitor_that_was_cut_is_left_out() {
+    let row = |second: u32| format!("\"11/25/2026 14:00:{second:02}.000\",\"250\",\"2048000\"\n");
+    let text = format!("{PERFMON}{}{}{}", row(0), row(5), row(10));
+    assert_eq!(one(text.trim_end()).conclusion.seconds, 10.0);
+    for cut in 2..row(10).len() - 26 {
+        let found = all(&text[..text.len() - cut]);
+        assert_eq!(found.documents[0].conclusion.seconds, 5.0, "{cut}");
+        assert!(found.notes[0].contains("ends in the middle"), "{cut}: {:?}", found.notes);
+    }
+}
