@@ -163,6 +163,26 @@ fn a_second_signal_names_what_is_left() {
     assert_eq!(left, ["iosonde.ldx", "iosonde.mdx"]);
 }
 
+/// `timeout` sends its signal twice, to the program and to its group. The second one ended the
+/// program at once, and files and locks stayed.
+#[test]
+fn timeout_ends_it_in_order() {
+    let dir = tempfile::tempdir().unwrap();
+    for signal in ["INT", "TERM"] {
+        let program = command(&[] as &[&str]);
+        let mut timed = std::process::Command::new("timeout");
+        timed.args(["-s", signal, "2"]).arg(program.get_program());
+        timed.args(arguments(dir.path(), &["--seconds", "600"]));
+        for (name, value) in program.get_envs() {
+            timed.env(name, value.unwrap_or_default());
+        }
+        let output = timed.output().unwrap();
+        assert_eq!(code(&output), 124, "{}", stderr(&output));
+        assert!(!stderr(&output).contains("ended at once"), "{}", stderr(&output));
+        assert_eq!(names(dir.path()), [""; 0]);
+    }
+}
+
 /// `--destroy` could name no log: it was compared with the TARGETs alone.
 #[test]
 fn a_foreign_log_is_overwritten_where_that_is_said() {

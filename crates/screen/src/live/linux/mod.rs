@@ -5,7 +5,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use inspect::reading::{end, ends_at_once};
@@ -106,6 +106,10 @@ fn say_last_words() {
 /// Whether a second signal is ending the program.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
+/// A signal that comes again so soon is the same request: `timeout` sends its signal to the program
+/// and then to the group that the program is in.
+const ECHO_NS: u64 = 250_000_000;
+
 /// The first signal sets the flag; the second leaves a clean terminal, prints the last words and
 /// ends the program with 130. While the program only reads, the first does that.
 ///
@@ -113,15 +117,28 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 /// flag unset.
 pub fn end_on_second(signal: i32, stop: &Arc<AtomicBool>) -> io::Result<()> {
     let stop = Arc::clone(stop);
+    let first_ns = AtomicU64::new(0);
     let act = move || {
         end();
-        if stop.swap(true, Ordering::SeqCst) || ends_at_once() {
+        let now = now_ns();
+        let first = first_ns.compare_exchange(0, now, Ordering::SeqCst, Ordering::SeqCst);
+        let is_echo = first.is_err_and(|first| now.saturating_sub(first) < ECHO_NS);
+        if stop.swap(true, Ordering::SeqCst) && !is_echo || ends_at_once() {
             end_now();
         }
     };
     // SAFETY: the handler uses atomics and calls only functions that are safe in handlers. It
     // changes `errno` only if the program ends next.
     unsafe { signal_hook::low_level::register(signal, act) }.map(|_| ())
+}
+
+/// The time since the system booted. A call that a handler may make.
+fn now_ns() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a whole timespec, which lives during the call.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+    seconds * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 
 /// A signal that only sets the flag, however often it comes, except while the program only reads:
