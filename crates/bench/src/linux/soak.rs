@@ -113,8 +113,8 @@ const MAY_STAY: [&str; 8] =
     [FOREIGN, "own", "other", "plan.toml", "job.fio", "sqliosim", "testfile.dat", "SQLIO_Result"];
 /// A command that makes a test file, and so removes what a killed one left.
 const TINY: &str = "run . --size 1M --seconds 0.01 --warmup 0 --no-history --quiet";
-/// What a command says after a kill that came before there was anything to go on with, or of a
-/// trace of half a second in which nobody made I/O.
+/// What a command says after a kill that came before anything was kept, or of a trace of half a
+/// second without I/O.
 const TOO_EARLY: [&str; 6] = [
     "no unfinished sweep",
     "there is no history",

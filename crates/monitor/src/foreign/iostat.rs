@@ -88,7 +88,7 @@ fn sessions<'a>(text: &'a str, reading: &Reading<'_>) -> Result<Vec<Session<'a>>
         let words: Vec<&str> = line.split_whitespace().collect();
         if let Some((host, _, cpus)) = host_line(&words, month_first) {
             // Of the report that `-y` leaves out, an empty line is left.
-            let empty = text.lines().skip(index + 1).take_while(|line| line.trim().is_empty());
+            let empty = lines.clone().take_while(|(_, line)| line.trim().is_empty());
             let all_are_intervals = empty.count() >= 2;
             let host = Some(host);
             sessions.push(Session { host, cpus, all_are_intervals, ..Session::default() });
