@@ -55,9 +55,11 @@ pub(super) struct Window {
 /// table: some device comes and goes. One that only comes was plugged in, one that only goes was
 /// removed.
 pub(super) fn leaves_out_idle(tables: &[Vec<&str>]) -> bool {
+    let tables: Vec<BTreeSet<&str>> =
+        tables.iter().map(|table| table.iter().copied().collect()).collect();
     let names: BTreeSet<&str> = tables.iter().flatten().copied().collect();
     names.into_iter().any(|name| {
-        let is_there = tables.iter().map(|table| table.contains(&name));
+        let is_there = tables.iter().map(|table| table.contains(name));
         let changes = is_there.clone().zip(is_there.skip(1)).filter(|(a, b)| a != b);
         changes.count() >= 2
     })
