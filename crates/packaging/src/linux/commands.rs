@@ -50,12 +50,16 @@ struct BuildArgs {
     platform: Vec<Platform>,
 
     /// Compile for this platform with another toolchain of rustup
-    #[arg(long, value_name = "PLATFORM=NAME", value_parser = toolchain)]
+    #[arg(long, value_name = "PLATFORM=NAME", value_parser = for_platform)]
     toolchain: Vec<(Platform, String)>,
 
     /// Compile with this profile of Cargo.toml
     #[arg(long, default_value = "dist")]
     profile: String,
+
+    /// Compile for this platform with another profile
+    #[arg(long, value_name = "PLATFORM=NAME", value_parser = for_platform)]
+    profile_of: Vec<(Platform, String)>,
 
     /// Compile these parts only, separated by commas; '' for none [default: all]
     #[arg(long)]
@@ -120,7 +124,7 @@ pub(crate) fn main() -> ExitCode {
 }
 
 /// Reads `aarch64-windows=1.95.0`.
-fn toolchain(text: &str) -> Result<(Platform, String), String> {
+fn for_platform(text: &str) -> Result<(Platform, String), String> {
     let (platform, name) = text.split_once('=').ok_or("write PLATFORM=NAME")?;
     Ok((<Platform as clap::ValueEnum>::from_str(platform, false)?, name.to_owned()))
 }
@@ -136,6 +140,7 @@ fn cargo(args: &CargoArgs) -> Result<ExitCode, Failure> {
         target: absolute(&args.target)?,
         zig: absolute(&args.zig)?,
         profile: String::new(),
+        profiles: BTreeMap::new(),
         features: None,
         toolchains: BTreeMap::new(),
     };
@@ -170,6 +175,7 @@ fn build(args: &BuildArgs) -> Result<(), Failure> {
         target: absolute(&args.target)?,
         zig: absolute(&args.zig)?,
         profile: args.profile.clone(),
+        profiles: args.profile_of.iter().cloned().collect(),
         features: args.features.clone(),
         toolchains: args.toolchain.iter().cloned().collect(),
     };

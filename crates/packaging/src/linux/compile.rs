@@ -25,8 +25,10 @@ pub(crate) struct Compiler {
     pub target: PathBuf,
     /// The path of the program `zig`.
     pub zig: PathBuf,
-    /// The name of a profile in `Cargo.toml`.
+    /// The name of a profile in `Cargo.toml`, for platforms that have no other.
     pub profile: String,
+    /// Profiles for some platforms.
+    pub profiles: BTreeMap<Platform, String>,
     /// The parts of the program; all of them if not given
     pub features: Option<String>,
     /// Toolchains of rustup, for platforms that the chosen one has no library for.
@@ -71,10 +73,11 @@ impl Compiler {
         let target = platform.rust_target();
         let mut cargo = self.cargo(platform)?;
         cargo.args(["build", "--locked", "-p", "iosonde", "--target", target]);
-        cargo.args(["--profile", &self.profile]);
+        let profile = self.profiles.get(&platform).unwrap_or(&self.profile);
+        cargo.args(["--profile", profile]);
         cargo.args(self.feature_flags());
         watch(&mut cargo)?;
-        let place = self.target.join(target).join(&self.profile);
+        let place = self.target.join(target).join(profile);
         self.take_apart(&place, platform)
     }
 

@@ -4,7 +4,9 @@ use testing::Place;
 
 use crate::cli::program::{fails, place, stdout, succeeds};
 
-const SIM: [&str; 6] = ["--engine", "sim", "--pace", "quick", "--size", "1G"];
+/// Disks, whose I/Os are few enough to be simulated in little time.
+const SIM: [&str; 8] =
+    ["--engine", "sim", "--sim", "servers=8,read_ns=\"4ms\"", "--pace", "quick", "--size", "1G"];
 
 fn baseline(place: &Place, more: &[&str]) -> String {
     let output = place.run(&[&["baseline", "--quiet"], &SIM[..], more].concat());

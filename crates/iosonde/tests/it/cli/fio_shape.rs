@@ -16,6 +16,8 @@ fn sweep(directory: &Path) -> String {
         "sweep",
         "--engine",
         "sim",
+        "--sim",
+        "servers=8,read_ns=\"2ms\"",
         "--history",
         &history,
         "--depths",

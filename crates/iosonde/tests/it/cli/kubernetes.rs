@@ -113,7 +113,7 @@ fn what_the_job_starts_prints_the_summary() {
     let place = place();
     let args = arguments(&place);
     let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
-    args.extend(["--engine", "sim"]);
+    args.extend(["--engine", "sim", "--sim", "servers=8,read_ns=\"4ms\""]);
     let output = place.run(&args);
     succeeds(&output);
     assert!(stdout(&output).contains("/data"), "{}", stdout(&output));
