@@ -7,6 +7,10 @@ use jiff::tz::TimeZone;
 use results::AttachedSeries;
 use thiserror::Error;
 
+use crate::foreign::ForeignError;
+use crate::foreign::decimal::DecimalMark;
+use crate::foreign::moments::{clock, day, in_zone};
+
 /// Columns that are taken, at most.
 const COLUMNS_MAX: usize = 64;
 
@@ -18,14 +22,17 @@ pub enum AttachError {
     Empty,
     /// No column of the file holds times.
     #[error(
-        "no column holds times. One column must have a time in each row: as in RFC 3339 \
-         (2026-11-21T12:00:00Z), 2026-11-21 12:00:00 (in the time zone of this system), or \
-         seconds or milliseconds since 1970"
+        "no column holds times. One column must have a time in each row: 2026-11-21T12:00:00Z \
+         (RFC 3339), or seconds or milliseconds since 1970. Without a zone, it may be 2026-11-21 \
+         12:00:00, 21.11.2026 12:00:00 or 11/21/2026 12:00:00, in the zone of this system"
     )]
     NoTime,
     /// No column of the file holds numbers.
     #[error("no column besides that of the times holds numbers")]
     NoFigures,
+    /// A figure can be read in two ways, or is none.
+    #[error(transparent)]
+    Figure(#[from] ForeignError),
 }
 
 /// What a file holds: its columns, with the times in seconds since 1970.
@@ -52,11 +59,21 @@ impl Attached {
             Some((column, all?))
         });
         let (of_time, times) = times.ok_or(AttachError::NoTime)?;
+        let others = |row: &Vec<String>| {
+            let cells = row.iter().enumerate().filter(|(column, _)| *column != of_time);
+            cells.map(|(_, cell)| figure(cell).to_owned()).collect::<Vec<_>>()
+        };
+        let decimal = DecimalMark::of(rows.iter().flat_map(others))?;
         let mut columns = Vec::new();
         for (column, name) in heading.iter().enumerate().filter(|(column, _)| *column != of_time) {
+            // A cell of words is none of the figures.
             let figures = rows.iter().zip(&times).filter_map(|(row, time)| {
-                let figure: f64 = number(&cell(row, column))?;
-                Some((*time, figure))
+                let cell = cell(row, column);
+                let (sign, cell) = match figure(&cell).strip_prefix('-') {
+                    Some(rest) => (-1.0, rest),
+                    None => (1.0, figure(&cell)),
+                };
+                Some((*time, sign * decimal.number(cell).ok().flatten()?))
             });
             let mut figures: Vec<(f64, f64)> = figures.collect();
             figures.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -113,15 +130,15 @@ fn rows(text: &str, separator: char) -> Vec<Vec<String>> {
     rows
 }
 
-fn number(text: &str) -> Option<f64> {
-    let text = text.trim().trim_end_matches('%').trim();
-    text.parse().ok().filter(|number: &f64| number.is_finite())
+/// A figure without its percent sign.
+fn figure(cell: &str) -> &str {
+    cell.trim().trim_end_matches('%').trim_end()
 }
 
 /// Seconds since 1970 of a written moment.
 fn moment(text: &str) -> Option<f64> {
     let text = text.trim();
-    if let Some(number) = number(text) {
+    if let Ok(number) = text.parse::<f64>() {
         // From 2001 on, in seconds, milliseconds or microseconds.
         return match number {
             n if (1e9..1e11).contains(&n) => Some(n),
@@ -134,6 +151,11 @@ fn moment(text: &str) -> Option<f64> {
     if let Ok(moment) = text.parse::<Timestamp>() {
         return Some(seconds(moment));
     }
-    let here: DateTime = text.replace('/', "-").parse().ok()?;
-    here.to_zoned(TimeZone::system()).ok().map(|zoned| seconds(zoned.timestamp()))
+    let here = text.replace('/', "-").parse::<DateTime>().ok().or_else(|| {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let (date, rest) = words.split_first()?;
+        let (time, _, used) = clock(rest)?;
+        Some(day(date, true).filter(|_| used == rest.len())?.to_datetime(time))
+    });
+    in_zone(here?, &TimeZone::system())
 }

@@ -3,7 +3,7 @@
 use counters::{Amount, CpuTally, DiskTally, Unreported};
 
 /// The largest amount that is taken; a larger one means a damaged file.
-const AMOUNT_MAX: f64 = 9e18;
+pub(super) const AMOUNT_MAX: f64 = 9e18;
 const SECTOR: f64 = 512.0;
 const KIB: f64 = 1024.0;
 const MIB: f64 = 1_048_576.0;

@@ -6,9 +6,10 @@
 //! printed. What a tool does not report is absent: see [`counters::Unreported`].
 
 mod cells;
+pub(crate) mod decimal;
 mod document;
 mod iostat;
-mod moments;
+pub(crate) mod moments;
 mod perfmon;
 mod perfmon_names;
 mod sar;
@@ -56,12 +57,29 @@ pub enum ForeignError {
          as in `--interval 5`, or record with `iostat -xt 5`"
     )]
     NoTimes,
+    /// A figure can be read in two ways.
+    #[error(
+        "`{cell}` may be {} or {}: write numbers with a point and without separators of thousands, \
+         as Performance Monitor does",
+        .cell.replacen(',', ".", 1),
+        .cell.replacen(',', "", 1)
+    )]
+    Ambiguous {
+        /// The cell.
+        cell: String,
+    },
+    /// A figure is none.
+    #[error("`{cell}` is not a number: write numbers with a point, as Performance Monitor does")]
+    NoNumber {
+        /// The cell.
+        cell: String,
+    },
     /// The file has no counter of a disk.
     #[error(
         "no column is a counter of PhysicalDisk or LogicalDisk; the first one is `{first}`. \
-         Windows names counters in its own language, and iosonde knows the English and the German \
-         names, and few Hungarian ones. Rename the counters in the first line, or collect \
-         `\\PhysicalDisk(*)\\*` again"
+         Windows names counters in its own language, and iosonde knows the English, French and \
+         German names, and some Spanish, Russian, Turkish and Hungarian ones. Rename the counters in \
+         the first line, or collect `\\PhysicalDisk(*)\\*` again"
     )]
     NoDisk {
         /// The name of the first column.

@@ -5,7 +5,7 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 
 /// A time of day, and whether it is of a clock with AM and PM. The rest of the words.
-pub(super) fn clock(words: &[&str]) -> Option<(Time, bool, usize)> {
+pub(crate) fn clock(words: &[&str]) -> Option<(Time, bool, usize)> {
     let first = words.first()?.replace(['時', '时', '分'], ":");
     let mut parts = first.trim_end_matches('秒').split(':');
     let mut next = || parts.next()?.parse::<i8>().ok();
@@ -37,7 +37,7 @@ fn seconds(text: &str) -> Option<(i8, i32)> {
 
 /// A day: `2026-11-25`, `11/25/2026`, `11/25/26`, `25.11.2026`, `2026年11月25日`. Of two numbers that
 /// may both be months, nobody knows which is, unless the month is known to come first.
-pub(super) fn day(text: &str, month_first: bool) -> Option<Date> {
+pub(crate) fn day(text: &str, month_first: bool) -> Option<Date> {
     let text = text.trim_end_matches('日');
     let parts: Vec<&str> = text.split(['-', '/', '.', '年', '月']).collect();
     let &[first, second, third] = parts.as_slice() else { return None };
@@ -116,7 +116,7 @@ pub(super) fn unix(moment: Timestamp) -> f64 {
 }
 
 /// The moment of a clock in a time zone, in seconds since 1970.
-pub(super) fn in_zone(at: DateTime, zone: &TimeZone) -> Option<f64> {
+pub(crate) fn in_zone(at: DateTime, zone: &TimeZone) -> Option<f64> {
     Some(unix(zone.to_timestamp(at).ok()?))
 }
 

@@ -10,7 +10,8 @@ use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
 use results::AttachedSeries;
 
-use super::cells::{Rates, number};
+use super::cells::Rates;
+use super::decimal::DecimalMark;
 use super::document::{Found, Window};
 use super::moments::{clock, day, in_zone, usual};
 use super::perfmon_names::{self, Disk as DiskColumn};
@@ -20,10 +21,13 @@ const MARKS: [&str; 2] = ["(PDH-CSV 4.0)", "(PDH-TSV 4.0)"];
 /// Columns that are attached, at most.
 const ATTACHED_MAX: usize = 64;
 
-/// Whether a line names the columns.
+/// Whether a line names the columns. Where date and time have a column each, the host is in the
+/// first name: `Date \\HOST (PDH-CSV 4.0)`.
 fn is_heading(line: &str) -> bool {
     let line = line.trim_start_matches(['\u{feff}', '"', ' ']);
-    MARKS.iter().any(|mark| line.starts_with(mark))
+    let first = line.split('"').next().unwrap_or_default();
+    let is_in = |mark: &str| first.strip_prefix("Date ").is_some_and(|rest| rest.contains(mark));
+    MARKS.iter().any(|mark| first.starts_with(mark) || is_in(mark))
 }
 
 pub(super) fn is_in(text: &str) -> bool {
@@ -61,11 +65,12 @@ struct Column {
 }
 
 impl Column {
-    /// Parses a heading such as `\\HOST\PhysicalDisk(0 C:)\Disk Reads/sec`.
-    fn of(path: &str) -> Self {
+    /// Parses a heading such as `\\HOST\PhysicalDisk(0 C:)\Disk Reads/sec`, in a file of this host
+    /// if it names none.
+    fn of(path: &str, host: &str) -> Self {
         let (host, rest) = match path.strip_prefix(r"\\").and_then(|rest| rest.split_once('\\')) {
             Some((host, rest)) => (host, rest),
-            None => ("", path.trim_start_matches('\\')),
+            None => (host, path.trim_start_matches('\\')),
         };
         Self { name: rest.to_owned(), host: host.to_owned(), disk: perfmon_names::disk(rest) }
     }
@@ -93,36 +98,46 @@ fn read_session(
     let line = text.lines().next().unwrap_or_default().trim_start_matches('\u{feff}');
     let separator = separator(line);
     let names = fields(line, separator);
-    let columns: Vec<Column> = names.iter().skip(1).map(|name| Column::of(name)).collect();
+    let times = if names.get(1).is_some_and(|name| name == "Time") { 2 } else { 1 };
+    let words = names.iter().take(1).flat_map(|name| name.split(' '));
+    let host = words.filter_map(|word| word.strip_prefix(r"\\")).next().unwrap_or_default();
+    let columns: Vec<Column> =
+        names.iter().skip(times).map(|name| Column::of(name, host)).collect();
     if columns.iter().all(|column| column.disk.is_none()) {
-        let first = names.get(1).map_or("", String::as_str);
+        let first = names.get(times).map_or("", String::as_str);
         let first = first.chars().take(100).collect();
         return Err(ForeignError::NoDisk { first });
     }
     let of_file = names.first().and_then(|name| zone(name));
     let is_local = of_file.is_none();
     let zone = of_file.unwrap_or_else(|| reading.zone.clone());
+    let of_rows =
+        text.lines().skip(1).flat_map(|row| fields(row, separator).into_iter().skip(times));
+    let decimal = DecimalMark::of(of_rows)?;
     let mut rows: Vec<Row> = Vec::new();
     let mut left_out = 0_usize;
     let mut lines = text.lines().skip(1).peekable();
     while let Some(line) = lines.next() {
         let cells = fields(line, separator);
         let is_last = lines.peek().is_none() && !text.ends_with('\n');
-        if cells.len() > 1 && (is_cut(line, is_last) || is_last && cells.len() <= columns.len()) {
+        let is_short = cells.len() < columns.len() + times;
+        if cells.len() > 1 && (is_cut(line, is_last) || is_last && is_short) {
             found.notes.push("a row that ends in the middle is left out".to_owned());
             continue;
         }
-        let Some(time) = cells.first().and_then(|cell| moment(cell, &zone)) else {
+        let (time, cells) = cells.split_at(times.min(cells.len()));
+        let Some(time) = moment(&time.join(" "), &zone) else {
             // What typeperf says at its end has one field.
-            left_out += usize::from(cells.len() > 2);
+            left_out += usize::from(cells.len() > 1);
             continue;
         };
         if rows.last().is_some_and(|row| row.at >= time) {
             left_out += 1;
             continue;
         }
-        let cells = columns.iter().enumerate().map(|(c, _)| number(cells.get(c + 1)?));
-        rows.push(Row { at: time, cells: cells.collect() });
+        let cell = |c: usize| cells.get(c).map_or(Ok(None), |cell| decimal.number(cell));
+        let cells = (0..columns.len()).map(cell).collect::<Result<_, _>>()?;
+        rows.push(Row { at: time, cells });
     }
     if left_out > 0 {
         found.notes.push(format!("rows without a time, or not in order, are left out: {left_out}"));

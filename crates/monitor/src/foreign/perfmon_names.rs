@@ -24,7 +24,7 @@ struct Language {
 
 const ENGLISH: [&str; 2] = ["PhysicalDisk", "LogicalDisk"];
 
-static LANGUAGES: [Language; 2] = [
+static LANGUAGES: [Language; 6] = [
     Language {
         objects: ["Physikalischer Datenträger", "Logischer Datenträger"],
         counters: &[
@@ -61,6 +61,81 @@ static LANGUAGES: [Language; 2] = [
         objects: ["Fizikai lemez", "Logikai lemez"],
         counters: &[("Írási sebesség (bájt/s)", "disk write bytes/sec")],
     },
+    Language {
+        objects: ["Disque physique", "Disque logique"],
+        counters: &[
+            ("Taille de file d'attente du disque actuelle", "current disk queue length"),
+            ("Pourcentage du temps disque", "% disk time"),
+            ("Pourcentage du temps de lecture du disque", "% disk read time"),
+            ("Pourcentage du temps écriture du disque", "% disk write time"),
+            ("% d'inactivité", "% idle time"),
+            ("Moyenne disque s/transfert", "avg. disk sec/transfer"),
+            ("Moyenne disque s/lecture", "avg. disk sec/read"),
+            ("Moyenne disque s/écriture", "avg. disk sec/write"),
+            ("Transferts disque/s", "disk transfers/sec"),
+            ("Lectures disque/s", "disk reads/sec"),
+            ("Écritures disque/s", "disk writes/sec"),
+            ("Octets disque/s", "disk bytes/sec"),
+            ("Lectures disque, octets/s", "disk read bytes/sec"),
+            ("Octets lus du disque/s", "disk read bytes/sec"),
+            ("Écritures disque, octets/s", "disk write bytes/sec"),
+            ("Octets écrits sur le disque/s", "disk write bytes/sec"),
+            ("Moyenne disque, octets/transfert", "avg. disk bytes/transfer"),
+            ("Moyenne disque, octets/lecture", "avg. disk bytes/read"),
+            ("Moyenne disque, octets/écriture", "avg. disk bytes/write"),
+            ("Longueur moyenne de file d'attente du disque", "avg. disk queue length"),
+            ("Longueur moyenne de file d'attente lecture disque", "avg. disk read queue length"),
+            ("Longueur moyenne de file d'attente écriture disque", "avg. disk write queue length"),
+            ("E/S partagées/s", "split io/sec"),
+        ],
+    },
+    Language {
+        objects: ["Disco físico", "Disco lógico"],
+        counters: &[
+            ("Longitud actual de la cola de disco", "current disk queue length"),
+            ("% de tiempo de disco", "% disk time"),
+            ("% de tiempo de lectura de disco", "% disk read time"),
+            ("% de tiempo de escritura de disco", "% disk write time"),
+            ("Promedio en segundos de transferencia de disco", "avg. disk sec/transfer"),
+            ("Promedio de segundos de disco/transferencia", "avg. disk sec/transfer"),
+            ("Promedio en segundos de lectura de disco", "avg. disk sec/read"),
+            ("Promedio de segundos de disco/lectura", "avg. disk sec/read"),
+            ("Promedio de disco s/lectura", "avg. disk sec/read"),
+            ("Promedio en segundos de escritura en disco", "avg. disk sec/write"),
+            ("Promedio en segundos de escritura de disco", "avg. disk sec/write"),
+            ("Promedio de segundos de disco/escritura", "avg. disk sec/write"),
+            ("Promedio de disco s/escritura", "avg. disk sec/write"),
+            ("Transferencias de disco/s", "disk transfers/sec"),
+            ("Lecturas de disco/s", "disk reads/sec"),
+            ("Escrituras en disco/s", "disk writes/sec"),
+            ("Bytes de disco/s", "disk bytes/sec"),
+            ("Bytes de lectura de disco/s", "disk read bytes/sec"),
+            ("Bytes de escritura en disco/s", "disk write bytes/sec"),
+            ("Longitud media de la cola de disco", "avg. disk queue length"),
+        ],
+    },
+    Language {
+        objects: ["FizikselDisk", "MantıksalDisk"],
+        counters: &[
+            ("Disk Okuma Bayt/sn", "disk read bytes/sec"),
+            ("Disk Yazma Bayt/sn", "disk write bytes/sec"),
+        ],
+    },
+    Language {
+        objects: ["Физический диск", "Логический диск"],
+        counters: &[
+            ("Текущая длина очереди диска", "current disk queue length"),
+            ("% активности диска", "% disk time"),
+            ("Процент времени бездействия", "% idle time"),
+            ("Среднее время обращения к диску (с)", "avg. disk sec/transfer"),
+            ("Обращений чтения с диска/с", "disk reads/sec"),
+            ("Обращений записи на диск/с", "disk writes/sec"),
+            ("Скорость чтения с диска (байт/с)", "disk read bytes/sec"),
+            ("Скорость записи на диск (байт/с)", "disk write bytes/sec"),
+            ("Средний размер одного обмена с диском (байт)", "avg. disk bytes/transfer"),
+            ("Средняя длина очереди диска", "avg. disk queue length"),
+        ],
+    },
 ];
 
 /// Of `PhysicalDisk(0 C:)\Disk Reads/sec`, in any language that is known.
@@ -79,15 +154,17 @@ pub(super) fn disk(path: &str) -> Option<Disk> {
 }
 
 /// Whether a name is the known one. A file in a code page of Windows has lost its umlauts: each is
-/// a question mark.
+/// a question mark. Of Russian names, nothing is left then that would tell one from another.
 fn same(found: &str, known: &str) -> bool {
     let mut found = found.chars().flat_map(char::to_lowercase);
     let mut known = known.chars().flat_map(char::to_lowercase);
+    let (mut equal, mut lost) = (0, 0);
     loop {
         match (found.next(), known.next()) {
-            (None, None) => return true,
-            (Some(a), Some(b)) if a == b => {}
-            (Some('?' | char::REPLACEMENT_CHARACTER), Some(b)) if !b.is_ascii() => {}
+            (None, None) => return lost <= equal,
+            (Some(a), Some(b)) if a == b => equal += usize::from(a.is_alphanumeric()),
+            (Some('’'), Some('\'')) => {}
+            (Some('?' | char::REPLACEMENT_CHARACTER), Some(b)) if !b.is_ascii() => lost += 1,
             _ => return false,
         }
     }
@@ -118,7 +195,19 @@ mod tests {
         assert_eq!(counter(path), known("disk write bytes/sec"));
         assert_eq!(counter(r"Fizikai lemez(0 C:)\Bármi"), Some(("bármi".to_owned(), false)));
         assert_eq!(counter(r"Prozessor(_Total)\Prozessorzeit (%)"), None);
-        assert_eq!(counter(r"Disque physique(0 C:)\Lectures disque/s"), None);
+        for path in [
+            r"Disque physique(0 C:)\Lectures disque/s",
+            r"Disco físico(0 C:)\Lecturas de disco/s",
+            r"Физический диск(0 C:)\Обращений чтения с диска/с",
+        ] {
+            assert_eq!(counter(path), known("disk reads/sec"), "{path}");
+        }
+        let path = r"Disque logique(C:)\Taille de file d’attente du disque actuelle";
+        assert_eq!(counter(path), known("current disk queue length"));
+        let path = r"FizikselDisk(0 C:)\Disk Yazma Bayt/sn";
+        assert_eq!(counter(path), known("disk write bytes/sec"));
+        assert_eq!(counter(r"?????????? ????(0 C:)\????????? ?????? ?? ????/?"), None);
+        assert_eq!(counter(r"Fysisk disk(0 C:)\Disk - skrivna byte/s"), None);
     }
 
     #[test]
@@ -126,8 +215,7 @@ mod tests {
         for language in &LANGUAGES {
             for (place, (name, english)) in language.counters.iter().enumerate() {
                 let rest = language.counters.iter().skip(place + 1);
-                assert!(rest.clone().all(|(other, _)| !same(name, other)), "{name}");
-                assert!(rest.clone().all(|(_, other)| english != other), "{english}");
+                assert!(rest.clone().all(|(other, _)| !same(name, other)), "{name}: {english}");
             }
         }
     }

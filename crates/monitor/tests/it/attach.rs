@@ -32,6 +32,21 @@ fn quotes_semicolons_empty_cells_and_rows_outside() {
     assert_eq!(series[0].points, [(1.0, 1.5)]);
 }
 
+/// A German spreadsheet: "no column holds times", and with another date "no column holds numbers".
+#[test]
+fn dates_and_fractions_of_a_country_are_read() {
+    let began = Attached::parse("t,x\n2026-11-27 19:18:15,1\n").unwrap();
+    let first = began.on_axis("a", 0.0, 1e12).0[0].points[0].0;
+    for time in ["27.11.2026 19:18:16", "11/27/2026 7:18:16 PM", "2026/11/27 19:18:16"] {
+        let text = format!("Zeit;IOPS;Latenz (ms)\n{time};1.234,5;0,8\n");
+        let (series, _) = Attached::parse(&text).unwrap().on_axis("a", first, 5.0);
+        let found: Vec<_> = series.iter().map(|s| (s.name.as_str(), s.points[0])).collect();
+        assert_eq!(found, [("IOPS", (1.0, 1234.5)), ("Latenz (ms)", (1.0, 0.8))], "{time}");
+    }
+    let unclear = Attached::parse("time;x\n2026-11-27 19:18:15;1,200\n").unwrap_err();
+    assert!(unclear.to_string().contains("may be 1.200 or 1200"), "{unclear}");
+}
+
 #[test]
 fn what_cannot_be_attached_says_why() {
     assert_eq!(Attached::parse(""), Err(AttachError::Empty));

@@ -249,10 +249,48 @@ fn names_that_are_not_known_are_attached_and_said() {
 
 #[test]
 fn counters_of_another_language_are_refused_in_a_sentence() {
-    let error = recognise(include_str!("foreign/french.csv"), &reading()).unwrap_err();
-    let text = error.to_string();
-    assert!(text.contains("Disque physique"), "{text}");
+    let text = "\"(PDH-CSV 4.0)\",\"\\\\SRV\\Fysisk disk(0 C:)\\Disk - skrivna byte/s\"\n";
+    let text = recognise(text, &reading()).unwrap_err().to_string();
+    assert!(text.contains("Fysisk disk"), "{text}");
     assert!(text.contains("Rename the counters in the first line"), "{text}");
+}
+
+/// The file was refused: the counters were to be renamed by hand.
+#[test]
+fn french_names_are_read() {
+    let document = one(include_str!("foreign/french.csv"));
+    near(figure(&document, "0 C:", "reads_per_s"), 12.4);
+}
+
+/// Three rows of a disk with 1,200.4 reads a second, in a file of these columns.
+fn perfmon(heading: &str, reads: &str) -> String {
+    let row = |second: &str| format!("\"11/25/2026{second}\",\"{reads}\"\n");
+    format!("{heading}\n{}{}{}", row(" 14:00:00.000"), row(" 14:00:05.000"), row(" 14:00:10.000"))
+}
+
+/// The commas of a spreadsheet made cells that were no numbers, so there was no device, and "no
+/// reason to doubt a figure".
+#[test]
+fn separators_of_thousands_are_read_or_refused() {
+    let heading =
+        r#""(PDH-CSV 4.0) (GMT Standard Time)(0)","\\N1\PhysicalDisk(1 D:)\Disk Reads/sec""#;
+    for cell in ["1200.400000000", "1,200.4", "1.200,4", "1200,4", "1\u{a0}200,4"] {
+        near(figure(&one(&perfmon(heading, cell)), "1 D:", "reads_per_s"), 1200.4);
+    }
+    let refused =
+        |cell: &str| recognise(&perfmon(heading, cell), &reading()).unwrap_err().to_string();
+    assert!(refused("1,200").contains("`1,200` may be 1.200 or 1200"), "{}", refused("1,200"));
+    assert!(refused("12x").contains("`12x` is not a number"), "{}", refused("12x"));
+}
+
+/// None of the known formats, it was said.
+#[test]
+fn date_and_time_may_have_a_column_each() {
+    let heading = r#""Date \\SQL01 (PDH-CSV 4.0) (SE Asia Standard Time)(-420)","Time","\PhysicalDisk(1 D:)\Disk Reads/sec""#;
+    let document = one(&perfmon(heading, "1200.4").replace("2026 ", "2026\",\""));
+    near(figure(&document, "1 D:", "reads_per_s"), 1200.4);
+    assert_eq!(document.environment.host.as_ref().unwrap().hostname, "SQL01");
+    assert_eq!(document.started, "2026-11-25T07:00:00Z");
 }
 
 #[test]
