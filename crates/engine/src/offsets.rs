@@ -56,7 +56,7 @@ impl Offsets {
         let span = stream.span_bytes.map_or(size_bytes.saturating_sub(start), |s| s.0);
         let align = stream.alignment().max(1);
         let share = span / u64::from(stream.threads.max(1)) * u64::from(thread);
-        let first = share / align * align;
+        let first = share.saturating_add(stream.begin_bytes.0) % span.max(1) / align * align;
         let order = match stream.pattern {
             Pattern::Random => Order::Random,
             Pattern::Sequential => Order::Step { next: first, stride: None },
@@ -234,6 +234,18 @@ mod tests {
         let mut second = Offsets::new(&stream, 8 * 8192, 1, &cursor());
         let places: Vec<_> = take(&mut second, 8192, 6).iter().map(|o| o / 8192).collect();
         assert_eq!(places, [4, 5, 6, 7, 0, 1]);
+    }
+
+    #[test]
+    fn sequential_threads_begin_where_the_stream_says_and_wrap() {
+        let begin_bytes = Bytes(5 * 8192);
+        let stream = Stream { threads: 2, begin_bytes, ..stream(Pattern::Sequential, 8192) };
+        let of = |thread| {
+            let mut offsets = Offsets::new(&stream, 8 * 8192, thread, &cursor());
+            take(&mut offsets, 8192, 9).iter().map(|o| o / 8192).collect::<Vec<_>>()
+        };
+        assert_eq!(of(0), [5, 6, 7, 0, 1, 2, 3, 4, 5]);
+        assert_eq!(of(1), [1, 2, 3, 4, 5, 6, 7, 0, 1]);
     }
 
     #[test]

@@ -77,7 +77,10 @@ pub(crate) fn cursors(workload: &Workload) -> Vec<Vec<Arc<AtomicU64>>> {
         let mut before = workload.streams.iter().zip(&all);
         let cursors = match before.find(|(other, _)| goes_on_together(stream, other)) {
             Some((_, cursors)) => cursors.clone(),
-            None => workload.targets.iter().map(|_| Arc::default()).collect(),
+            None => {
+                let begin = || Arc::new(AtomicU64::new(stream.begin_bytes.0));
+                workload.targets.iter().map(|_| begin()).collect()
+            }
         };
         all.push(cursors);
     }

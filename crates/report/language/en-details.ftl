@@ -62,6 +62,7 @@ measurement-headline = { $iops }, { $mib }{ $latency }: { $load }, { $file }{ $t
 measurement-load-in-flight = { $load }, { $in_flight } in flight
 measurement-latency = {" "}at a mean latency of { $latency }
 measurement-file = on a file of { $size }
+measurement-files = on { $files } files of { $size } together
 measurement-file-not-known = on a file of unknown size
 measurement-by-tool = , measured by { $tool }
 measurement-failed = { $errors } { $errors ->

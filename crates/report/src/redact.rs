@@ -272,8 +272,8 @@ impl Secrets {
                 content_file, name: _, targets: _, threads: _, depth: _, blocks: _, pattern: _,
                 random_percent: _, distribution: _, align_bytes: _, write_percent: _, mode: _,
                 hint: _, sync: _, durable: _, rate: _, rate_profile: _, think: _, offset_bytes: _,
-                span_bytes: _, diskspd: _, mix: _, pool: _, joined: _, members: _, buffers: _,
-                content: _, cpus: _, priority: _,
+                span_bytes: _, begin_bytes: _, diskspd: _, mix: _, pool: _, joined: _, members: _,
+                buffers: _, content: _, cpus: _, priority: _,
             } = stream;
             if let Some(file) = content_file {
                 self.path("file", &file.to_string_lossy());

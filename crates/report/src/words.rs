@@ -169,7 +169,8 @@ pub(crate) fn is_bandwidth(m: &Measurement) -> bool {
 /// Whether a measurement only has the shape of something that does many kinds of I/O.
 pub(crate) fn is_shape(m: &Measurement) -> bool {
     let streams = &m.workload.streams;
-    streams.len() > 1 || streams.iter().any(|s| s.mix.is_some())
+    streams.windows(2).any(|two| two[0].title() != two[1].title())
+        || streams.iter().any(|s| s.mix.is_some())
 }
 
 /// The mean latency of some I/O.

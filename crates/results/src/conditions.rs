@@ -19,10 +19,6 @@ use words::{
 
 use crate::measurement::Measurement;
 
-/// Sequential reads of an experiment begin at a multiple of this that the seed decides, and read
-/// half of what there is.
-const START_BYTES: u64 = 1 << 20;
-
 /// The conditions of a measurement.
 ///
 /// Everything that cannot matter to this load has its default: a stream that only reads has no
@@ -288,6 +284,8 @@ impl StreamConditions {
             think,
             offset_bytes: _,
             span_bytes: _,
+            // Each measurement of an experiment begins elsewhere, so that no cache answers it.
+            begin_bytes: _,
             diskspd,
             mix,
             pool,
@@ -449,14 +447,9 @@ fn bound_cpus(stream: &Stream, targets: usize) -> Vec<u32> {
 /// Where the part of each target that a stream uses begins, and how long it is; `None` if it is the
 /// whole.
 fn used_part(stream: &Stream, targets: &[usize], sizes: &[u64]) -> (u64, Option<u64>) {
-    let moves = stream.pattern == Pattern::Sequential && !stream.writes();
     let offset = stream.offset_bytes.0;
-    let offset = if moves { offset % START_BYTES } else { offset };
     let smallest = targets.iter().filter_map(|t| sizes.get(*t)).min().copied();
-    let whole = |span: &u64| {
-        let reach = if moves { span.saturating_mul(2) + 2 * START_BYTES } else { *span };
-        smallest.is_some_and(|size| offset.saturating_add(reach) >= size)
-    };
+    let whole = |span: &u64| smallest.is_some_and(|size| offset.saturating_add(*span) >= size);
     (offset, stream.span_bytes.map(|s| s.0).filter(|span| !whole(span)))
 }
 

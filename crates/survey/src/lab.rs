@@ -25,7 +25,7 @@ const POINTS: f64 = 40.0;
 /// needed.
 const POINT_S: (f64, f64) = (0.025, 0.25);
 /// Sequential reads begin at a multiple of this.
-const START_BYTES: u64 = 1 << 20;
+const BEGIN_BYTES: u64 = 1 << 20;
 
 /// On what experiments are made, and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -357,24 +357,20 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// A sequential read, from a place that the seed decides, to the end of the target. Its length
-    /// is given if it is the same on all of its targets.
+    /// The stream, beginning where the seed decides if it reads in order: a cache that holds what the
+    /// last measurement read must not answer this one.
     fn elsewhere(&self, stream: Stream, seed: u64) -> Stream {
-        let facts = self.facts();
-        let targets = stream.target_indexes(facts.len()).into_iter();
-        let mut sizes: Vec<u64> =
-            targets.filter_map(|t| facts.get(t)).map(|f| f.size_bytes).collect();
-        sizes.dedup();
-        let span_bytes = stream.span_bytes.or(match sizes.as_slice() {
-            [size] => size.checked_sub(stream.offset_bytes.0).map(Bytes),
-            _ => None,
-        });
-        match stream.pattern {
-            Pattern::Sequential if !stream.writes() => {
-                elsewhere(Stream { span_bytes, ..stream }, seed)
-            }
-            _ => stream,
+        let in_order = matches!(stream.pattern, Pattern::Sequential | Pattern::SequentialShared);
+        if !in_order || stream.writes() {
+            return stream;
         }
+        let facts = self.facts();
+        let sizes = stream.target_indexes(facts.len()).into_iter();
+        let smallest = sizes.filter_map(|t| facts.get(t)).map(|f| f.size_bytes).min();
+        let rest = smallest.unwrap_or(0).saturating_sub(stream.offset_bytes.0);
+        let span = stream.span_bytes.map_or(rest, |span| span.0);
+        let places = (span / BEGIN_BYTES).max(1);
+        Stream { begin_bytes: Bytes(seed % places * BEGIN_BYTES), ..stream }
     }
 
     /// Continues after a measurement that failed in a way that the experiment allows for.
@@ -523,44 +519,9 @@ pub(crate) fn mix(seed: u64, number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// A sequential read of half of its span, from a place that the seed decides.
-fn elsewhere(stream: Stream, seed: u64) -> Stream {
-    let (Pattern::Sequential, Some(span), false) =
-        (stream.pattern, stream.span_bytes, stream.writes())
-    else {
-        return stream;
-    };
-    let half = span.0 / 2 / START_BYTES * START_BYTES;
-    if half < stream.largest_block() {
-        return stream;
-    }
-    let starts = half / START_BYTES + 1;
-    let offset_bytes = Bytes(stream.offset_bytes.0 + seed % starts * START_BYTES);
-    Stream { offset_bytes, span_bytes: Some(Bytes(half)), ..stream }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sequential_reads_begin_in_different_places_and_stay_inside() {
-        let span = 1 << 30;
-        let stream = Stream {
-            pattern: Pattern::Sequential,
-            span_bytes: Some(Bytes(span)),
-            ..Stream::default()
-        };
-        let mut starts = Vec::new();
-        for number in 0..20 {
-            let moved = elsewhere(stream.clone(), mix(42, number));
-            assert!(moved.offset_bytes.0 + moved.span_bytes.unwrap().0 <= span);
-            starts.push(moved.offset_bytes);
-        }
-        starts.sort_unstable();
-        starts.dedup();
-        assert!(starts.len() > 15, "{starts:?}");
-    }
 
     #[test]
     fn what_is_left_is_told_from_what_was_done_and_not_before_something_was() {

@@ -67,11 +67,12 @@ fn surroundings(measurement: &Measurement, found: &mut Vec<String>) {
         (false, true) => "mapped",
         (true, true) => "buffered and mapped",
     };
-    if measurement.file_bytes < 2 * host.memory_bytes {
+    let used = measurement.used_bytes();
+    if used < 2 * host.memory_bytes {
         found.push(format!(
             "{how} I/O on {} with {} of memory: the operating system's cache takes part in every \
              figure",
-            Bytes(measurement.file_bytes),
+            Bytes(used),
             Bytes(host.memory_bytes)
         ));
     }

@@ -10,6 +10,7 @@ use crate::mix::Mix;
 use crate::model::Mode;
 use crate::order::{Buffers, DiskspdOrder, Hint, Pool, PoolMember, PoolShare};
 use crate::rate_profile::RateProfile;
+use crate::sim::is_default;
 use crate::units::Bytes;
 
 /// Threads doing one kind of I/O.
@@ -68,6 +69,10 @@ pub struct Stream {
     /// Length of the used part of each target; by default up to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span_bytes: Option<Bytes>,
+    /// Where sequential I/O begins, from the start of the used part. At the end of that part it goes
+    /// on at its start.
+    #[serde(skip_serializing_if = "is_default")]
+    pub begin_bytes: Bytes,
     /// DiskSpd's order of offsets and directions instead of the one that `pattern`,
     /// `random_percent`, `distribution` and `align_bytes` describe.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,6 +131,7 @@ impl Default for Stream {
             think: None,
             offset_bytes: Bytes(0),
             span_bytes: None,
+            begin_bytes: Bytes(0),
             diskspd: None,
             mix: None,
             pool: None,

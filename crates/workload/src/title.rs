@@ -20,13 +20,14 @@ impl Workload {
         self.streams.is_empty()
     }
 
-    /// The load in one phrase, stream by stream, without its depth. Only results of other tools
-    /// have no stream: those that do not tell their load.
+    /// The load in one phrase, stream by stream, without its depth; streams of one load, such as
+    /// those of several files, are named once. Only results of other tools have no stream: those
+    /// that do not tell their load.
     #[must_use]
     pub fn title(&self) -> String {
         match self.streams.as_slice() {
             [] => UNKNOWN_LOAD.to_owned(),
-            streams => streams.iter().map(Stream::title).collect::<Vec<_>>().join("; "),
+            streams => each(streams, Stream::title).join("; "),
         }
     }
 }
@@ -151,7 +152,7 @@ const _: fn(&Stream) = |stream| {
         pool: _,
         // Left out.
         targets: _, threads: _, depth: _, align_bytes: _, mode: _, hint: _, think: _,
-        offset_bytes: _, span_bytes: _, joined: _, members: _, content_file: _, cpus: _,
+        offset_bytes: _, span_bytes: _, begin_bytes: _, joined: _, members: _, content_file: _, cpus: _,
         priority: _,
     } = stream;
 };
@@ -257,5 +258,17 @@ mod tests {
         let buffers = Buffers::Scattered { pieces: 2 };
         let stream = Stream { pool: pool(PoolShare::Each), buffers, ..Stream::default() };
         assert_eq!(stream.title(), "8 KiB random read, over 2 pieces, each thread on all targets");
+    }
+    /// Two files of a parameter file of SQLIO were "8 KiB random read; 8 KiB random read", a mix.
+    #[test]
+    fn one_load_on_several_files_is_named_once() {
+        let on = |target, write_percent| Stream {
+            targets: vec![target],
+            write_percent,
+            ..Stream::default()
+        };
+        let title = |streams| Workload { streams, ..Workload::default() }.title();
+        assert_eq!(title(vec![on(0, 0), on(1, 0)]), "8 KiB random read");
+        assert_eq!(title(vec![on(0, 0), on(1, 100)]), "8 KiB random read; 8 KiB random write");
     }
 }

@@ -284,6 +284,8 @@ impl Workload {
         if let Pattern::Stride { stride_bytes } = stream.pattern {
             found.check(stride_bytes.0 <= span, at("pattern.stride_bytes"), stride_bytes, &rule);
         }
+        let begin = stream.begin_bytes;
+        found.check(begin.0 == 0 || begin.0 < span, at("begin_bytes"), begin, &rule);
         orders::check_fit(found, &at, stream, span, path);
         if self.mode_of(stream) != Mode::Direct || self.engine.is_artificial() {
             return;
@@ -309,6 +311,7 @@ impl Workload {
             found.check(bytes.0.is_multiple_of(align), at("buffers.bytes"), bytes.0, &rule);
         }
         found.check(offset.0.is_multiple_of(align), at("offset_bytes"), offset.0, &rule);
+        found.check(begin.0.is_multiple_of(align), at("begin_bytes"), begin.0, &rule);
         found.check(
             stream.alignment().is_multiple_of(align),
             at("align_bytes"),

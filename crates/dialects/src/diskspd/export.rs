@@ -86,7 +86,7 @@ const _: fn(&Workload, &Stream) = |workload, stream| {
         name: _, targets: _, threads: _, depth: _, blocks: _, pattern: _, random_percent: _,
         distribution: _, align_bytes: _, write_percent: _, mode: _, hint: _, sync: _,
         durable: _, rate: _, rate_profile: _, think: _, offset_bytes: _, span_bytes: _,
-        diskspd: _, mix: _, pool: _, joined: _, members: _, buffers: _, content: _,
+        begin_bytes: _, diskspd: _, mix: _, pool: _, joined: _, members: _, buffers: _, content: _,
         content_file: _, cpus: _, priority: _,
     } = stream;
 };

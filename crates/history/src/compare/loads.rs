@@ -76,7 +76,9 @@ impl Group<'_> {
     pub(super) fn title(&self) -> String {
         match self.runs.first() {
             Some(Run::Curve { title, .. }) => format!("{title}, the whole curve{}", self.on()),
-            Some(Run::Single { measurement, .. }) => title(measurement) + &self.on(),
+            Some(Run::Single { measurement, .. }) => {
+                title(measurement) + &used(measurement) + &self.on()
+            }
             None => String::new(),
         }
     }
@@ -113,6 +115,12 @@ impl Group<'_> {
         names.dedup();
         names.join(", ")
     }
+}
+
+/// How much of its files a load uses, where that is not all.
+fn used(m: &Measurement) -> String {
+    let used = m.used_bytes();
+    if used == m.file_bytes { String::new() } else { format!(", {} used", Bytes(used)) }
 }
 
 /// A load in words, with its threads and depth: `8 KiB random read, 4 threads × depth 8`.

@@ -53,7 +53,10 @@ pub(super) fn headline(m: &Measurement) -> String {
     };
     let file = match (m.file_bytes, &m.origin) {
         (0, Some(_)) => say!("measurement-file-not-known"),
-        (bytes, _) => say!("measurement-file", size = words::size(bytes)),
+        (bytes, _) => match (m.targets.len(), words::size(bytes)) {
+            (0 | 1, size) => say!("measurement-file", size = size),
+            (files, size) => say!("measurement-files", files = files.to_string(), size = size),
+        },
     };
     let tool = words::tool(m).map(|tool| say!("measurement-by-tool", tool = tool));
     let load = words::clean(&m.workload.title());

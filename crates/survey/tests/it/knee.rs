@@ -221,7 +221,7 @@ fn sequential_reads_begin_at_another_place_at_every_depth() {
     let mut options = options(device(8, 0.0), 1);
     options.stream.pattern = Pattern::Sequential;
     let found = of(&options);
-    let offset = |m: &Measurement| m.workload.streams[0].offset_bytes;
+    let offset = |m: &Measurement| m.workload.streams[0].begin_bytes;
     let mut places: Vec<Bytes> = found.measurements.iter().map(offset).collect();
     places.sort_unstable();
     places.dedup();

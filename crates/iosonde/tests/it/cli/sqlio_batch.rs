@@ -117,6 +117,24 @@ fn an_interrupted_batch_goes_on_and_has_every_test_once() {
     assert!(names(dir.path()).contains(&"testfile.dat".to_owned()), "as SQLIO leaves it");
 }
 
+/// The preset's threads each read from a place of their own, where those of SQLIO share one position:
+/// another load, which could not be compared.
+#[test]
+fn the_preset_of_a_script_measures_what_the_script_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = |args: &[&str]| {
+        let output = command(args).current_dir(dir.path()).output().unwrap();
+        succeeds(&output);
+        let mut matrix = stdout(&output).parse::<toml::Table>().unwrap()["matrix"][0].clone();
+        // The script writes first.
+        matrix.as_table_mut().unwrap().remove("writes");
+        matrix
+    };
+    let scripts =
+        plan(&[&["sqlio", "batch", "--print-plan", "--drive", "E=."], &BASELINE[..]].concat());
+    assert_eq!(scripts, plan(&["sweep", "--print-plan", "--preset", "baseline-192"]));
+}
+
 #[test]
 fn an_adaptive_batch_measures_less() {
     let dir = tempfile::tempdir().unwrap();
