@@ -202,7 +202,8 @@ fn options(m: &Measurement, stream: &Stream, threads: u64) -> Value {
         name, blocks, depth, write_percent, durable, sync, rate, targets: _, threads: _,
         pattern: _, random_percent: _, distribution: _, align_bytes: _, mode: _, hint: _,
         rate_profile: _, think: _, offset_bytes: _, span_bytes: _, begin_bytes: _, diskspd: _,
-        mix: _, pool: _, joined: _, members: _, buffers: _, content: _, content_file: _, cpus: _, priority: _,
+        mix: _, pool: _, joined: _, members: _, buffers: _, content: _, content_file: _,
+        cpus: _, priority: _,
     } = stream;
     let mut options = Map::new();
     let mut set = |name: &str, value: String| options.insert(name.to_owned(), Value::String(value));

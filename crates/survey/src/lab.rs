@@ -357,8 +357,8 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// The stream, beginning where the seed decides if it reads in order: a cache that holds what the
-    /// last measurement read must not answer this one.
+    /// The stream, beginning where the seed decides if it reads in order: a cache that holds what
+    /// the last measurement read must not answer this one.
     fn elsewhere(&self, stream: Stream, seed: u64) -> Stream {
         let in_order = matches!(stream.pattern, Pattern::Sequential | Pattern::SequentialShared);
         if !in_order || stream.writes() {

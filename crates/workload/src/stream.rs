@@ -69,8 +69,8 @@ pub struct Stream {
     /// Length of the used part of each target; by default up to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span_bytes: Option<Bytes>,
-    /// Where sequential I/O begins, from the start of the used part. At the end of that part it goes
-    /// on at its start.
+    /// Where sequential I/O begins, from the start of the used part. At the end of that part it
+    /// goes on at its start.
     #[serde(skip_serializing_if = "is_default")]
     pub begin_bytes: Bytes,
     /// DiskSpd's order of offsets and directions instead of the one that `pattern`,

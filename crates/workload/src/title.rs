@@ -152,8 +152,8 @@ const _: fn(&Stream) = |stream| {
         pool: _,
         // Left out.
         targets: _, threads: _, depth: _, align_bytes: _, mode: _, hint: _, think: _,
-        offset_bytes: _, span_bytes: _, begin_bytes: _, joined: _, members: _, content_file: _, cpus: _,
-        priority: _,
+        offset_bytes: _, span_bytes: _, begin_bytes: _, joined: _, members: _,
+        content_file: _, cpus: _, priority: _,
     } = stream;
 };
 

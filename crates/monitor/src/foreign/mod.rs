@@ -78,8 +78,8 @@ pub enum ForeignError {
     #[error(
         "no column is a counter of PhysicalDisk or LogicalDisk; the first one is `{first}`. \
          Windows names counters in its own language, and iosonde knows the English, French and \
-         German names, and some Spanish, Russian, Turkish and Hungarian ones. Rename the counters in \
-         the first line, or collect `\\PhysicalDisk(*)\\*` again"
+         German names, and some Spanish, Russian, Turkish and Hungarian ones. Rename the counters \
+         in the first line, or collect `\\PhysicalDisk(*)\\*` again"
     )]
     NoDisk {
         /// The name of the first column.

@@ -286,7 +286,10 @@ fn separators_of_thousands_are_read_or_refused() {
 /// None of the known formats, it was said.
 #[test]
 fn date_and_time_may_have_a_column_each() {
-    let heading = r#""Date \\SQL01 (PDH-CSV 4.0) (SE Asia Standard Time)(-420)","Time","\PhysicalDisk(1 D:)\Disk Reads/sec""#;
+    let heading = concat!(
+        r#""Date \\SQL01 (PDH-CSV 4.0) (SE Asia Standard Time)(-420)","Time","#,
+        r#""\PhysicalDisk(1 D:)\Disk Reads/sec""#
+    );
     let document = one(&perfmon(heading, "1200.4").replace("2026 ", "2026\",\""));
     near(figure(&document, "1 D:", "reads_per_s"), 1200.4);
     assert_eq!(document.environment.host.as_ref().unwrap().hostname, "SQL01");

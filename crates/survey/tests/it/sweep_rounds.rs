@@ -148,8 +148,8 @@ fn an_interrupted_sweep_ends_as_one_that_was_not() {
     assert!(!whole.differences.iter().any(|text| text.contains("resumed")));
 }
 
-/// Sequential reads covered half of the file, which fitted a cache that the whole file does not fit:
-/// 3,844 MiB/s where `run` said 800.
+/// Sequential reads covered half of the file, which fitted a cache that the whole file does not
+/// fit: 3,844 MiB/s where `run` said 800.
 #[test]
 fn sequential_reads_of_a_sweep_cover_the_whole_file() {
     let cache = SimCache {

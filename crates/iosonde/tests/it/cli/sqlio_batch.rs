@@ -117,8 +117,8 @@ fn an_interrupted_batch_goes_on_and_has_every_test_once() {
     assert!(names(dir.path()).contains(&"testfile.dat".to_owned()), "as SQLIO leaves it");
 }
 
-/// The preset's threads each read from a place of their own, where those of SQLIO share one position:
-/// another load, which could not be compared.
+/// The preset's threads each read from another place, where those of SQLIO share one position: a
+/// different load, which could not be compared.
 #[test]
 fn the_preset_of_a_script_measures_what_the_script_does() {
     let dir = tempfile::tempdir().unwrap();
