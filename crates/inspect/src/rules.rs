@@ -52,6 +52,11 @@ const NVME: &str = "NVM Express Base Specification, SMART / Health Information l
 
 static RULES: &[Rule] = &[
     of(
+        "accounting-off",
+        "iostat, monitors and the check of these figures see an idle device, whatever it does.",
+        BLOCK_ABI,
+    ),
+    of(
         "alignment-offset",
         "Pages can then span two blocks or stripes of the layer below, and each such page costs \
          two I/Os there.",

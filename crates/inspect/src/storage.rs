@@ -157,6 +157,9 @@ pub struct Device {
     pub fua: Option<bool>,
     /// The kernel driver of the disk.
     pub driver: Option<String>,
+    /// Whether the kernel was told not to count its I/O.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncounted: bool,
     /// The way to it, and how fast that was agreed on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<Link>,

@@ -133,7 +133,7 @@ checks-unfinished = ; { $ios } { $ios ->
     } never returned, the oldest after { $oldest }
 checks-kernel = { $device }: average queue { $queue }, busy { $busy }, { $flushes } flushes/s
 checks-kernel-no-device = not asked: there is no real device
-checks-kernel-no-one-device = not asked: there is no one device whose counters cover this target
+checks-kernel-no-one-device = not known: no counters cover this target for the whole time
 
 ## The environment
 

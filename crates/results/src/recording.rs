@@ -58,7 +58,8 @@ pub struct RecordedPoint {
     pub windows: u32,
     /// What each device did. A device that did nothing is left out.
     pub disks: BTreeMap<String, DiskTally>,
-    /// Devices without figures: they came, went, or their counters started again.
+    /// Devices without figures: they came, went, their counters were reset, or their I/O is not
+    /// counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
     /// What the processors and the memory did.

@@ -50,6 +50,7 @@ pub(crate) fn device(tree: &Tree, dir: &Path) -> Device {
     let of_scsi = |file: &str| tree.text(scsi_disk.as_ref()?.join(file));
     Device {
         name: name(dir),
+        uncounted: counters::is_uncounted(&tree.at(""), &name(dir)),
         major_minor: text("dev").unwrap_or_default(),
         size_bytes: sectors_to_bytes(number("size")),
         link: transport.as_deref().and_then(|transport| link::link(tree, dir, transport)),

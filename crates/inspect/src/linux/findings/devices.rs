@@ -10,7 +10,7 @@ pub(super) fn of(storage: &Storage, device: &Device) -> Vec<Finding> {
     findings.extend([write_cache(device), flush_disabled(device), depth(device)]);
     findings.extend([link(device), lowered(device), state(storage, device)]);
     findings.extend([read_only(storage, device), thin(device), zoned(device)]);
-    findings.extend([split(device), sectors(device), usb(device)]);
+    findings.extend([split(device), sectors(device), usb(device), accounting(device)]);
     findings.push(is("zram").then(|| zram(device)));
     findings.into_iter().flatten().collect()
 }
@@ -184,6 +184,19 @@ fn zoned(device: &Device) -> Option<Finding> {
         .evidence(queue(device, "zoned"), zoned)
         .remedy("Put a database on a disk that is recorded conventionally.");
     Some(finding)
+}
+
+fn accounting(device: &Device) -> Option<Finding> {
+    device.uncounted.then(|| {
+        let message = format!(
+            "The kernel does not count the I/O of {}: accounting is switched off.",
+            device.name
+        );
+        Finding::new(INFO, "accounting-off", message)
+            .evidence(queue(device, "iostats"), 0)
+            .remedy("Switch it on while measuring or watching; it costs next to nothing.")
+            .command(format!("echo 1 > /sys/block/{}/queue/iostats", device.name))
+    })
 }
 
 fn split(device: &Device) -> Option<Finding> {

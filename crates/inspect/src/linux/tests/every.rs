@@ -178,7 +178,18 @@ fn disks() -> Vec<Case> {
     let one_cpu = " CPU0 CPU1\n 30: 500000 3 nvme0q1\n 31: 400000 0 nvme0q2\n";
     let both_cpus = " CPU0 CPU1\n 30: 500000 3 nvme0q1\n 31: 3 400000 nvme0q2\n";
     let sectors = [("queue/logical_block_size", "512"), ("queue/physical_block_size", "4096")];
+    let accounting = |file: &str, text: &str| {
+        let files = [("queue/iostats", "0"), (file, text)];
+        on(&sata(&files), SDA)
+    };
     vec![
+        (
+            "accounting-off",
+            accounting("queue/scheduler", "[mq-deadline] none"),
+            // Without requests, devices count whatever this file says.
+            on(&virtual_disk("zram0", &[("queue/iostats", "0")]), VIRTUAL),
+        ),
+        ("accounting-off", accounting("mq/0/nr_tags", "64"), fine()),
         ("scheduler", solid("none [bfq]"), solid("[none] bfq")),
         ("scheduler-rotating", of("queue/scheduler", "[none] mq-deadline"), fine()),
         ("volatile-write-cache", cache("0"), cache("1")),
