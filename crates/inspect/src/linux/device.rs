@@ -62,7 +62,7 @@ pub(crate) fn device(tree: &Tree, dir: &Path) -> Device {
         io_poll: tree.flag(dir.join("queue/io_poll")),
         nomerges: number("queue/nomerges"),
         numa_node: numa_node(tree, dir),
-        read_ahead_bytes: kib("queue/read_ahead_kb"),
+        read_ahead_bytes: number("queue/read_ahead_kb").map(|kib| kib.saturating_mul(1024)),
         // Drivers without a limit show the largest number there is.
         max_hardware_io_bytes: kib("queue/max_hw_sectors_kb").filter(|bytes| *bytes < 1 << 40),
         alignment_offset_bytes: nonzero(number("alignment_offset")),
@@ -72,7 +72,8 @@ pub(crate) fn device(tree: &Tree, dir: &Path) -> Device {
             "1" => Some(true),
             _ => None,
         }),
-        cache_type: of_scsi("cache_type"),
+        // The driver of virtio shows it in the disk's own directory.
+        cache_type: of_scsi("cache_type").or_else(|| text("cache_type")),
         adapter_queue_depth: None,
         driver_settings: Vec::new(),
         zoned: text("queue/zoned").filter(|zoned| zoned != "none"),
