@@ -146,9 +146,10 @@ pub(crate) fn write_cache(device: &Device) -> Option<Finding> {
 /// A volatile cache that is never flushed.
 pub(crate) fn flush_disabled(device: &Device) -> Option<Finding> {
     let says = device.cache_type.as_deref().map(|own| own.starts_with("write back"));
-    // The kernel forces unit access only past a volatile cache, and gives a loop device one.
+    // Linux forces unit access only past a volatile cache, and gives a loop device one.
     let is_loop = device.transport.as_deref() == Some("loop") && device.read_only == Some(false);
-    let has_one = says.unwrap_or(device.fua == Some(true) || is_loop);
+    let has_one =
+        says.unwrap_or(cfg!(target_os = "linux") && (device.fua == Some(true) || is_loop));
     (has_one && device.write_cache.as_deref() == Some("write through")).then(|| {
         let message = format!(
             "{} has a volatile write cache, but the kernel was told that it has none and never \
