@@ -694,6 +694,8 @@ databases-read = { $databases ->
     } read { $asked }, { $devices } read { $read }:
 databases-others-read = others read as well, or more was read ahead.
 databases-cached = at least { $percent } % of what the database read came from the page cache.
+databases-logged = { " " }and logged { $log } of WAL
+databases-not-compared = On which of the recorded devices the databases keep their files is not known: nothing is compared.
 databases-written = { $databases ->
         [one] The database
        *[other] The databases
