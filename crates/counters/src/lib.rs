@@ -37,7 +37,7 @@ mod platform;
 #[path = "windows/structures.rs"]
 mod windows_structures;
 
-pub use device::{BlockDevice, BlockKind, block_devices};
+pub use device::{BlockDevice, BlockKind, block_devices, is_uncounted, why_uncounted};
 pub use field::{DISK_FIELDS, Field, SYSTEM_FIELDS, Span, Unit, disk_field, system_field};
 pub use sample::{CoreTicks, CpuCounters, CpuTicks, DiskCounters, Sample};
 pub use system::{MemoryCounters, PressureCounters, SystemSample, SystemSampler, SystemWindow};

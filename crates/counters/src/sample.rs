@@ -67,6 +67,10 @@ pub struct DiskCounters {
     pub flushes: Option<u64>,
     /// Sum of the times of all cache flushes, in milliseconds; None before Linux 5.5.
     pub flush_ms: Option<u64>,
+    /// Whether the kernel was told not to count the I/O of the device ([`crate::is_uncounted`]):
+    /// the other fields say nothing then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncounted: bool,
 }
 
 /// The processors' times since the system started.

@@ -86,8 +86,8 @@ pub struct SystemWindow {
     pub seconds: f64,
     /// What each device did that is in both samples, in the order of the second.
     pub disks: Vec<(String, DiskTally)>,
-    /// Devices without figures: they are in only one of the samples, or their counters began anew
-    /// in between.
+    /// Devices without figures: they are in only one of the samples, their counters were reset in
+    /// between, or their I/O is not counted.
     pub missing: Vec<String>,
     /// The tally of the host as a whole.
     pub system: SystemTally,

@@ -95,10 +95,13 @@ pub struct DiskTally {
 }
 
 impl DiskTally {
-    /// What a device did from one reading to the next; `None` if its counters began anew in
-    /// between.
+    /// What a device did from one reading to the next; `None` if its counters were reset in
+    /// between, or its I/O is not counted.
     #[must_use]
     pub fn between(before: &DiskCounters, after: &DiskCounters) -> Option<Self> {
+        if before.uncounted || after.uncounted {
+            return None;
+        }
         let events = |before, after| advance(before, after, WRAP_32_BIT);
         let both = |before: Option<u64>, after: Option<u64>| match (before, after) {
             (Some(before), Some(after)) => events(before, after).map(Some),

@@ -21,9 +21,12 @@ pub struct Window {
     pub seconds: f64,
     /// The devices that are in both samples.
     pub disks: Vec<DiskWindow>,
-    /// Devices without figures: they are in only one of the samples, or their counters began anew
-    /// in between (unplugged and back again).
+    /// Devices without figures: they are in only one of the samples, their counters were reset in
+    /// between (unplugged and back again), or their I/O is not counted.
     pub missing: Vec<String>,
+    /// Those of `missing` whose I/O is not counted ([`crate::is_uncounted`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncounted: Vec<String>,
     /// The processors; None when the window is shorter than the kernel's tick (usually 10 ms).
     pub cpu: Option<CpuWindow>,
 }
@@ -126,6 +129,12 @@ impl Window {
                 None => window.missing.push(before.device.clone()),
             }
         }
+        let off = earlier.disks.iter().chain(&later.disks).filter(|disk| disk.uncounted);
+        for disk in off {
+            if !window.uncounted.contains(&disk.device) {
+                window.uncounted.push(disk.device.clone());
+            }
+        }
         let appeared = later.disks.iter().filter(|after| earlier.disk(&after.device).is_none());
         window.missing.extend(appeared.map(|after| after.device.clone()));
         window
@@ -139,7 +148,7 @@ impl Window {
 }
 
 impl DiskWindow {
-    /// None when the counters began anew.
+    /// None when the counters were reset, or nothing is counted.
     fn between(before: &DiskCounters, after: &DiskCounters, seconds: f64) -> Option<Self> {
         DiskTally::between(before, after).map(|did| Self::of(&after.device, &did, seconds))
     }

@@ -28,7 +28,7 @@ pub enum DatabaseError {
     },
     /// The server cannot be reached, or does not let us in.
     #[error(
-        "cannot reach the {kind} at {place}: {what}; see to the server, the URL and the password"
+        "cannot reach the {kind} at `{place}`: {what}; see to the server, the URL and the password"
     )]
     NoConnection {
         /// The kind of database that was expected.
@@ -39,7 +39,7 @@ pub enum DatabaseError {
         what: String,
     },
     /// The server does not tell us what it counts.
-    #[error("the {kind} at {place} does not tell its counters: {what}; {remedy}")]
+    #[error("the {kind} at `{place}` does not tell its counters: {what}; {remedy}")]
     Refused {
         /// The kind of database: PostgreSQL, MySQL or SQL Server.
         kind: Kind,
@@ -57,5 +57,22 @@ impl DatabaseError {
     #[must_use]
     pub fn may_pass(&self) -> bool {
         matches!(self, Self::NoConnection { .. } | Self::Refused { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Behind a database named `postgres`, the reason was taken for a password: `postgres:***`.
+    #[test]
+    fn the_reason_is_shown_whatever_the_database_is_called() {
+        let error = DatabaseError::NoConnection {
+            kind: Kind::PostgreSql,
+            place: "postgres://anna@localhost:5432/postgres".to_owned(),
+            what: "password missing".to_owned(),
+        };
+        let text = error.to_string();
+        assert_eq!(workload::secrets::concealed(&text), text);
     }
 }

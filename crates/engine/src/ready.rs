@@ -178,7 +178,7 @@ fn test_file(
     // The unused part of the file stays as it is, unless all of it is to be a hole.
     let anew = !made && (plan.whole_bytes().is_none() || filling == Filling::Sparse);
     if let Some(file) = target.file.as_ref().filter(|_| anew) {
-        emptied(file, found, mark).map_err(|e| fill_error(path, e))?;
+        emptied(file, found, mark).map_err(|e| fill_error(&target, e))?;
     }
     write_mark(&target, mark)?;
     if filling == Filling::Sparse {
@@ -267,7 +267,7 @@ pub(crate) fn finish(
     written_bytes: u64,
     mark: Mark,
 ) -> Result<(), PrepareError> {
-    let error = |e| fill_error(&target.path, e);
+    let error = |e| fill_error(target, e);
     let Some(file) = &target.file else { return Ok(()) };
     let mut random = Random::new(unrepeated(mark.size_bytes, written_bytes), 0);
     let end = target.size_bytes.min(mark.size_bytes);
@@ -322,19 +322,29 @@ fn lock(file: &File) -> bool {
 /// before the fill.
 fn reserve(target: &PreparedTarget) -> Result<(), PrepareError> {
     let Some(file) = &target.file else { return Ok(()) };
-    files::reserve(file, target.size_bytes).map_err(|e| fill_error(&target.path, e))
+    files::reserve(file, target.size_bytes).map_err(|e| fill_error(target, e))
 }
 
 fn write_mark(target: &PreparedTarget, mark: Mark) -> Result<(), PrepareError> {
     let Some(file) = &target.file else { return Ok(()) };
     let written = files::write_all_at(file, &mark.to_bytes(), mark.size_bytes);
-    written.and_then(|()| file.sync_all()).map_err(|e| fill_error(&target.path, e))
+    written.and_then(|()| file.sync_all()).map_err(|e| fill_error(target, e))
+}
+
+const FULL: &str = "the file system is full; choose a smaller `--size`";
+
+/// Whether the file system has, or has given out, all the space that a test file needs: then it is
+/// not the file system that is full.
+fn has_room(path: &Path, size_bytes: u64) -> bool {
+    let has = std::fs::metadata(path).map_or(0, |metadata| files::allocated(path, &metadata));
+    let free = path.parent().and_then(|directory| files::space(directory).ok());
+    free.is_some_and(|space| space.available.saturating_add(has) >= size_bytes)
 }
 
 /// What to do where a file system takes no more.
 fn no_room(source: &io::Error) -> Option<&'static str> {
     Some(match source.kind() {
-        io::ErrorKind::StorageFull => "the file system is full; choose a smaller `--size`",
+        io::ErrorKind::StorageFull => FULL,
         io::ErrorKind::QuotaExceeded => "the quota is used up; choose a smaller `--size`",
         io::ErrorKind::FileTooLarge => {
             "the file system or `ulimit -f` allows no file that large; choose a smaller `--size`"
@@ -346,7 +356,16 @@ fn no_room(source: &io::Error) -> Option<&'static str> {
     })
 }
 
-fn fill_error(path: &Path, source: io::Error) -> PrepareError {
+fn fill_error(target: &PreparedTarget, source: io::Error) -> PrepareError {
+    let path = &target.path;
+    let is_below = no_room(&source) == Some(FULL)
+        && target.mark.is_some()
+        && has_room(path, target.size_bytes);
+    if is_below {
+        let remedy = "the file system has room for it, so the storage below is full (thin \
+                      provisioning) or a quota is used up; make room there";
+        return PrepareError::Fill { path: path.to_owned(), source, remedy };
+    }
     let remedy = no_room(&source).unwrap_or(match source.kind() {
         io::ErrorKind::PermissionDenied => "check the permissions of the directory",
         _ => "check the health of the device",
@@ -361,7 +380,7 @@ fn fill_target(
     stop: &AtomicBool,
     observe: &mut dyn FnMut(&Event),
 ) -> Result<(), PrepareError> {
-    let error = |e| fill_error(&target.path, e);
+    let error = |e| fill_error(target, e);
     let mode = if direct { Mode::Direct } else { Mode::Buffered };
     let writes = Stream { write_percent: 50, ..Stream::default() };
     let file = platform::open_to_fill(target, mode, &writes)?;

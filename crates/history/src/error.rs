@@ -20,10 +20,10 @@ pub enum DatabaseError {
     #[cfg(feature = "postgres")]
     #[error("{}", servers::whole(.0))]
     Postgres(#[from] postgres::Error),
-    /// The certificates of this system, or the way TLS is set up.
+    /// No connection, for a reason of this system.
     #[cfg(feature = "postgres")]
-    #[error("no encrypted connection can be made: {0}")]
-    Tls(String),
+    #[error("{0}")]
+    Connection(String),
 }
 
 #[cfg(feature = "postgres")]
@@ -31,7 +31,7 @@ impl From<servers::ConnectError> for DatabaseError {
     fn from(error: servers::ConnectError) -> Self {
         match error {
             servers::ConnectError::Postgres(error) => Self::Postgres(error),
-            servers::ConnectError::Tls(what) => Self::Tls(what),
+            other => Self::Connection(other.to_string()),
         }
     }
 }

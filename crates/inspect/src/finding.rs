@@ -17,6 +17,9 @@ pub enum Severity {
     Serious,
 }
 
+/// Rules about safety alone: no figure differs because of them.
+const SAFETY_ONLY: [&str; 2] = ["inodes-used-up", "no-journal"];
+
 /// One observation about the set-up of the storage, for a DBA.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
@@ -24,6 +27,10 @@ pub struct Finding {
     pub severity: Severity,
     /// A stable name to search for, in kebab case, such as `partition-misaligned`.
     pub code: String,
+    /// The target that it is about, in an inspection; absent if that is the machine or several
+    /// targets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// The finding in one sentence with its numbers.
     pub message: String,
     /// What to do about it, where something can be done.
@@ -52,12 +59,19 @@ impl Finding {
             severity,
             code,
             message,
+            target: None,
             remedy: None,
             evidence,
             command: None,
             why: nothing.clone(),
             source: nothing,
         }
+    }
+
+    /// Whether figures that are measured there mean something else because of it.
+    #[must_use]
+    pub fn is_doubt(&self) -> bool {
+        self.severity > Severity::Info && !SAFETY_ONLY.contains(&self.code.as_str())
     }
 
     /// With what to do about it.

@@ -21,35 +21,41 @@ pub struct Inspection {
     pub made: String,
     /// Whether the inspecting user was the administrator.
     pub privileged: bool,
-    /// The machine, its settings, and the findings about them.
+    /// The machine and its settings.
     pub host: Host,
     /// Whether the machine's clock is kept by others'; absent if that is not known.
     pub clock_synchronised: Option<bool>,
     /// What was found out about each target.
     pub targets: Vec<Inspected>,
-    /// Findings about several targets together, the most serious first.
+    /// All findings, the most serious first: on targets, on the machine, on several targets
+    /// together.
     pub findings: Vec<Finding>,
     /// What could not be seen, and what would show it.
     pub hidden: Vec<String>,
 }
 
 impl Inspection {
-    /// All findings, the most serious first, each with its target; `None` for findings on the
-    /// machine or on several targets.
+    /// Moves the findings of the targets and of the machine into its own list, the most serious
+    /// first, with their reasons.
     #[must_use]
-    pub fn all_findings(&self) -> Vec<(Option<&Inspected>, &Finding)> {
-        let of_targets =
-            self.targets.iter().flat_map(|t| t.storage.findings.iter().map(move |f| (Some(t), f)));
-        let of_machine = self.host.findings.iter().chain(&self.findings).map(|f| (None, f));
-        let mut all: Vec<_> = of_targets.chain(of_machine).collect();
-        all.sort_by_key(|(_, finding)| std::cmp::Reverse(finding.severity));
-        all
+    pub(crate) fn gathered(mut self) -> Self {
+        let mut all = Vec::new();
+        for target in &mut self.targets {
+            let path = target.storage.path.to_string_lossy().into_owned();
+            let found = std::mem::take(&mut target.storage.findings).into_iter();
+            all.extend(found.map(|finding| Finding { target: Some(path.clone()), ..finding }));
+        }
+        all.append(&mut self.host.findings);
+        all.append(&mut self.findings);
+        crate::judged::sort(&mut all);
+        self.findings = all.into_iter().map(Finding::explained).collect();
+        self
     }
 
     /// The highest severity of all findings.
     #[must_use]
     pub fn worst(&self) -> Option<Severity> {
-        self.all_findings().first().map(|(_, finding)| finding.severity)
+        self.findings.iter().map(|finding| finding.severity).max()
     }
 }
 

@@ -145,11 +145,15 @@ pub(crate) fn write_cache(device: &Device) -> Option<Finding> {
 
 /// A volatile cache that is never flushed.
 pub(crate) fn flush_disabled(device: &Device) -> Option<Finding> {
-    let has_one = device.cache_type.as_deref().is_some_and(|own| own.starts_with("write back"));
+    let says = device.cache_type.as_deref().map(|own| own.starts_with("write back"));
+    // Linux forces unit access only past a volatile cache, and gives a loop device one.
+    let is_loop = device.transport.as_deref() == Some("loop") && device.read_only == Some(false);
+    let has_one =
+        says.unwrap_or(cfg!(target_os = "linux") && (device.fua == Some(true) || is_loop));
     (has_one && device.write_cache.as_deref() == Some("write through")).then(|| {
         let message = format!(
-            "{} says that it has a volatile write cache, but the kernel was told that it has none \
-             and never flushes it: a power failure loses what was acknowledged.",
+            "{} has a volatile write cache, but the kernel was told that it has none and never \
+             flushes it: a power failure loses what was acknowledged.",
             device.name
         );
         Finding::new(SERIOUS, "flush-disabled", message)
@@ -219,26 +223,52 @@ pub(crate) fn depth(device: &Device) -> Option<Finding> {
     ))
 }
 
-/// Compares the planned depth with what the queues of all disks take together.
+/// Compares the planned depth with what the queues on the way take: those next to each other
+/// together, and of those on top of one another the smallest.
 pub(crate) fn depth_asked(
     storage: &Storage,
     asked: &PlannedLoad,
     limit: impl Fn(&Device) -> Option<u64>,
 ) -> Option<Finding> {
     let depth = asked.depth?;
-    let limits: Option<Vec<u64>> = storage.devices.iter().map(limit).collect();
-    let limits = limits.filter(|limits| !limits.is_empty())?;
-    let total = limits.iter().fold(0_u64, |sum, limit| sum.saturating_add(*limit));
+    let known = |name: &str| limit(storage.devices.iter().find(|device| device.name == name)?);
+    let mut layers: Vec<(u32, &str)> =
+        storage.chain.iter().map(|layer| (layer.level, layer.name.as_str())).collect();
+    if layers.is_empty() {
+        layers.extend(storage.devices.iter().map(|device| (0, device.name.as_str())));
+    }
+    let (total, names) = room(&layers, &known)?;
     (depth > total).then(|| {
-        let names: Vec<&str> = storage.devices.iter().map(|device| device.name.as_str()).collect();
         let message = format!(
-            "{depth} I/Os in flight are more than the queues of {} take ({total}): the rest wait \
+            "{depth} I/Os in flight are more than the queue of {} takes ({total}): the rest wait \
              in the kernel.",
             names.join(" + ")
         );
         Finding::new(WARNING, "queue-depth-below-asked", message)
             .remedy("Raise the queue depth, or ask for less in flight.")
     })
+}
+
+/// The I/Os that the queues of these layers take, each followed by those below it, and the devices
+/// whose queues those are.
+fn room<'a>(
+    layers: &[(u32, &'a str)],
+    limit: &impl Fn(&str) -> Option<u64>,
+) -> Option<(u64, Vec<&'a str>)> {
+    let (level, _) = layers.first()?;
+    let one = |part: &[(u32, &'a str)]| {
+        let ((_, name), below) = part.split_first()?;
+        let own = limit(name).map(|most| (most, vec![*name]));
+        let below = room(below, limit);
+        own.into_iter().chain(below).min_by_key(|(most, _)| *most)
+    };
+    let beside = layers.chunk_by(|_, (next, _)| next > level).map(one);
+    let all: Vec<_> = beside.collect::<Option<_>>()?;
+    let sum = |(total, mut names): (u64, Vec<_>), (most, more): (u64, Vec<_>)| {
+        names.extend(more);
+        (total.saturating_add(most), names)
+    };
+    all.into_iter().reduce(sum)
 }
 
 /// What a disk says of its own state.
@@ -277,6 +307,25 @@ pub(crate) fn health(disk: &Disk) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A loop device that takes 4 on a disk that takes 256 was said to take 260.
+    #[test]
+    fn the_smallest_queue_of_a_stack_decides() {
+        let limit = |name: &str| match name {
+            "loop0" => Some(4),
+            "sda" | "sdb" => Some(32),
+            _ => None,
+        };
+        let of = |layers: &[(u32, &'static str)]| room(layers, &limit);
+        assert_eq!(of(&[(0, "loop0"), (1, "sda1"), (2, "sda")]), Some((4, vec!["loop0"])));
+        let raid = [(0, "md0"), (1, "sda1"), (2, "sda"), (1, "sdb")];
+        assert_eq!(of(&raid), Some((64, vec!["sda", "sdb"])));
+        let under = [(0, "dm-0"), (1, "sda"), (1, "loop0"), (2, "sdb")];
+        assert_eq!(of(&under), Some((36, vec!["sda", "loop0"])));
+        assert_eq!(of(&[(0, "sda"), (0, "sdb")]), Some((64, vec!["sda", "sdb"])));
+        assert_eq!(of(&[(0, "md0"), (1, "sda"), (1, "nbd0")]), None, "one of them is not known");
+        assert_eq!(of(&[]), None);
+    }
 
     #[test]
     fn sizes() {

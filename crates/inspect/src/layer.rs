@@ -75,6 +75,13 @@ pub struct Layer {
     /// Whether a loop device goes past the cache of the file system its file is in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direct: Option<bool>,
+    /// Where the device begins in its file, for a loop device that does not begin at its start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset_bytes: Option<u64>,
+    /// Space that it promises and has not taken yet, for a thin volume or the device of a sparse
+    /// file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thin: Option<ThinSpace>,
     /// How paths are chosen, where the system shows it: `numa`, `round-robin`, `queue-depth`, …
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
@@ -133,6 +140,15 @@ pub struct Raid {
     /// The devices that the array is made of.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<RaidMember>,
+}
+
+/// The space of a volume that takes it when it is first written to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThinSpace {
+    /// Bytes that it promises and has not taken yet.
+    pub promised_bytes: u64,
+    /// Bytes that are left to take.
+    pub free_bytes: u64,
 }
 
 /// One device of a RAID, with its state.

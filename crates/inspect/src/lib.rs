@@ -75,7 +75,7 @@ pub use host::{Host, Settings};
 pub use inspection::{
     Disk, Extents, Health, INSPECTION_SCHEMA, Inspected, Inspection, PlannedLoad, Request,
 };
-pub use layer::{Layer, LayerKind, Raid, RaidMember, StoragePath};
+pub use layer::{Layer, LayerKind, Raid, RaidMember, StoragePath, ThinSpace};
 pub use link::{Link, giga_per_s};
 pub use medium::Medium;
 #[cfg(target_os = "linux")]
@@ -84,7 +84,7 @@ pub use processors::{Processor, Processors};
 pub use rules::{Rule, rule, rules};
 pub use shell_word::shell_word;
 pub use signatures::{Signature, SignatureKind, signatures};
-pub use storage::{Device, FileSystem, Partition, Storage, TargetKind};
+pub use storage::{Device, FileSystem, Partition, Storage, TargetAttribute, TargetKind};
 
 /// The first line of a recording of the answers of a system.
 pub const ANSWERS: &str = "iosonde.answers/1";

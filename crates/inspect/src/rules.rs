@@ -52,6 +52,11 @@ const NVME: &str = "NVM Express Base Specification, SMART / Health Information l
 
 static RULES: &[Rule] = &[
     of(
+        "accounting-off",
+        "iostat, monitors and the check of these figures see an idle device, whatever it does.",
+        BLOCK_ABI,
+    ),
+    of(
         "alignment-offset",
         "Pages can then span two blocks or stripes of the layer below, and each such page costs \
          two I/Os there.",
@@ -74,6 +79,24 @@ static RULES: &[Rule] = &[
         "What fits the cache is fast and the rest is not: figures depend on how much of the \
          database was in use.",
         "lvmcache(7); Linux kernel documentation, bcache",
+    ),
+    of(
+        "cgroup-cpu-limit",
+        "Where the limit is met, all threads stop for the rest of a tenth of a second: latency \
+         grows, and the storage is not the reason.",
+        "Linux kernel documentation, Control Group v2",
+    ),
+    of(
+        "cgroup-io-limit",
+        "The kernel holds I/O back to keep the limit: the figures are those of the limit, which \
+         a database elsewhere does not have.",
+        "Linux kernel documentation, Control Group v2 (io.max); Block IO Controller",
+    ),
+    of(
+        "cgroup-memory-limit",
+        "The page cache counts, too: buffered I/O finds less in it than on a machine without \
+         the limit.",
+        "Linux kernel documentation, Control Group v2; Memory Resource Controller",
     ),
     of(
         "clock-source",
@@ -190,6 +213,11 @@ static RULES: &[Rule] = &[
     ),
     of("health-critical", "The device says that it is failing.", NVME),
     of(
+        "inodes-used-up",
+        "No file can be made any more, so a database cannot add a segment or a log file.",
+        "ext4(5); mkfs.xfs(8), maxpct",
+    ),
+    of(
         "instant-file-initialisation",
         "A data file that is made, grown or restored is first written with zeros, and all who need \
          the space wait for that.",
@@ -229,6 +257,11 @@ static RULES: &[Rule] = &[
         "losetup(8)",
     ),
     of(
+        "loop-misaligned",
+        "Pages span two blocks of the file below, and the loop device cannot use direct I/O.",
+        "losetup(8), --offset",
+    ),
+    of(
         "media-errors",
         "The device could not read or write some of its medium. More usually follow.",
         NVME,
@@ -250,6 +283,12 @@ static RULES: &[Rule] = &[
         "METHODS.md",
     ),
     of(
+        "no-journal",
+        "A crash leaves metadata half written: the file system has to be checked, and files may \
+         be lost.",
+        "ext4(5); tune2fs(8)",
+    ),
+    of(
         "no-write-barrier",
         "A flush that does not reach the disk's cache does nothing: commits may be lost, and their \
          order with them.",
@@ -259,6 +298,12 @@ static RULES: &[Rule] = &[
         "online-discard",
         "A deletion makes the device discard at once; on many devices other I/O waits for that.",
         "fstrim(8); ext4(5), discard",
+    ),
+    of(
+        "overlay-file-system",
+        "The first write to a file of the image copies all of it, and what is written is gone \
+         with the container.",
+        "Linux kernel documentation, Overlay Filesystem",
     ),
     of(
         "partition-misaligned",
@@ -292,6 +337,12 @@ static RULES: &[Rule] = &[
         "Host bus adapters come with 8 to 32; 64 or more gave substantially more throughput under \
          a database's load.",
         RUTHRUFF,
+    ),
+    of(
+        "queue-requests-few",
+        "I/Os beyond the queue wait for a free request: depth costs latency and brings no \
+         throughput.",
+        BLOCK_ABI,
     ),
     of(
         "raid-chunk",
@@ -334,6 +385,12 @@ static RULES: &[Rule] = &[
          disk fails later, even data that nobody was writing is lost.",
         PPL,
     ),
+    of(
+        "read-ahead",
+        "Sequential scans of a database that reads through the page cache are as fast as what \
+         is read ahead; too much of it wastes bandwidth.",
+        BLOCK_ABI,
+    ),
     of("read-only", "No database can write here.", "mount(8)"),
     of(
         "scheduler",
@@ -374,6 +431,17 @@ static RULES: &[Rule] = &[
         "swappiness",
         "Memory of the database may be swapped out to make room for the page cache.",
         SQL_SERVER_LINUX,
+    ),
+    of(
+        "synchronous",
+        "Each write waits for the medium, not only those that have to be durable.",
+        "mount(8), sync and dirsync; chattr(1)",
+    ),
+    of(
+        "thin-overcommitted",
+        "A write finds no space below although the file system has room: the database gets an \
+         I/O error and stops.",
+        "lvmthin(7); losetup(8)",
     ),
     of(
         "thin-storage",

@@ -51,7 +51,8 @@ pub struct Storage {
     /// disk for a partition of one, the device itself for a volume on device mapper, RAID or loop.
     /// Absent if there is no single such device.
     pub counted_device: Option<String>,
-    /// Findings about the storage, the most serious first.
+    /// Findings about the storage, the most serious first. An inspection has them in one list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
     /// Each of `layers` in detail, in the same order. Empty in documents of older versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -97,6 +98,33 @@ pub struct FileSystem {
     /// Errors that it has noted about itself since it was last checked (ext4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<u64>,
+    /// Files that it can hold; absent where nothing but space limits their number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inodes: Option<u64>,
+    /// Files that this user may still make; absent where nothing but space limits their number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub available_inodes: Option<u64>,
+    /// Attributes of the target, or of the directory that it would be made in (`lsattr`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attributes: Vec<TargetAttribute>,
+}
+
+/// An attribute of a file or directory, which files made in a directory inherit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetAttribute {
+    /// Blocks are written in place (`chattr +C`).
+    NoCopyOnWrite,
+    /// What is written is compressed (`chattr +c`).
+    Compressed,
+    /// Content and names are encrypted (fscrypt).
+    Encrypted,
+    /// Each write waits for the medium (`chattr +S`).
+    Synchronous,
+    /// Each change of the directory waits for the medium (`chattr +D`).
+    SynchronousDirectory,
+    /// Data goes through the journal, too (`chattr +j`).
+    DataJournal,
 }
 
 /// The partition that a target is on.
@@ -157,6 +185,9 @@ pub struct Device {
     pub fua: Option<bool>,
     /// The kernel driver of the disk.
     pub driver: Option<String>,
+    /// Whether the kernel was told not to count its I/O.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncounted: bool,
     /// The way to it, and how fast that was agreed on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<Link>,
@@ -201,8 +232,8 @@ pub struct Device {
     /// Whether it says that its space is given out on demand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thin: Option<bool>,
-    /// What the disk itself says of its write cache (SCSI and SATA): `write back`, `write through`,
-    /// …
+    /// What the disk itself says of its write cache (SCSI, SATA and virtio): `write back`,
+    /// `write through`, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_type: Option<String>,
     /// I/Os that its adapter takes at once, from all its disks together.

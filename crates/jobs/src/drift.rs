@@ -39,8 +39,11 @@ pub enum DriftError {
     )]
     NoDevice(PathBuf),
     /// The device has no counters any more.
-    #[error("the counters of `{0}` began anew or vanished meanwhile")]
+    #[error("the counters of `{0}` were reset, or it vanished meanwhile")]
     Vanished(String),
+    /// The I/O of the device is not counted.
+    #[error("{}", counters::why_uncounted(.0))]
+    Uncounted(String),
     /// The counters of the system cannot be read.
     #[error(transparent)]
     Counters(#[from] CountersError),
@@ -69,7 +72,10 @@ pub fn drift(
     let device = storage.counted_device.clone();
     let device = device.ok_or_else(|| DriftError::NoDevice(target.to_owned()))?;
     let window = watch(&device, seconds, stop)?;
-    let Some(disk) = window.disks.first() else { return Err(DriftError::Vanished(device)) };
+    let Some(disk) = window.disks.first() else {
+        let uncounted = window.uncounted.contains(&device);
+        return Err(if uncounted { DriftError::Uncounted } else { DriftError::Vanished }(device));
+    };
     let names = [target.to_owned(), storage.path.clone()];
     let (loads, elsewhere) = best(history, &host, &names, model(&storage).as_deref())?;
     let place = Place {

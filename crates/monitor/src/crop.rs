@@ -68,6 +68,11 @@ pub fn find(points: &[RecordedPoint], devices: &[&str], run: &Run) -> Option<Pla
         None => by_activity(points, devices, run)?,
     };
     let part = points.get(first..end)?;
+    // Sums over a time in which a device had no figures would be too low.
+    let lacks = |point: &RecordedPoint| point.missing.iter().any(|m| devices.contains(&m.as_str()));
+    if part.iter().any(lacks) {
+        return None;
+    }
     let (from_s, to_s) = (begin_of(part.first()?), part.last()?.t);
     let length: f64 = part.iter().map(|point| point.seconds).sum();
     let edge_percent = 100.0 * length / part.len() as f64 / run.seconds;

@@ -163,6 +163,8 @@ pub struct Monitor<'a> {
     extras: Vec<Box<dyn Extra + 'a>>,
     devices: Vec<BlockDevice>,
     names: HashSet<String>,
+    /// Devices whose I/O is not counted, as the user was told.
+    uncounted: HashSet<String>,
     /// Names in the samples, watched or not: when they change, the system is looked at again.
     seen: Vec<String>,
     began: Duration,
@@ -198,6 +200,7 @@ impl<'a> Monitor<'a> {
             extras: Vec::new(),
             devices: Vec::new(),
             names: HashSet::new(),
+            uncounted: HashSet::new(),
             seen: Vec::new(),
             began: Duration::ZERO,
             last: SystemSample::default(),
@@ -344,6 +347,7 @@ impl<'a> Monitor<'a> {
         window.disks.retain(|(name, _)| self.names.contains(name));
         window.missing.retain(|name| self.names.contains(name));
         self.in_order(&mut window);
+        self.tell_uncounted(hear);
         let mut rows = Vec::new();
         for extra in &mut self.extras {
             let (more, notices) = extra.window();
@@ -360,6 +364,24 @@ impl<'a> Monitor<'a> {
         }
         hear(&Event::Window(Box::new(observation)));
         Ok(())
+    }
+
+    /// Says once of each device that its I/O is not counted, so that it has no figures.
+    fn tell_uncounted(&mut self, hear: &mut dyn FnMut(&Event)) {
+        for disk in &self.last.disks {
+            let name = &disk.device;
+            let device = self.devices.iter().find(|device| device.name == *name);
+            let is_part = device.is_some_and(|device| {
+                let watched = |below: &String| self.names.contains(below);
+                device.kind == BlockKind::Partition && device.below.iter().any(watched)
+            });
+            if !disk.uncounted {
+                self.uncounted.remove(name);
+            } else if self.names.contains(name) && !is_part && self.uncounted.insert(name.clone()) {
+                let text = format!("`{name}` has no figures: {}", counters::why_uncounted(name));
+                hear(&Event::Notice { text });
+            }
+        }
     }
 
     /// In the order in which the devices are shown.

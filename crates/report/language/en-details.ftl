@@ -134,7 +134,7 @@ checks-unfinished = ; { $ios } { $ios ->
     } never returned, the oldest after { $oldest }
 checks-kernel = { $device }: average queue { $queue }, busy { $busy }, { $flushes } flushes/s
 checks-kernel-no-device = not asked: there is no real device
-checks-kernel-no-one-device = not asked: there is no one device whose counters cover this target
+checks-kernel-no-one-device = not known: no counters cover this target for the whole time
 
 ## The environment
 
@@ -695,6 +695,8 @@ databases-read = { $databases ->
     } read { $asked }, { $devices } read { $read }:
 databases-others-read = others read as well, or more was read ahead.
 databases-cached = at least { $percent } % of what the database read came from the page cache.
+databases-logged = { " " }and logged { $log } of WAL
+databases-not-compared = On which of the recorded devices the databases keep their files is not known: nothing is compared.
 databases-written = { $databases ->
         [one] The database
        *[other] The databases

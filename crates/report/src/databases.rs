@@ -1,18 +1,17 @@
 //! What a database counted next to what its devices did: which lines there are, and what their
 //! difference means.
 
+use std::collections::BTreeSet;
+
 use counters::{BlockKind, DiskTally, Unit};
 use results::{DiskTotal, RecordedRow, Recording, show_figure};
 
 use crate::language::{count, say};
 use crate::words;
 
-/// The object that is the sum of a database's rows.
-pub(crate) const TOTAL: &str = "total";
-
 /// The row of each database that sums up the others.
 pub(crate) fn totals(rows: &[RecordedRow]) -> impl Iterator<Item = &RecordedRow> {
-    rows.iter().filter(|row| row.object == TOTAL)
+    rows.iter().filter(|row| row.object == RecordedRow::TOTAL)
 }
 
 /// What a row is called: the kind of database and the object; all of the URL where there are
@@ -30,14 +29,15 @@ pub(crate) fn busiest(rows: &[RecordedRow], most: usize) -> Vec<&RecordedRow> {
         let counts = [row.reads, row.writes, row.syncs];
         counts.into_iter().flatten().fold(0, |sum: u64, count| sum.saturating_add(count))
     };
-    let mut others: Vec<&RecordedRow> = rows.iter().filter(|row| row.object != TOTAL).collect();
+    let mut others: Vec<&RecordedRow> =
+        rows.iter().filter(|row| row.object != RecordedRow::TOTAL).collect();
     others.sort_by_key(|row| std::cmp::Reverse(operations(row)));
     others.truncate(most);
     totals(rows).chain(others).collect()
 }
 
 /// The devices at the bottom, under all others: I/O to them reaches hardware.
-pub(crate) fn lowest(r: &Recording) -> Vec<(&str, &DiskTotal)> {
+fn lowest(r: &Recording) -> Vec<(&str, &DiskTotal)> {
     let is_storage = |kind| !matches!(kind, BlockKind::Loop | BlockKind::Memory);
     let lowest =
         r.devices.iter().filter(|device| device.below.is_empty() && is_storage(device.kind));
@@ -49,13 +49,44 @@ pub(crate) fn lowest(r: &Recording) -> Vec<(&str, &DiskTotal)> {
         .collect()
 }
 
+/// The devices that count the I/O to the files of all databases; `None` where one is not known or
+/// not recorded.
+fn of_files(r: &Recording) -> Option<Vec<(&str, &DiskTotal)>> {
+    let mut names = BTreeSet::new();
+    for row in totals(&r.totals.rows) {
+        let database = r.databases.iter().find(|database| database.source == row.source)?;
+        names.extend(Some(&database.devices).filter(|devices| !devices.is_empty())?);
+    }
+    let total = |name: &String| r.totals.disks.get_key_value(name);
+    let found: Option<Vec<_>> = names.into_iter().map(total).collect();
+    Some(found?.into_iter().map(|(name, total)| (name.as_str(), total)).collect())
+}
+
+/// The devices next to the databases: those of their files, else those at the bottom.
+pub(crate) fn devices(r: &Recording) -> Vec<(&str, &DiskTotal)> {
+    of_files(r).unwrap_or_else(|| lowest(r))
+}
+
+/// The bytes of the log that are not among the written ones, from servers that count what was
+/// logged and not what that wrote (PostgreSQL before 18).
+fn logged_bytes(r: &Recording) -> f64 {
+    let counted = |row: &&RecordedRow| {
+        let is_log = |other: &RecordedRow| {
+            let same = other.source == row.source && other.written_bytes.is_some();
+            same && other.object.contains("/wal/")
+        };
+        !r.totals.rows.iter().any(is_log)
+    };
+    totals(&r.totals.rows).filter(counted).filter_map(|row| row.counters.get("wal_bytes")).sum()
+}
+
 /// What the difference between databases and devices means, in sentences.
 pub(crate) fn meaning(r: &Recording) -> Vec<String> {
-    let devices = lowest(r);
     let databases: Vec<&RecordedRow> = totals(&r.totals.rows).collect();
-    if devices.is_empty() || databases.is_empty() {
+    if databases.is_empty() {
         return Vec::new();
     }
+    let Some(devices) = of_files(r) else { return vec![say!("databases-not-compared")] };
     let names: Vec<&str> = devices.iter().map(|(name, _)| *name).collect();
     let names = words::clean(&names.join(", "));
     let of_devices = |of: fn(&DiskTally) -> u64| {
@@ -70,10 +101,13 @@ pub(crate) fn meaning(r: &Recording) -> Vec<String> {
     let read = of_databases(|row| row.read_bytes)
         .map(|asked| reads_mean(databases.len(), asked, of_devices(|t| t.read_bytes), &names));
     let written = of_databases(|row| row.written_bytes).map(|asked| {
+        let logged = logged_bytes(r);
+        let logged = (logged > 0.0).then(|| show_figure(Unit::Bytes, logged));
+        let logged = logged.map(|log| say!("databases-logged", log = log)).unwrap_or_default();
         say!(
             "databases-written",
             databases = count(databases.len()),
-            asked = bytes(asked),
+            asked = bytes(asked) + &logged,
             devices = names,
             taken = bytes(of_devices(|tally| tally.written_bytes)),
         )
@@ -107,6 +141,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use counters::BlockDevice;
+    use results::RecordedDatabase;
 
     use super::*;
 
@@ -130,6 +165,8 @@ mod tests {
         let mut r = Recording { devices: vec![device], ..Recording::default() };
         r.totals.disks = BTreeMap::from([("vda".to_owned(), total)]);
         r.totals.rows = vec![row("total", 30), row("a", 10), row("b", 20)];
+        let source = "postgres://db/x".to_owned();
+        r.databases = vec![RecordedDatabase { source, devices: vec!["vda".to_owned()] }];
         r
     }
 
@@ -146,6 +183,28 @@ mod tests {
         let mut without = recording(Some(1), 1);
         without.totals.rows.clear();
         assert!(meaning(&without).is_empty());
+    }
+
+    /// What the database wrote was compared with the disk below its loop device, without its log.
+    #[test]
+    fn a_database_is_compared_with_the_device_of_its_files_and_with_its_log() {
+        let mut r = recording(None, 1 << 30);
+        let loop0 = DiskTally { written_bytes: 264 << 20, ..DiskTally::default() };
+        let loop0 = DiskTotal { tally: loop0, ..DiskTotal::default() };
+        r.totals.disks.insert("loop0".to_owned(), loop0);
+        r.databases[0].devices = vec!["loop0".to_owned()];
+        r.totals.rows[0].written_bytes = Some(13 << 20);
+        r.totals.rows[0].counters.insert("wal_bytes".to_owned(), f64::from(240 << 20));
+        let text = meaning(&r).join(" ");
+        let expected = "wrote 13 MiB and logged 240 MiB of WAL, loop0 took 264 MiB";
+        assert!(text.contains(expected), "{text}");
+        // From 18 on, the log is among the writes.
+        r.totals.rows[1].object = "walwriter/wal/normal".to_owned();
+        r.totals.rows[1].written_bytes = Some(9 << 20);
+        assert!(meaning(&r).join(" ").contains("wrote 13 MiB, loop0 took"));
+        r.databases.clear();
+        let text = meaning(&r).join(" ");
+        assert!(text.contains("nothing is compared") && !text.contains("MiB"), "{text}");
     }
 
     #[test]

@@ -144,7 +144,8 @@ pub fn redact_inspection(
     for target in &inspection.targets {
         secrets.storage(&target.storage);
     }
-    for finding in &inspection.host.findings {
+    for finding in &inspection.findings {
+        secrets.groups(finding);
         // Instances of SQL Server by the names that people gave them.
         let words = finding.message.split_whitespace();
         words.filter_map(|word| word.strip_prefix("MSSQL$")).for_each(|name| {
@@ -207,6 +208,7 @@ impl Secrets {
         let environments = measurements.iter().map(|m| &m.environment);
         for environment in [document.environment()].into_iter().chain(environments) {
             if let Some(host) = &environment.host {
+                host.findings.iter().for_each(|finding| self.groups(finding));
                 self.host(&host.hostname);
             }
             environment.storage.iter().for_each(|s| self.storage(s));
@@ -299,7 +301,20 @@ impl Secrets {
         }
     }
 
+    /// Control groups have the names of services and their customers.
+    fn groups(&mut self, finding: &inspect::Finding) {
+        const OURS: [&str; 6] = ["blkio", "cpu", "cpuset", "memory", "system.slice", "user.slice"];
+        let evidence = finding.evidence.iter().filter(|_| finding.code.starts_with("cgroup-"));
+        let inner = evidence.filter_map(|e| e.place.strip_prefix("/sys/fs/cgroup/"));
+        for (groups, _file) in inner.filter_map(|path| path.rsplit_once('/')) {
+            for name in groups.split('/').filter(|name| !OURS.contains(name)) {
+                self.add("group", name);
+            }
+        }
+    }
+
     fn storage(&mut self, s: &inspect::Storage) {
+        s.findings.iter().for_each(|finding| self.groups(finding));
         self.path("target", &s.target.to_string_lossy());
         self.path("target", &s.path.to_string_lossy());
         for device in &s.devices {

@@ -88,7 +88,8 @@ pub use measurement::{
 };
 pub use recording::{
     AlertTime, AttachedSeries, DiskTotal, Figures, FoundBy, RecordedAlert, RecordedCommand,
-    RecordedPoint, RecordedRow, RecordedRun, RecordedTotals, Recording, figures_of, show_figure,
+    RecordedDatabase, RecordedPoint, RecordedRow, RecordedRun, RecordedTotals, Recording,
+    figures_of, show_figure,
 };
 pub use replay::{
     Replay, ReplayMap, ReplayPoint, ReplayResult, ReplayTiming, ReplayedClass, TracePart,

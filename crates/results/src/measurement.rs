@@ -213,6 +213,22 @@ impl Environment {
         self.host.as_ref().map(|host| host.hostname.clone())
     }
 
+    /// Findings that figures depend on, each once: on the storage, and on the limits of the process
+    /// that measured. The machine's own settings hold for a database, too.
+    #[must_use]
+    pub fn doubts(&self) -> Vec<String> {
+        let of_host = self.host.iter().flat_map(|host| &host.findings);
+        let limits = of_host.filter(|finding| finding.code.starts_with("cgroup-"));
+        let of_storage = self.storage.iter().flat_map(|storage| &storage.findings);
+        let mut found: Vec<String> = Vec::new();
+        for finding in of_storage.chain(limits).filter(|finding| finding.is_doubt()) {
+            if !found.contains(&finding.message) {
+                found.push(finding.message.clone());
+            }
+        }
+        found
+    }
+
     /// What a list calls the disk under the first target: its model, else its name.
     #[must_use]
     pub fn device(&self) -> Option<String> {

@@ -33,6 +33,9 @@ pub struct Recording {
     pub points: Vec<RecordedPoint>,
     /// All of it together: sums, and figures that weigh by I/Os.
     pub totals: RecordedTotals,
+    /// The databases that were watched, and the devices that their files are on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub databases: Vec<RecordedDatabase>,
     /// The command during which it was recorded; absent without a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<RecordedCommand>,
@@ -58,7 +61,8 @@ pub struct RecordedPoint {
     pub windows: u32,
     /// What each device did. A device that did nothing is left out.
     pub disks: BTreeMap<String, DiskTally>,
-    /// Devices without figures: they came, went, or their counters started again.
+    /// Devices without figures: they came, went, their counters were reset, or their I/O is not
+    /// counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
     /// What the processors and the memory did.
@@ -101,6 +105,15 @@ pub struct RecordedRow {
     /// Sum of their times in nanoseconds; absent if times are not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_ns: Option<f64>,
+    /// Reads whose times are in `read_ns`; absent if those are all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timed_reads: Option<u64>,
+    /// Writes whose times are in `write_ns`; absent if those are all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timed_writes: Option<u64>,
+    /// Flushes whose times are in `sync_ns`; absent if those are all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timed_syncs: Option<u64>,
     /// What else it counted, by name: amounts in the window, the unit last in the name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, f64>,
@@ -132,6 +145,16 @@ pub struct DiskTotal {
     pub tally: DiskTally,
     /// The figures that follow from them, by name.
     pub figures: Figures,
+}
+
+/// A database that was watched.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordedDatabase {
+    /// The source of its rows.
+    pub source: String,
+    /// The devices that count the I/O to its files; empty if it is on another host, or its
+    /// directory could not be seen.
+    pub devices: Vec<String>,
 }
 
 /// The command that ran during a recording.
@@ -228,10 +251,20 @@ impl RecordedPoint {
         for row in next.rows {
             row.put_into(&mut self.rows);
         }
+        // A window leaves out objects that did nothing in it: they have its time all the same.
+        let totals = self.rows.iter().filter(|row| row.object == RecordedRow::TOTAL);
+        let times: BTreeMap<String, f64> =
+            totals.map(|row| (row.source.clone(), row.seconds)).collect();
+        for row in &mut self.rows {
+            row.seconds = times.get(&row.source).copied().unwrap_or(row.seconds);
+        }
     }
 }
 
 impl RecordedRow {
+    /// The object that is the sum of a database's others.
+    pub const TOTAL: &str = "total";
+
     /// Adds it to the row of its object, or as a new one.
     pub fn put_into(self, rows: &mut Vec<Self>) {
         let same = |row: &&mut Self| row.source == self.source && row.object == self.object;
@@ -239,6 +272,18 @@ impl RecordedRow {
             rows.push(self);
             return;
         };
+        row.timed_reads = timed(
+            (row.reads, row.read_ns, row.timed_reads),
+            (self.reads, self.read_ns, self.timed_reads),
+        );
+        row.timed_writes = timed(
+            (row.writes, row.write_ns, row.timed_writes),
+            (self.writes, self.write_ns, self.timed_writes),
+        );
+        row.timed_syncs = timed(
+            (row.syncs, row.sync_ns, row.timed_syncs),
+            (self.syncs, self.sync_ns, self.timed_syncs),
+        );
         let sum = |a: Option<f64>, b: Option<f64>| match (a, b) {
             (Some(a), Some(b)) => Some(a + b),
             (a, b) => a.or(b),
@@ -264,19 +309,19 @@ impl RecordedRow {
     /// Mean time of a read; `None` if nothing was read or times are not kept.
     #[must_use]
     pub fn read_latency_ns(&self) -> Option<f64> {
-        mean(self.read_ns, self.reads?)
+        mean(self.read_ns, self.timed_reads.or(self.reads)?)
     }
 
     /// Mean time of a write; `None` if nothing was written or times are not kept.
     #[must_use]
     pub fn write_latency_ns(&self) -> Option<f64> {
-        mean(self.write_ns, self.writes?)
+        mean(self.write_ns, self.timed_writes.or(self.writes)?)
     }
 
     /// Mean time of a flush; `None` without flushes or if times are not kept.
     #[must_use]
     pub fn sync_latency_ns(&self) -> Option<f64> {
-        mean(self.sync_ns, self.syncs?)
+        mean(self.sync_ns, self.timed_syncs.or(self.syncs)?)
     }
 
     /// Its figures by their names, those that devices have first.
@@ -300,6 +345,20 @@ impl RecordedRow {
     pub fn per_second(&self, amount: u64) -> Option<f64> {
         (self.seconds > 0.0).then(|| amount as f64 / self.seconds)
     }
+}
+
+/// Operations, the sum of their times, and how many of them that is of where not of all.
+type Timed = (Option<u64>, Option<f64>, Option<u64>);
+
+/// How many operations of two rows have their times in the sum; `None` if all have.
+fn timed(a: Timed, b: Timed) -> Option<u64> {
+    let known = |(count, ns, timed): Timed| match ns {
+        Some(_) => timed.or(count).unwrap_or(0),
+        None => 0,
+    };
+    let all = a.0.unwrap_or(0).saturating_add(b.0.unwrap_or(0));
+    let timed = known(a).saturating_add(known(b));
+    (timed > 0 && timed < all).then_some(timed)
 }
 
 fn mean(ns: Option<f64>, events: u64) -> Option<f64> {
@@ -394,5 +453,62 @@ pub fn show_figure(unit: Unit, figure: f64) -> String {
         Unit::Percent => format!("{} %", show_number(figure)),
         Unit::PerSecond => format!("{}/s", show_number(figure)),
         Unit::Number => show_number(figure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(object: &str, seconds: f64, writes: u64, ms: Option<u64>) -> RecordedRow {
+        RecordedRow {
+            source: "postgres://db/x".to_owned(),
+            object: object.to_owned(),
+            seconds,
+            writes: Some(writes),
+            write_ns: ms.map(|ms| (writes * ms) as f64 * 1e6),
+            ..RecordedRow::default()
+        }
+    }
+
+    fn joined(windows: impl IntoIterator<Item = Vec<RecordedRow>>) -> Vec<RecordedRow> {
+        let mut all = RecordedPoint::default();
+        for rows in windows {
+            all.join(RecordedPoint { rows, ..RecordedPoint::default() });
+        }
+        all.rows
+    }
+
+    /// An object that did 100 writes in one of ten seconds was shown with 100 writes a second, ten
+    /// times as many as the total.
+    #[test]
+    fn rates_of_objects_are_over_the_time_of_their_database() {
+        let busy = vec![row("total", 1.0, 100, None), row("a", 1.0, 100, None)];
+        let idle = || vec![row("total", 1.0, 0, None)];
+        let rows = joined(std::iter::once(busy).chain((0..9).map(|_| idle())));
+        let rates: Vec<_> = rows.iter().map(|row| row.figures()[1].1).collect();
+        assert_eq!(rates, [Some(10.0), Some(10.0)]);
+        // The order of the windows does not matter.
+        let late = vec![row("total", 1.0, 100, None), row("a", 1.0, 100, None)];
+        let rows = joined((0..9).map(|_| idle()).chain([late]));
+        assert_eq!(rows[1].figures()[1].1, Some(10.0));
+    }
+
+    /// 100 writes of 10 ms and 900 without times were shown as 1 ms.
+    #[test]
+    fn latency_is_that_of_the_operations_with_times() {
+        let mut total = Vec::new();
+        for part in [row("total", 1.0, 900, None), row("total", 1.0, 100, Some(10))] {
+            part.put_into(&mut total);
+        }
+        let total = total.remove(0);
+        assert_eq!((total.writes, total.write_latency_ns()), (Some(1000), Some(10e6)));
+        // And so over several windows, whether or not one of them has times.
+        let untimed = row("total", 1.0, 5000, None);
+        let rows = joined([vec![untimed.clone()], vec![total.clone()], vec![untimed], vec![total]]);
+        assert_eq!(rows[0].write_latency_ns(), Some(10e6));
+        assert_eq!(rows[0].timed_writes, Some(200));
+        let timed = joined([vec![row("a", 1.0, 1, Some(4))], vec![row("a", 1.0, 3, Some(8))]]);
+        assert_eq!((timed[0].timed_writes, timed[0].write_latency_ns()), (None, Some(7e6)));
     }
 }

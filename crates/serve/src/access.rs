@@ -4,7 +4,8 @@
 //! own name this address (DNS rebinding): only names of this computer are answered. Port and scheme
 //! do not matter for that, so that a forwarded port (`ssh -L`) works. Where there is a token,
 //! nobody is answered without it: it comes in an `Authorization` header, or once in the address,
-//! and then stays in the browser as a cookie that lasts as long as this process.
+//! and then stays in the browser as a cookie that lasts as long as this process. Programs that ask
+//! for figures send it each time, in either place.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 
+use crate::listen::Purpose;
 use crate::problem::Problem;
 use crate::{Listener, ServeError, Token, parameters};
 
@@ -48,6 +50,7 @@ pub(crate) struct Guard(Arc<Rules>);
 
 struct Rules {
     local: bool,
+    purpose: Purpose,
     token: Option<Token>,
     /// What the cookie holds. Not the token: cookies go to every port of a host.
     session: Token,
@@ -58,7 +61,8 @@ impl Guard {
     pub(crate) fn new(listener: &Listener) -> Result<Self, ServeError> {
         let cookie = format!("iosonde-{}", listener.address.port());
         let (local, token) = (listener.is_local(), listener.token.clone());
-        Ok(Self(Arc::new(Rules { local, token, session: Token::random()?, cookie })))
+        let (purpose, session) = (listener.purpose, Token::random()?);
+        Ok(Self(Arc::new(Rules { local, purpose, token, session, cookie })))
     }
 }
 
@@ -94,7 +98,7 @@ impl Rules {
             return Some(Problem::Headers.into_response());
         }
         if self.local && !named_locally(request) {
-            return Some(Problem::OtherHost.into_response());
+            return Some(Problem::OtherHost(self.purpose.flag()).into_response());
         }
         if ![Method::GET, Method::HEAD].contains(request.method()) {
             return Some(Problem::Method.into_response());
@@ -102,8 +106,12 @@ impl Rules {
         let token = self.token.as_ref()?;
         let query = request.uri().query().unwrap_or_default();
         if let Some(offered) = parameters::first(query, TOKEN) {
-            let right = token.is(&offered);
-            return Some(if right { self.enter(request) } else { Problem::Token.into_response() });
+            return match (token.is(&offered), self.purpose) {
+                (false, _) => Some(Problem::Token.into_response()),
+                (true, Purpose::History) => Some(self.enter(request)),
+                // A program that keeps no cookie would be asked for the token again.
+                (true, Purpose::Metrics) => None,
+            };
         }
         // Style and script hold nothing of the history, and the page that asks for the token wants
         // them.

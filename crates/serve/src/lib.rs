@@ -60,12 +60,14 @@ pub use token::Token;
 #[derive(Debug, Error)]
 pub enum ServeError {
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {source}; name another with `--listen ADDRESS:PORT`")]
+    #[error("cannot listen on {address}: {source}; name another with `{flag} ADDRESS:PORT`")]
     Listen {
         /// The address that was asked for.
         address: SocketAddr,
         /// The error of the operating system.
         source: io::Error,
+        /// The flag that names the address.
+        flag: &'static str,
     },
     /// The text is not a token.
     #[error("{0}")]

@@ -12,6 +12,25 @@ pub const PORT: u16 = 7468;
 /// How many ports from [`PORT`] on are tried if the user names none.
 const PORTS: u16 = 20;
 
+/// Who asks, and by which flag the user named the address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Browsers ask for the history.
+    History,
+    /// Programs such as Prometheus ask for figures. They keep no cookies.
+    Metrics,
+}
+
+impl Purpose {
+    /// The flag that takes an address.
+    pub(crate) fn flag(self) -> &'static str {
+        match self {
+            Self::History => "--listen",
+            Self::Metrics => "--metrics",
+        }
+    }
+}
+
 /// A socket that accepts connections, and the rule for using it.
 #[derive(Debug)]
 pub struct Listener {
@@ -19,6 +38,7 @@ pub struct Listener {
     pub(crate) address: SocketAddr,
     pub(crate) token: Option<Token>,
     made_token: bool,
+    pub(crate) purpose: Purpose,
 }
 
 impl Listener {
@@ -29,13 +49,26 @@ impl Listener {
     /// token when none is given.
     pub fn bind(address: Option<SocketAddr>, token: Option<Token>) -> Result<Self, ServeError> {
         let socket = match address {
-            Some(address) => listen(address)?,
+            Some(address) => listen(address, Purpose::History)?,
             None => first_free()?,
         };
+        Self::new(socket, token, Purpose::History)
+    }
+
+    /// Listens on an address for programs that ask for figures, under the same rules.
+    pub fn for_metrics(address: SocketAddr, token: Option<Token>) -> Result<Self, ServeError> {
+        Self::new(listen(address, Purpose::Metrics)?, token, Purpose::Metrics)
+    }
+
+    fn new(
+        socket: TcpListener,
+        token: Option<Token>,
+        purpose: Purpose,
+    ) -> Result<Self, ServeError> {
         let address = socket.local_addr().map_err(ServeError::Start)?;
         let made_token = token.is_none() && !address.ip().is_loopback();
         let token = if made_token { Some(Token::random()?) } else { token };
-        Ok(Self { socket, address, token, made_token })
+        Ok(Self { socket, address, token, made_token, purpose })
     }
 
     /// Whether only this computer can reach it.
@@ -50,9 +83,9 @@ impl Listener {
         self.address
     }
 
-    /// The address for a browser. It includes a token that was made here, because nobody else knows
-    /// it, but not a token that the user gave. `host` replaces the address if the server listens on
-    /// every address of this computer.
+    /// The address for a browser, or for a program that asks for figures. It includes a token that
+    /// was made here, because nobody else knows it, but not a token that the user gave. `host`
+    /// replaces the address if the server listens on every address of this computer.
     #[must_use]
     pub fn url(&self, host: &str) -> String {
         let port = self.address.port();
@@ -61,6 +94,10 @@ impl Listener {
         } else {
             format!("http://{}/", self.address)
         };
+        let base = match self.purpose {
+            Purpose::History => base,
+            Purpose::Metrics => base + "metrics",
+        };
         match &self.token {
             Some(token) if self.made_token => format!("{base}?token={}", token.reveal()),
             _ => base,
@@ -68,23 +105,25 @@ impl Listener {
     }
 }
 
-fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
+fn listen(address: SocketAddr, purpose: Purpose) -> Result<TcpListener, ServeError> {
     let listen = || {
         let socket = TcpListener::bind(address)?;
         socket.set_nonblocking(true)?;
         Ok(socket)
     };
-    listen().map_err(|source| ServeError::Listen { address, source })
+    let flag = purpose.flag();
+    listen().map_err(|source| ServeError::Listen { address, source, flag })
 }
 
 fn first_free() -> Result<TcpListener, ServeError> {
-    let address = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
-    let mut outcome = listen(address(PORT));
+    let on =
+        |port| listen(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port), Purpose::History);
+    let mut outcome = on(PORT);
     for port in PORT + 1..PORT + PORTS {
         if outcome.is_ok() {
             break;
         }
-        outcome = listen(address(port)).or(outcome);
+        outcome = on(port).or(outcome);
     }
     outcome
 }
@@ -124,6 +163,9 @@ mod tests {
             again.contains(&taken.address.to_string()) && again.contains("--listen"),
             "{again}"
         );
+        // There is no --listen where figures are asked for.
+        let again = Listener::for_metrics(taken.address, None).unwrap_err().to_string();
+        assert!(again.ends_with("`--metrics ADDRESS:PORT`"), "{again}");
         let first = Listener::bind(None, None).unwrap();
         let second = Listener::bind(None, None).unwrap();
         assert_ne!(first.address.port(), second.address.port());

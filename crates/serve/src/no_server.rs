@@ -34,6 +34,11 @@ impl Listener {
         Err(ServeError::NotBuilt)
     }
 
+    /// Refuses: this build has no server.
+    pub fn for_metrics(_: SocketAddr, _: Option<Token>) -> Result<Self, ServeError> {
+        Err(ServeError::NotBuilt)
+    }
+
     /// Never called: there is no listener.
     #[must_use]
     pub fn is_local(&self) -> bool {

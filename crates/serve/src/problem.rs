@@ -23,7 +23,9 @@ pub(crate) enum Problem {
     /// The headers are longer than allowed.
     Headers,
     /// The request was made for another host.
-    OtherHost,
+    ///
+    /// With the flag that names the address to listen on.
+    OtherHost(&'static str),
     /// The token is missing or wrong.
     Token,
     /// Too many questions at a time.
@@ -81,7 +83,7 @@ impl Problem {
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLong => StatusCode::URI_TOO_LONG,
             Self::Headers => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-            Self::OtherHost => StatusCode::FORBIDDEN,
+            Self::OtherHost(_) => StatusCode::FORBIDDEN,
             Self::Token => StatusCode::UNAUTHORIZED,
             Self::Busy | Self::Viewers | Self::History(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal | Self::Report(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -96,7 +98,7 @@ impl Problem {
             Self::Method => "This server only shows",
             Self::TooLong => "The address is too long",
             Self::Headers => "The request is too long",
-            Self::OtherHost => "Not under this name",
+            Self::OtherHost(_) => "Not under this name",
             Self::Token => "A token is needed",
             Self::Busy | Self::Viewers => "Too busy",
             Self::Internal => "That went wrong",
@@ -111,14 +113,17 @@ impl Problem {
             Self::Method => "It answers GET and HEAD; results come into the history by measuring.",
             Self::TooLong => "A shorter one, of at most 8 KiB, may do.",
             Self::Headers => "Its headers, cookies among them, are longer than 32 KiB in all.",
-            Self::OtherHost => {
-                "This server answers this computer only, as 127.0.0.1, localhost or [::1]. To \
-                 reach it from elsewhere, forward a port, or start it with --listen ADDRESS:PORT."
+            Self::OtherHost(flag) => {
+                return format!(
+                    "This server answers this computer only, as 127.0.0.1, localhost or [::1]. To \
+                     reach it from elsewhere, forward a port, or start it with {flag} \
+                     ADDRESS:PORT."
+                );
             }
             Self::Token => {
-                "The one who started iosonde serve knows it: it is in the address that it printed, \
-                 or in the file named with --token-file. A cookie then keeps it until the server \
-                 ends."
+                "It is in the address that iosonde printed when it started, or in the file named \
+                 with --token-file. A browser keeps it as a cookie until the server ends; programs \
+                 send the header Authorization: Bearer TOKEN."
             }
             Self::Busy => "Other questions take long just now. Try again in a moment.",
             Self::Viewers => {
@@ -151,7 +156,7 @@ impl IntoResponse for Problem {
             heading: self.heading(),
             sentence: &sentence,
             asks_token: matches!(self, Self::Token),
-            linked: !matches!(self, Self::Token | Self::OtherHost),
+            linked: !matches!(self, Self::Token | Self::OtherHost(_)),
         };
         let text = page.render().unwrap_or(sentence);
         let mut answer = (self.status(), Html(text)).into_response();

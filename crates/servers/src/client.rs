@@ -1,15 +1,31 @@
 //! The client: connects to the server of a URL.
 
+use std::path::PathBuf;
+
 use postgres::{Client, Config, NoTls};
 
-use crate::{ServerUrl, Tls, passwords, tls};
+use crate::passwords::{self, Found};
+use crate::{ServerUrl, Tls, tls};
 
 /// Why the client could not connect.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// The server, or the way to it.
-    #[error(transparent)]
+    #[error("{}", whole(.0))]
     Postgres(#[from] postgres::Error),
+    /// The same, where the password file is not used because others may read it.
+    #[error(
+        "{}; `{}` is not read for a password because others can read it: chmod 600 {}",
+        whole(error),
+        file.display(),
+        inspect::shell_word(file)
+    )]
+    OpenFile {
+        /// The password file.
+        file: PathBuf,
+        /// Why the connection was refused.
+        error: postgres::Error,
+    },
     /// The certificates of this system, or the way TLS is set up.
     #[error("no encrypted connection can be made: {0}")]
     Tls(String),
@@ -20,16 +36,26 @@ pub enum ConnectError {
 /// Without a password in the URL, the one of `PGPASSWORD` or of the password file is taken, as
 /// libpq does it.
 pub fn connect(url: &ServerUrl, mut config: Config) -> Result<Client, ConnectError> {
-    if config.get_password().is_none()
-        && let Some(password) = passwords::find(&config)
-    {
-        config.password(password);
+    let mut open = None;
+    if config.get_password().is_none() {
+        match passwords::find(&config) {
+            Found::Password(password) => {
+                config.password(password);
+            }
+            Found::Open(file) => open = Some(file),
+            Found::Nothing => {}
+        }
     }
-    if url.tls() == Tls::Never {
-        return Ok(config.connect(NoTls)?);
-    }
-    let connector = tls::connector(url.tls() == Tls::Verified).map_err(ConnectError::Tls)?;
-    Ok(config.connect(connector)?)
+    let client = if url.tls() == Tls::Never {
+        config.connect(NoTls)
+    } else {
+        config.connect(tls::connector(url.tls() == Tls::Verified).map_err(ConnectError::Tls)?)
+    };
+    client.map_err(|error| match open {
+        // A server that cannot be reached asks for no password.
+        Some(file) if whole(&error).contains("password") => ConnectError::OpenFile { file, error },
+        _ => ConnectError::Postgres(error),
+    })
 }
 
 /// An error of PostgreSQL in full: it names only its kind itself; the reason is in what caused it.

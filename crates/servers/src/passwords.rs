@@ -22,20 +22,36 @@ struct Login<'a> {
     user: &'a str,
 }
 
+/// Where a password for a connection is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// The password.
+    Password(String),
+    /// This file, which others may read as well, so that it is not used.
+    Open(PathBuf),
+    /// Nowhere.
+    Nothing,
+}
+
 /// The password for a connection whose URL has none.
-pub(crate) fn find(config: &Config) -> Option<String> {
+pub(crate) fn find(config: &Config) -> Found {
     if let Some(password) = std::env::var("PGPASSWORD").ok().filter(|password| !password.is_empty())
     {
-        return Some(password);
+        return Found::Password(password);
     }
     let file = std::env::var_os("PGPASSFILE").map(PathBuf::from).or_else(|| {
         let home = std::env::var_os("HOME").filter(|home| !home.is_empty())?;
         Some(Path::new(&home).join(".pgpass"))
-    })?;
-    if !is_private(&file) {
-        return None;
+    });
+    match file {
+        Some(file) if file.is_file() && !is_private(&file) => Found::Open(file),
+        Some(file) => in_file(&file, config).map_or(Found::Nothing, Found::Password),
+        None => Found::Nothing,
     }
-    let text = inspect::reading::text(&file, FILE_BYTES_MAX).ok()?;
+}
+
+fn in_file(file: &Path, config: &Config) -> Option<String> {
+    let text = inspect::reading::text(file, FILE_BYTES_MAX).ok()?;
     let user = config.get_user().unwrap_or_default();
     let database = config.get_dbname().unwrap_or(user);
     let ports = config.get_ports();

@@ -120,11 +120,14 @@ pub fn measure(
         target.path = site.resolved(&target.path);
     }
     let cut_s: f64 = measurement.warmup_series.iter().map(|p| p.seconds).sum();
+    let mut no_counters = site.no_counters.clone();
     if let Some((begin, end)) = watching.edges(cut_s) {
-        add_counters(&mut measurement, &Window::between(begin, end));
+        let window = Window::between(begin, end);
+        add_counters(&mut measurement, &window);
+        no_counters = no_counters.or_else(|| without_counts(&window));
     }
     steadiness::add(&mut measurement, watching.steady());
-    warnings::add(&mut measurement, prepared, site.no_counters.as_deref());
+    warnings::add(&mut measurement, prepared, no_counters.as_deref());
     Ok(measurement)
 }
 
@@ -136,6 +139,14 @@ fn add_counters(measurement: &mut Measurement, window: &Window) {
     if !window.disks.is_empty() && window.missing.is_empty() && window.seconds > 0.0 {
         measurement.kernel = Some(beside(measurement, window, DEFAULT_TOLERANCE_PERCENT));
     }
+}
+
+/// Why a window lacks the counts of a device, if it does.
+fn without_counts(window: &Window) -> Option<String> {
+    let off = window.uncounted.first().map(|device| counters::why_uncounted(device));
+    let gone =
+        || Some(format!("`{}` vanished, or its counters were reset", window.missing.first()?));
+    off.or_else(gone)
 }
 
 /// The kernel's counts in a window, next to the measurement. They agree if they differ by no more
@@ -251,4 +262,20 @@ fn weighted(
     let parts = || disks.iter().filter_map(|d| Some((value(d)?, weight(d) as f64)));
     let weights: f64 = parts().map(|(_, w)| w).sum();
     (weights > 0.0).then(|| parts().map(|(v, w)| v * w).sum::<f64>() / weights)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `run` blamed a cache where the accounting of the device was switched off.
+    #[test]
+    fn a_window_without_the_counts_of_a_device_says_why() {
+        let missing = vec!["vda".to_owned()];
+        let gone = Window { missing: missing.clone(), ..Window::default() };
+        assert!(without_counts(&gone).is_some_and(|why| why.contains("`vda` vanished")));
+        let off = Window { uncounted: missing.clone(), missing, ..Window::default() };
+        assert!(without_counts(&off).is_some_and(|why| why.contains("queue/iostats is 0")));
+        assert_eq!(without_counts(&Window::default()), None);
+    }
 }

@@ -1,7 +1,6 @@
 //! Every reason to doubt a figure, in words.
 
 use engine::Prepared;
-use inspect::Severity;
 use results::{Measurement, Status};
 use workload::{Bytes, EngineChoice, Mode, show_number};
 
@@ -55,10 +54,7 @@ fn status(measurement: &Measurement, found: &mut Vec<String>) {
 }
 
 fn surroundings(measurement: &Measurement, found: &mut Vec<String>) {
-    for storage in &measurement.environment.storage {
-        let grave = storage.findings.iter().filter(|f| f.severity > Severity::Info);
-        found.extend(grave.map(|f| f.message.clone()));
-    }
+    found.extend(measurement.environment.doubts());
     let Some(host) = &measurement.environment.host else { return };
     let modes = measurement.workload.modes();
     let how = match (modes.contains(&Mode::Buffered), modes.contains(&Mode::Mapped)) {

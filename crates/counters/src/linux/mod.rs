@@ -1,6 +1,7 @@
 //! Readers of /proc/diskstats and /proc/stat. Files stay open, so that a sample costs one read
 //! each.
 
+mod accounting;
 mod devices;
 mod system;
 
@@ -13,6 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::{CoreTicks, CountersError, CpuCounters, CpuTicks, DiskCounters, Sample, Unreported};
 
+pub(crate) use accounting::is_uncounted;
 pub(crate) use devices::devices;
 pub(crate) use system::SystemSource;
 
@@ -37,13 +39,14 @@ pub(crate) struct Source {
     /// None when no device is watched.
     disks: Option<CounterFile>,
     cpus: CounterFile,
+    root: PathBuf,
 }
 
 impl Source {
     pub(crate) fn open(root: &Path, devices: &[String]) -> Result<Self, CountersError> {
-        let cpus = CounterFile::open(root.join("proc/stat"))?;
+        let (cpus, root) = (CounterFile::open(root.join("proc/stat"))?, root.to_owned());
         if devices.is_empty() {
-            return Ok(Self { disks: None, cpus });
+            return Ok(Self { disks: None, cpus, root });
         }
         let mut disks = CounterFile::open(root.join("proc/diskstats"))?;
         let text = disks.read()?;
@@ -62,7 +65,7 @@ impl Source {
                 path: disks.path,
             });
         }
-        Ok(Self { disks: Some(disks), cpus })
+        Ok(Self { disks: Some(disks), cpus, root })
     }
 
     pub(crate) fn sample(&mut self, devices: &[String]) -> Result<Sample, CountersError> {
@@ -72,10 +75,12 @@ impl Source {
             None => None,
         };
         let after_ns = monotonic_ns();
+        let mut disks = disks.map_or_else(Vec::new, |text| parse_diskstats(text, devices));
+        accounting::mark(&self.root, &mut disks);
         Ok(Sample {
             // The kernel adds the counters up somewhere during the read.
             at_ns: before_ns.midpoint(after_ns),
-            disks: disks.map_or_else(Vec::new, |text| parse_diskstats(text, devices)),
+            disks,
             cpus: parse_stat(self.cpus.read()?),
         })
     }
@@ -171,6 +176,7 @@ fn parse_disk(device: &str, line: &[u8]) -> Option<DiskCounters> {
         discard_time_ms: column(14),
         flushes: column(15),
         flush_ms: column(16),
+        uncounted: false,
     })
 }
 
@@ -239,6 +245,7 @@ mod tests {
             discard_time_ms: Some(150),
             flushes: Some(259),
             flush_ms: Some(8),
+            uncounted: false,
         };
         assert_eq!(disks, [expected]);
     }

@@ -1,8 +1,8 @@
 //! /proc/pressure, /proc/meminfo and /proc/vmstat next to the disks and processors.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::{CounterFile, fields, monotonic_ns, number, parse_all, parse_stat};
+use super::{CounterFile, accounting, fields, monotonic_ns, number, parse_all, parse_stat};
 use crate::{CountersError, MemoryCounters, PressureCounters, SystemSample};
 
 /// The files, held open. Which are not there is found out once.
@@ -16,6 +16,7 @@ pub(crate) struct SystemSource {
     meminfo: Option<CounterFile>,
     vmstat: Option<CounterFile>,
     page_bytes: u64,
+    root: PathBuf,
 }
 
 impl SystemSource {
@@ -30,6 +31,7 @@ impl SystemSource {
             meminfo: open("meminfo").ok(),
             vmstat: open("vmstat").ok(),
             page_bytes: rustix::param::page_size() as u64,
+            root: root.to_owned(),
         })
     }
 
@@ -41,7 +43,8 @@ impl SystemSource {
         };
         // The kernel adds the counters up somewhere during the read.
         let at_ns = before_ns.midpoint(monotonic_ns());
-        let disks = disks.map(parse_all).unwrap_or_default();
+        let mut disks = disks.map(parse_all).unwrap_or_default();
+        accounting::mark(&self.root, &mut disks);
         let cpus = parse_stat(self.cpus.read()?);
         Ok(SystemSample { at_ns, disks, cpus, pressure: self.pressure(), memory: self.memory() })
     }

@@ -179,6 +179,11 @@ impl SystemSource {
     }
 }
 
+/// Never: Windows counts the I/O of every disk.
+pub(crate) fn is_uncounted(_root: &Path, _device: &str) -> bool {
+    false
+}
+
 /// Every disk that has counters, by its number.
 pub(crate) fn devices(_root: &Path) -> Vec<BlockDevice> {
     let device = |disk: Disk| BlockDevice {

@@ -130,6 +130,50 @@ fn devices_know_what_they_are_and_what_they_lie_on() {
     );
 }
 
+/// `echo 0 > queue/iostats` made a busy NVMe disk idle: 0 reads a second, 0 % busy.
+#[test]
+fn a_device_whose_accounting_is_off_has_no_figures() {
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path();
+    write(root, "proc/stat", "cpu 1 1 1 1\n");
+    let names = ["sda", "sda1", "sdb", "zram0", "dm-0"];
+    let stats = |count: u64| -> String {
+        names.iter().map(|name| format!("8 0 {name} {count} 0 8 5 2 0 16 40 0 9 45\n")).collect()
+    };
+    write(root, "proc/diskstats", stats(1));
+    let class = "sys/class/block";
+    write(root, "sys/devices/sda/queue/iostats", "0\n");
+    write(root, "sys/devices/sda/mq/0/nr_tags", "64\n");
+    write(root, "sys/devices/sda/sda1/partition", "1\n");
+    write(root, &format!("{class}/sdb/queue/iostats"), "1\n");
+    write(root, &format!("{class}/sdb/queue/scheduler"), "noop [cfq]\n");
+    // Neither has requests, and both count.
+    write(root, &format!("{class}/zram0/queue/iostats"), "0\n");
+    write(root, &format!("{class}/dm-0/queue/iostats"), "0\n");
+    write(root, &format!("{class}/dm-0/queue/scheduler"), "none\n");
+    for (name, to) in [("sda", "sda"), ("sda1", "sda/sda1")] {
+        let to = root.join("sys/devices").join(to);
+        std::os::unix::fs::symlink(to, root.join(class).join(name)).unwrap();
+    }
+    let mut sampler = SystemSampler::with_root(root).unwrap();
+    let before = sampler.sample().unwrap();
+    write(root, "proc/diskstats", stats(9));
+    let after = sampler.sample().unwrap();
+    let window = SystemWindow::between(&before, &after);
+    assert_eq!(window.missing, ["sda", "sda1"]);
+    assert_eq!(window.disk("zram0").unwrap().reads, 8);
+    // A device that is switched off within a window has counted a part of it.
+    write(root, &format!("{class}/sdb/queue/iostats"), "0\n");
+    let window = SystemWindow::between(&after, &sampler.sample().unwrap());
+    assert_eq!(window.missing, ["sda", "sda1", "sdb"]);
+    let devices = vec!["sdb".to_owned(), "dm-0".to_owned()];
+    let mut sampler = counters::Sampler::with_root(root, devices).unwrap();
+    let first = sampler.sample().unwrap();
+    let window = counters::Window::between(&first, &sampler.sample().unwrap());
+    assert_eq!((window.missing, window.uncounted), (vec!["sdb".into()], vec!["sdb".into()]));
+    assert_eq!(window.disks.len(), 1);
+}
+
 fn counters() -> impl Strategy<Value = DiskCounters> {
     prop::collection::vec(0..1_000_000_u64, 11).prop_map(|n| DiskCounters {
         device: "sda".to_owned(),

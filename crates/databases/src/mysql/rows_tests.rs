@@ -68,7 +68,7 @@ fn the_log_has_counters_of_its_own() {
     // As many as the log's syncs, and 2.4e12 ps: 1.2 ms each.
     assert_eq!(window.counter("redo_log_other_operations"), Some(2000));
     assert_eq!(window.counter("redo_log_other_ns"), Some(2_400_000_000));
-    assert_eq!(window.counter("transactions_committed"), Some(2000));
+    assert_eq!(window.counter("commit_statements"), Some(2000));
 }
 
 #[test]

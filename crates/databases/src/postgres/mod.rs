@@ -6,7 +6,7 @@ mod rows;
 use std::time::Duration;
 
 use ::postgres::{Client, SimpleQueryMessage};
-use servers::{ConnectError, ServerUrl};
+use servers::ServerUrl;
 
 use crate::error::DatabaseError;
 use crate::record::{self, Record};
@@ -39,12 +39,7 @@ impl PostgreSql {
         let bad = |what: String| unreachable(url, what);
         let mut config = url.config().map_err(|error| bad(error.0))?;
         config.tcp_user_timeout(SILENCE).keepalives_idle(SILENCE);
-        let mut client = servers::connect(url, config).map_err(|error| {
-            bad(match error {
-                ConnectError::Postgres(error) => servers::whole(&error),
-                ConnectError::Tls(what) => format!("no encrypted connection can be made: {what}"),
-            })
-        })?;
+        let mut client = servers::connect(url, config).map_err(|error| bad(error.to_string()))?;
         client.batch_execute(SESSION).map_err(|error| bad(servers::whole(&error)))?;
         let found = ask(&mut client, question::CATALOGUE);
         let found = found.map_err(|error| refused(url, error.into_text()))?;

@@ -23,7 +23,7 @@ fn nobody_is_there() {
     {
         let error = error(scheme, NOBODY);
         assert!(
-            error.starts_with(&format!("cannot reach the {name} at {scheme}://anna@")),
+            error.starts_with(&format!("cannot reach the {name} at `{scheme}://anna@")),
             "{error}"
         );
         assert!(!error.contains("Zq9xK") && error.contains("refused"), "{error}");

@@ -75,6 +75,15 @@ pub(crate) fn volumes(tree: &Tree, mount: &Mount) -> Vec<PathBuf> {
     vec![dir]
 }
 
+/// The mount that holds what is written to an overlay; `None` for other file systems, and where
+/// that directory cannot be seen from here, as in a container.
+pub(crate) fn upper<'a>(tree: &Tree, mounts: &'a [Mount], mount: &Mount) -> Option<&'a Mount> {
+    let directory = mount.options.iter().find_map(|option| option.strip_prefix("upperdir="))?;
+    let is_there = mount.kind == "overlay" && tree.at(directory).is_dir();
+    let found = mountinfo::find(mounts, Path::new(directory), None, None).filter(|_| is_there)?;
+    (found.kind != "overlay").then_some(found)
+}
+
 /// The device with this path in /dev.
 fn named(tree: &Tree, source: &Path) -> Option<PathBuf> {
     let name = source.strip_prefix("/dev").ok()?;

@@ -50,6 +50,7 @@ pub(crate) fn device(tree: &Tree, dir: &Path) -> Device {
     let of_scsi = |file: &str| tree.text(scsi_disk.as_ref()?.join(file));
     Device {
         name: name(dir),
+        uncounted: counters::is_uncounted(&tree.at(""), &name(dir)),
         major_minor: text("dev").unwrap_or_default(),
         size_bytes: sectors_to_bytes(number("size")),
         link: transport.as_deref().and_then(|transport| link::link(tree, dir, transport)),
@@ -61,7 +62,7 @@ pub(crate) fn device(tree: &Tree, dir: &Path) -> Device {
         io_poll: tree.flag(dir.join("queue/io_poll")),
         nomerges: number("queue/nomerges"),
         numa_node: numa_node(tree, dir),
-        read_ahead_bytes: kib("queue/read_ahead_kb"),
+        read_ahead_bytes: number("queue/read_ahead_kb").map(|kib| kib.saturating_mul(1024)),
         // Drivers without a limit show the largest number there is.
         max_hardware_io_bytes: kib("queue/max_hw_sectors_kb").filter(|bytes| *bytes < 1 << 40),
         alignment_offset_bytes: nonzero(number("alignment_offset")),
@@ -71,7 +72,8 @@ pub(crate) fn device(tree: &Tree, dir: &Path) -> Device {
             "1" => Some(true),
             _ => None,
         }),
-        cache_type: of_scsi("cache_type"),
+        // The driver of virtio shows it in the disk's own directory.
+        cache_type: of_scsi("cache_type").or_else(|| text("cache_type")),
         adapter_queue_depth: None,
         driver_settings: Vec::new(),
         zoned: text("queue/zoned").filter(|zoned| zoned != "none"),

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use super::cgroup::Cgroups;
 use super::tree::Tree;
-use super::{findings, settings};
+use super::{findings, mountinfo, settings};
 use crate::Host;
 use crate::host::UNKNOWN;
 
@@ -33,7 +34,8 @@ pub(crate) fn host(root: &Path) -> Host {
         settings: settings::settings(&tree),
         findings: Vec::new(),
     };
-    host.findings = findings::of_host(&host);
+    let mounts = mountinfo::parse(&tree.bytes("proc/self/mountinfo").unwrap_or_default());
+    host.findings = findings::of_host(&host, &Cgroups::new(&tree, &mounts));
     host
 }
 

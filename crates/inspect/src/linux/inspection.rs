@@ -4,6 +4,8 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::IFlags;
+
 use super::chain::{self, PlacedPartition};
 use super::mountinfo::{self, Mount};
 use super::storage::{Located, locate, storage_at};
@@ -45,7 +47,7 @@ pub(crate) fn inspection(root: &Path, request: &Request) -> Result<Inspection, I
         }
     }
     let shared = if named { findings::shared(&targets) } else { Vec::new() };
-    let mut inspection = Inspection {
+    let inspection = Inspection {
         schema: INSPECTION_SCHEMA.to_owned(),
         tool_version: request.tool_version.clone(),
         made: request.made.clone(),
@@ -56,8 +58,7 @@ pub(crate) fn inspection(root: &Path, request: &Request) -> Result<Inspection, I
         targets,
         findings: shared,
     };
-    explain(&mut inspection);
-    Ok(inspection)
+    Ok(inspection.gathered())
 }
 
 pub(crate) fn recorded_inspection(
@@ -65,15 +66,6 @@ pub(crate) fn recorded_inspection(
     _request: &Request,
 ) -> Result<(Inspection, String), InspectError> {
     Err(InspectError::Unrecordable { system: std::env::consts::OS })
-}
-
-/// Puts the most serious first, and adds to each why it matters.
-fn explain(inspection: &mut Inspection) {
-    let of_targets = inspection.targets.iter_mut().map(|target| &mut target.storage.findings);
-    for findings in of_targets.chain([&mut inspection.host.findings, &mut inspection.findings]) {
-        findings::sort(findings);
-        *findings = std::mem::take(findings).into_iter().map(crate::Finding::explained).collect();
-    }
 }
 
 /// What could not be seen, and what would show it.
@@ -241,6 +233,7 @@ impl Target<'_> {
             device: (major.parse().ok()?, minor.parse().ok()?),
             mount_id: None,
             space: None,
+            attributes: IFlags::empty(),
         })
     }
 

@@ -1,10 +1,12 @@
 //! What each layer of a chain does, from its directory in /sys.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::mapper::Question;
 use super::tree::Tree;
 use super::{device, mapper};
-use crate::{Layer, LayerKind, Raid, RaidMember, StoragePath};
+use crate::{Layer, LayerKind, Raid, RaidMember, StoragePath, ThinSpace};
 
 /// More members and paths than anyone has.
 const MEMBERS_MAX: usize = 1024;
@@ -29,14 +31,19 @@ pub(super) fn layer(tree: &Tree, dir: &Path, level: u32, below: &[PathBuf]) -> L
         layer.raid = Some(raid);
     } else if let Some(file) = tree.text(dir.join("loop/backing_file")) {
         layer.kind = LayerKind::Loop;
+        layer.thin = sparse(&tree.at(&file));
         layer.backing_file = Some(file);
         layer.direct = tree.flag(dir.join("loop/dio"));
+        layer.offset_bytes = device::nonzero(tree.number(dir.join("loop/offset")));
     } else if let Some(name) = tree.text(dir.join("dm/name")) {
         let table = table(tree, dir).unwrap_or_default();
         layer.kind = mapper::kind(&table).unwrap_or_else(|| mapped(tree, dir, below, &layer));
         layer.policy = mapper::policy(&table);
         layer.table = table.iter().map(mapper::Line::to_string).collect();
         layer.label = Some(name);
+        if layer.kind == LayerKind::Thin {
+            layer.thin = below.first().and_then(|pool| thin(tree, dir, pool));
+        }
         if layer.kind == LayerKind::Multipath {
             layer.paths = below.iter().map(|path| scsi_path(tree, path)).collect();
         }
@@ -51,9 +58,23 @@ pub(super) fn layer(tree: &Tree, dir: &Path, level: u32, below: &[PathBuf]) -> L
 }
 
 fn table(tree: &Tree, dir: &Path) -> Option<Vec<mapper::Line>> {
-    let number = tree.text(dir.join("dev"))?;
-    let (major, minor) = number.split_once(':')?;
-    mapper::table(tree, major.parse().ok()?, minor.parse().ok()?)
+    mapper::ask(tree, &tree.text(dir.join("dev"))?, Question::Table)
+}
+
+/// The space of a thin volume of the device mapper, and of the pool it is on.
+fn thin(tree: &Tree, dir: &Path, pool: &Path) -> Option<ThinSpace> {
+    let state = |dir: &Path| mapper::ask(tree, &tree.text(dir.join("dev"))?, Question::State);
+    mapper::thin_space(state(dir)?.first()?, table(tree, pool)?.first()?, state(pool)?.first()?)
+}
+
+/// The space of a file with holes, and of the file system it is in.
+fn sparse(file: &Path) -> Option<ThinSpace> {
+    let metadata = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    let taken = metadata.blocks().saturating_mul(512);
+    let space = rustix::fs::statvfs(file).ok()?;
+    let promised_bytes = metadata.len().saturating_sub(taken);
+    let free_bytes = space.f_bavail.saturating_mul(space.f_frsize);
+    (promised_bytes > 0).then_some(ThinSpace { promised_bytes, free_bytes })
 }
 
 /// What a volume of the device mapper does, as far as the names its makers gave it tell.

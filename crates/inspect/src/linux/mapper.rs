@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileTypeExt;
 
 use super::tree::Tree;
-use crate::LayerKind;
+use crate::{LayerKind, ThinSpace};
 
 /// `_IOWR(0xfd, 12, struct dm_ioctl)`.
 const DM_TABLE_STATUS: libc::c_ulong = 0xC138_FD0C;
@@ -51,8 +51,20 @@ impl std::fmt::Display for Line {
     }
 }
 
-/// The table of the mapped device with this number; `None` if it must not be read.
-pub(super) fn table(tree: &Tree, major: u32, minor: u32) -> Option<Vec<Line>> {
+/// What the device mapper is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Question {
+    /// How the device was set up.
+    Table,
+    /// Its state now.
+    State,
+}
+
+/// The lines about the mapped device with this number; `None` if they must not be read.
+pub(super) fn ask(tree: &Tree, device: &str, question: Question) -> Option<Vec<Line>> {
+    let (major, minor) = device.split_once(':')?;
+    let (major, minor) = (major.parse().ok()?, minor.parse().ok()?);
+    let flags = if question == Question::Table { STATUS_TABLE } else { 0 };
     let path = tree.at("dev/mapper/control");
     // A file that is not a device might be a pipe, and opening that would wait.
     let is_device = std::fs::metadata(&path).ok()?.file_type().is_char_device();
@@ -66,7 +78,7 @@ pub(super) fn table(tree: &Tree, major: u32, minor: u32) -> Option<Vec<Line>> {
         pair(VERSION[0], VERSION[1]),
         pair(VERSION[2], bytes),
         pair(head, 0),
-        pair(0, STATUS_TABLE),
+        pair(0, flags),
         0,
         number(major, minor),
     ];
@@ -127,6 +139,23 @@ fn lines(answer: &[u8]) -> Option<Vec<Line>> {
         at = next;
     }
     Some(lines)
+}
+
+/// The space of a thin volume in this state, on a pool with this table and in this state.
+pub(super) fn thin_space(volume: &Line, pool: &Line, state: &Line) -> Option<ThinSpace> {
+    let number = |word: Option<&str>| word?.parse::<u64>().ok();
+    // `thin`: sectors that it has taken, and the last of them.
+    let taken = number(volume.parameters.split_whitespace().next())?;
+    // `thin-pool` is set up with two devices and the sectors of a block.
+    let block = number(pool.parameters.split_whitespace().nth(2))?;
+    // Its transaction, blocks of metadata, then blocks of data: `1 123/1024 25600/25600 …`.
+    let (used, all) = state.parameters.split_whitespace().nth(2)?.split_once('/')?;
+    let free = number(Some(all))?.saturating_sub(number(Some(used))?);
+    let is_thin = volume.kind == "thin" && pool.kind == "thin-pool" && state.kind == "thin-pool";
+    is_thin.then(|| ThinSpace {
+        promised_bytes: volume.sectors.saturating_sub(taken).saturating_mul(512),
+        free_bytes: free.saturating_mul(block).saturating_mul(512),
+    })
 }
 
 /// What a volume with this table does; `None` if its lines differ, or are of a kind that is not

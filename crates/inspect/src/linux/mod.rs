@@ -1,5 +1,6 @@
 //! Linux: everything comes from /proc, /sys and three system calls (stat, statx, statvfs).
 
+mod cgroup;
 mod chain;
 mod clock;
 mod device;

@@ -10,6 +10,8 @@ pub(crate) struct Mount {
     pub(crate) id: u64,
     pub(crate) major: u32,
     pub(crate) minor: u32,
+    /// The directory of the file system that is its root.
+    pub(crate) root: PathBuf,
     /// The directory that it is mounted on.
     pub(crate) directory: PathBuf,
     pub(crate) kind: String,
@@ -30,7 +32,7 @@ fn parse_line(line: &[u8]) -> Option<Mount> {
     let id = ascii(fields.next()?)?.parse().ok()?;
     let _parent = fields.next()?;
     let (major, minor) = ascii(fields.next()?)?.split_once(':')?;
-    let _root = fields.next()?;
+    let root = fields.next()?;
     let directory = fields.next()?;
     let mount_options = fields.next()?;
     fields.find(|field| *field == b"-")?;
@@ -41,6 +43,7 @@ fn parse_line(line: &[u8]) -> Option<Mount> {
         id,
         major: major.parse().ok()?,
         minor: minor.parse().ok()?,
+        root: unescape_path(root),
         directory: unescape_path(directory),
         kind: String::from_utf8_lossy(&unescape(kind)).into_owned(),
         source: unescape_path(source),
@@ -136,6 +139,7 @@ mod tests {
             id: 36,
             major: 98,
             minor: 0,
+            root: PathBuf::from("/mnt1"),
             directory: PathBuf::from("/mnt 2/a\\b"),
             kind: "ext3".to_owned(),
             source: PathBuf::from("/dev/root"),

@@ -5,12 +5,16 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, StatVfsMountFlags, StatxFlags, major, minor, statvfs, statx};
+use rustix::fs::{
+    AtFlags, CWD, IFlags, Mode, OFlags, StatVfsMountFlags, StatxFlags, ioctl_getflags, major,
+    minor, statvfs, statx,
+};
 
+use super::cgroup::Cgroups;
 use super::mountinfo::{self, Mount};
 use super::tree::Tree;
 use super::{chain, device, findings};
-use crate::{FileSystem, InspectError, Storage, TargetKind};
+use crate::{FileSystem, InspectError, Storage, TargetAttribute, TargetKind};
 
 /// What the system calls say about a target.
 #[derive(Debug, Clone)]
@@ -24,6 +28,8 @@ pub(crate) struct Located {
     pub(crate) mount_id: Option<u64>,
     /// Space of the file system; `None` for devices.
     pub(crate) space: Option<Space>,
+    /// The attributes of the file or directory, as `lsattr` shows them; empty if not known.
+    pub(crate) attributes: IFlags,
 }
 
 /// A file system's room, in blocks.
@@ -35,6 +41,9 @@ pub(crate) struct Space {
     /// Free to this user; some are often reserved for the administrator.
     pub(crate) available_blocks: u64,
     pub(crate) read_only: bool,
+    /// Files that it can hold, and those that this user may still make; 0 where there is no limit.
+    pub(crate) inodes: u64,
+    pub(crate) available_inodes: u64,
 }
 
 pub(crate) fn storage(root: &Path, target: &Path) -> Result<Storage, InspectError> {
@@ -105,7 +114,15 @@ fn examine(
         device: (major(number), minor(number)),
         mount_id: mount_id(existing),
         space: if is_device { None } else { Some(space(existing)?) },
+        attributes: if is_device { IFlags::empty() } else { attributes(existing) },
     })
+}
+
+/// None where they may not be asked for, or the file system has none.
+fn attributes(path: &Path) -> IFlags {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::empty()).ok();
+    file.and_then(|file| ioctl_getflags(file).ok()).unwrap_or(IFlags::empty())
 }
 
 fn mount_id(path: &Path) -> Option<u64> {
@@ -122,6 +139,8 @@ fn space(path: &Path) -> io::Result<Space> {
         free_blocks: found.f_bfree,
         available_blocks: found.f_bavail,
         read_only: found.f_flag.contains(StatVfsMountFlags::RDONLY),
+        inodes: found.f_files,
+        available_inodes: found.f_favail,
     })
 }
 
@@ -140,7 +159,9 @@ pub(crate) fn storage_at(tree: &Tree, mountinfo: &[u8], located: Located) -> Sto
     };
     let volumes = match (own_device, mount) {
         (Some(dir), _) => vec![dir],
-        (None, Some((mount, _))) => chain::volumes(tree, mount),
+        (None, Some((mount, _))) => {
+            chain::volumes(tree, chain::upper(tree, &mounts, mount).unwrap_or(mount))
+        }
         (None, None) => Vec::new(),
     };
     let chain = chain::follow(tree, &mounts, &volumes);
@@ -152,7 +173,10 @@ pub(crate) fn storage_at(tree: &Tree, mountinfo: &[u8], located: Located) -> Sto
         target: located.target,
         path: located.path,
         kind: located.kind,
-        file_system: mount.map(|(mount, space)| file_system(tree, mount, space, &volumes)),
+        file_system: mount.map(|(mount, space)| FileSystem {
+            attributes: names_of(located.attributes),
+            ..file_system(tree, mount, space, &volumes)
+        }),
         partition,
         layers: chain.layers,
         devices: chain.disks.iter().map(|dir| device::device(tree, dir)).collect(),
@@ -160,7 +184,8 @@ pub(crate) fn storage_at(tree: &Tree, mountinfo: &[u8], located: Located) -> Sto
         findings: Vec::new(),
         chain: chain.details,
     };
-    storage.findings = findings::of_storage(&storage, &chain.partitions);
+    storage.findings =
+        findings::of_storage(&storage, &chain.partitions, &Cgroups::new(tree, &mounts));
     storage
 }
 
@@ -187,7 +212,25 @@ fn file_system(tree: &Tree, mount: &Mount, space: Space, volumes: &[PathBuf]) ->
         reserved_bytes: Some(bytes(space.free_blocks.saturating_sub(space.available_blocks)))
             .filter(|bytes| *bytes > 0),
         errors: of_ext4("errors_count").and_then(|text| text.parse().ok()),
+        inodes: Some(space.inodes).filter(|inodes| *inodes > 0),
+        available_inodes: Some(space.available_inodes).filter(|_| space.inodes > 0),
+        attributes: Vec::new(),
     }
+}
+
+/// The attributes that matter here.
+fn names_of(attributes: IFlags) -> Vec<TargetAttribute> {
+    const ENCRYPTED: IFlags = IFlags::from_bits_retain(0x800);
+    let all = [
+        (IFlags::NOCOW, TargetAttribute::NoCopyOnWrite),
+        (IFlags::COMPRESSED, TargetAttribute::Compressed),
+        (ENCRYPTED, TargetAttribute::Encrypted),
+        (IFlags::SYNC, TargetAttribute::Synchronous),
+        (IFlags::DIRSYNC, TargetAttribute::SynchronousDirectory),
+        (IFlags::JOURNALING, TargetAttribute::DataJournal),
+    ];
+    let has = |flag: IFlags| attributes.contains(flag);
+    all.into_iter().filter(|(flag, _)| has(*flag)).map(|(_, attribute)| attribute).collect()
 }
 
 /// What the journal holds, by the mount options; the kernel leaves out defaults.

@@ -14,7 +14,7 @@ use crate::{
     Inspection, Layer, LayerKind, Partition, PlannedLoad, Processors, Request, Settings, Storage,
     TargetKind,
 };
-use crate::{judged, windows_findings as findings, windows_layers as layers};
+use crate::{windows_findings as findings, windows_layers as layers};
 
 const VERSION: &str = r"SOFTWARE\Microsoft\Windows NT\CurrentVersion";
 const PROCESSOR: &str = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0";
@@ -311,14 +311,9 @@ pub(crate) fn inspection(
         storage.findings.extend(findings::of_asked(&storage, &request.asked));
         Inspected { disks, extents: None, storage }
     };
-    let mut targets: Vec<Inspected> = storages.into_iter().map(inspected).collect();
-    let of_targets = targets.iter_mut().map(|target| &mut target.storage.findings);
-    for findings in of_targets.chain([&mut host.findings]) {
-        judged::sort(findings);
-        *findings = std::mem::take(findings).into_iter().map(Finding::explained).collect();
-    }
+    let targets: Vec<Inspected> = storages.into_iter().map(inspected).collect();
     let unseen = known.unseen.iter().copied().chain(guards.unseen()).collect::<Vec<_>>();
-    Ok(Inspection {
+    let inspection = Inspection {
         schema: INSPECTION_SCHEMA.to_owned(),
         tool_version: request.tool_version.clone(),
         made: request.made.clone(),
@@ -328,7 +323,8 @@ pub(crate) fn inspection(
         hidden: hidden(&targets, &unseen, is_elevated, &request.asked),
         targets,
         findings: Vec::new(),
-    })
+    };
+    Ok(inspection.gathered())
 }
 
 /// What was asked about the ways to files, which are the same for all targets.

@@ -26,7 +26,7 @@ fn inspect(system: &dyn System) -> Inspection {
 }
 
 fn codes(system: &dyn System) -> Vec<String> {
-    inspect(system).all_findings().iter().map(|(_, finding)| finding.code.clone()).collect()
+    inspect(system).findings.iter().map(|finding| finding.code.clone()).collect()
 }
 
 fn property(id: u8) -> Question {
@@ -50,7 +50,7 @@ fn longs(numbers: &[u64]) -> Vec<u8> {
 #[test]
 fn a_server_as_the_documents_want_it_has_no_findings() {
     let found = inspect(&server());
-    assert_eq!(found.all_findings(), []);
+    assert_eq!(found.findings, []);
     let (host, target) = (&found.host, &found.targets[0]);
     assert_eq!(host.os, "Windows Server 2022 Standard 21H2");
     assert_eq!((host.kernel.as_str(), host.cpus), ("10.0.20348", 8));
@@ -111,7 +111,7 @@ fn each_rule_has_a_machine_that_it_is_about() {
     for (about, question, answer, expected) in cases {
         let changed = server().with(about, &question, answer.clone());
         assert_eq!(codes(&changed), expected, "{about} {question}: {answer:x?}");
-        for (_, finding) in inspect(&changed).all_findings() {
+        for finding in inspect(&changed).findings {
             assert!(finding.why.is_some() && !finding.evidence.is_empty(), "{finding:?}");
             assert!(!finding.evidence[0].place.contains("/sys"), "{finding:?}");
         }
@@ -140,7 +140,7 @@ fn findings_are_in_their_order() {
         Ok(start),
     );
     let found = inspect(&system);
-    let severities: Vec<_> = found.all_findings().iter().map(|(_, f)| f.severity).collect();
+    let severities: Vec<_> = found.findings.iter().map(|f| f.severity).collect();
     assert_eq!(severities, [Severity::Warning, Severity::Info]);
 }
 
@@ -153,7 +153,7 @@ fn a_silent_disk_is_not_judged_and_the_page_says_so() {
     }
     system = system.with(DISK, &control(DRIVE_LAYOUT), Err(5));
     let found = inspect(&system);
-    assert_eq!(found.all_findings(), []);
+    assert_eq!(found.findings, []);
     assert!(found.hidden.iter().any(|text| text.contains("write cache")), "{:?}", found.hidden);
     let table = &found.targets[0].disks[0].partitions;
     assert_eq!((table.len(), table[0].start_bytes), (1, 16 << 20), "the volume's own");

@@ -189,7 +189,7 @@ fn a_depth_is_compared_with_what_the_disks_take() {
         let request = Request { targets, asked, ..Request::default() };
         let found = inspection(system, &request, "host".to_owned()).unwrap();
         let codes: Vec<String> =
-            found.all_findings().iter().map(|(_, finding)| finding.code.clone()).collect();
+            found.findings.iter().map(|finding| finding.code.clone()).collect();
         (codes, found.hidden.iter().any(|text| text.contains("--depth")))
     };
     assert_eq!(codes(&server(), 256), (vec!["queue-depth-below-asked".to_owned()], false));
@@ -247,7 +247,7 @@ fn sql_server_may_initialise_files_instantly_or_not() {
 
 /// A finding has its reason, and what it was concluded from.
 fn assert_complete(system: &dyn System) {
-    for (_, finding) in inspect(system).all_findings() {
+    for finding in inspect(system).findings {
         assert!(finding.why.is_some() && !finding.evidence.is_empty(), "{finding:?}");
         assert!(finding.remedy.is_some(), "{finding:?}");
     }
@@ -269,7 +269,7 @@ fn what_only_an_administrator_sees_is_named() {
         system = system.with(&format!("{key}Paths"), &values(), Err(5));
     }
     let found = inspect(&system);
-    assert_eq!((found.all_findings(), found.privileged), (Vec::new(), false));
+    assert_eq!((found.findings, found.privileged), (Vec::new(), false));
     let [first, ..] = &found.hidden[..] else { panic!("{:?}", found.hidden) };
     for about in ["Spaces", "MPIO", "BitLocker", "shadow", "Defender", "initialise", "elevated"] {
         assert!(first.contains(about), "{about} is not in {first}");
@@ -313,9 +313,8 @@ fn a_recording_names_no_account_no_disk_and_no_directory() {
     for secret in ["contoso", "volume{", "s-1-5-21-7", "s-1-5-80-77", r"mpio\"] {
         assert!(!shown.iter().any(|text| text.contains(secret)), "{secret} is in {shown:#?}");
     }
-    let codes = |found: &Inspection| {
-        found.all_findings().iter().map(|(_, f)| f.code.clone()).collect::<Vec<_>>()
-    };
+    let codes =
+        |found: &Inspection| found.findings.iter().map(|f| f.code.clone()).collect::<Vec<_>>();
     let expected = ["path-failed", "snapshot", "instant-file-initialisation"];
     assert_eq!(codes(&live), expected);
     assert_eq!(codes(&inspect(&Replay::parse(&recording).unwrap())), expected);

@@ -70,7 +70,8 @@ fn failure(error: ServeError) -> Failure {
     }
 }
 
-fn token_of(path: &Path) -> Result<Token, Failure> {
+/// The token in a file.
+pub(crate) fn token_of(path: &Path) -> Result<Token, Failure> {
     let shown = path.display();
     let text = reading::text(path, TOKEN_FILE_BYTES).map_err(|error| {
         Failure::CannotRun(format!("cannot read the token file `{shown}`: {error}"))

@@ -10,6 +10,7 @@ use workload::{Bytes, plural, show_number};
 pub(super) struct CrossCheck {
     sampler: Sampler,
     samples: Vec<Tally>,
+    uncounted: Option<String>,
 }
 
 /// How the recorded I/Os agree with the kernel's counters.
@@ -31,13 +32,15 @@ impl Comparison {
 
 impl CrossCheck {
     pub(super) fn new(disks: &[String]) -> Result<Self, CountersError> {
-        Ok(Self { sampler: Sampler::new(disks.to_vec())?, samples: Vec::new() })
+        Ok(Self { sampler: Sampler::new(disks.to_vec())?, samples: Vec::new(), uncounted: None })
     }
 
     /// Reads the counters; to be called before and after the begin, and before and after the end.
     /// Counters that cannot be read are not compared.
     pub(super) fn look(&mut self) {
         if let Ok(sample) = self.sampler.sample() {
+            let off = sample.disks.iter().find(|disk| disk.uncounted);
+            self.uncounted = self.uncounted.take().or(off.map(|disk| disk.device.clone()));
             let all = sample.disks.iter().map(tally);
             self.samples.push(all.fold(Tally::default(), Tally::plus));
         }
@@ -47,6 +50,9 @@ impl CrossCheck {
         let [before, begun, ending, after] = self.samples.as_slice() else {
             return Comparison::not_made("/proc/diskstats could not be read");
         };
+        if let Some(device) = &self.uncounted {
+            return Comparison::not_made(counters::why_uncounted(device));
+        }
         let window = [minus(ending, begun), minus(after, before)];
         compare(recorded.plus(counts.early).plus(counts.others), counts, &window)
     }

@@ -24,7 +24,7 @@ pub(super) fn set_beside(
         let devices = devices(document, &measurement);
         if devices.is_empty() {
             notes.push(format!(
-                "{name}: no device of the recording did I/O of its kind; nothing is compared"
+                "{name}: the recording has no counts of I/O of its kind; nothing is compared"
             ));
             continue;
         }
@@ -40,14 +40,14 @@ pub(super) fn set_beside(
         let names: Vec<&str> = devices.iter().map(String::as_str).collect();
         let points = &document.conclusion.points;
         let Some(place) = crop::find(points, &names, &run) else {
-            let text = "its time is not in the recording; nothing is compared";
+            let text = "the recording does not hold its time; nothing is compared";
             notes.push(format!("{name}: {text}"));
             continue;
         };
         let (sums, seconds) = crop::sums(points, &names, &place);
         let disks = names.iter().zip(&sums);
         let disks = disks.map(|(name, tally)| DiskWindow::of(name, tally, seconds)).collect();
-        let window = Window { seconds, disks, missing: Vec::new(), cpu: None };
+        let window = Window { seconds, disks, ..Window::default() };
         let tolerance_percent = DEFAULT_TOLERANCE_PERCENT + place.edge_percent;
         measurement.kernel = Some(survey::beside(&measurement, &window, tolerance_percent));
         if place.found == FoundBy::Activity {
@@ -99,12 +99,15 @@ fn devices(document: &Experiment<Recording>, m: &Measurement) -> Vec<String> {
     let storages: Vec<_> =
         if m.environment.storage.is_empty() { targets.collect() } else { known.collect() };
     let mut found: Vec<String> = Vec::new();
+    let watched = |name: &String| recording.devices.iter().any(|device| device.name == *name);
+    let mut is_uncounted = false;
     for name in storages.into_iter().filter_map(|storage| storage.counted_device) {
+        is_uncounted |= watched(&name) && !recorded(&name);
         if recorded(&name) && !found.contains(&name) {
             found.push(name);
         }
     }
-    if !found.is_empty() {
+    if !found.is_empty() || is_uncounted {
         return found;
     }
     let ios = |name: &str| {

@@ -1,15 +1,16 @@
 //! Databases that are watched next to the devices: each is asked by its own thread, so that one
 //! that does not answer delays nothing.
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use databases::{
-    DatabaseError, DatabaseRow, DatabaseSample, DatabaseUrl, DatabaseWindow, TOTAL, Watched,
-};
+use databases::{DatabaseError, DatabaseRow, DatabaseSample, DatabaseUrl, DatabaseWindow, Watched};
+use inspect::Inspector;
 use monitor::Extra;
-use results::RecordedRow;
+use results::{RecordedDatabase, RecordedRow};
 
 use super::WatchError;
 
@@ -68,6 +69,19 @@ impl Databases {
         self.0.iter().filter_map(|database| database.data_directory.as_deref())
     }
 
+    /// Each with the devices that count the I/O to its files.
+    pub(super) fn recorded(&self) -> Vec<RecordedDatabase> {
+        let devices = |database: &Watching| {
+            let directory = database.data_directory.as_deref().map(Path::new);
+            directory.map(devices_of).unwrap_or_default()
+        };
+        let one = |database: &Watching| RecordedDatabase {
+            source: database.source.clone(),
+            devices: devices(database),
+        };
+        self.0.iter().map(one).collect()
+    }
+
     /// How each was read, for the method of the document.
     pub(super) fn methods(&self) -> Vec<String> {
         let method = |database: &Watching| {
@@ -84,6 +98,20 @@ impl Databases {
     pub(super) fn into_extras(self) -> Vec<Box<dyn Extra>> {
         self.0.into_iter().map(|database| Box::new(database) as Box<dyn Extra>).collect()
     }
+}
+
+/// The devices under a directory of data, and under what PostgreSQL links from it: its log and
+/// its tablespaces. None if a part of them cannot be seen.
+fn devices_of(directory: &Path) -> Vec<String> {
+    let mut parts = vec![directory.to_owned()];
+    parts.extend(Some(directory.join("pg_wal")).filter(|log| log.exists()));
+    if let Ok(links) = std::fs::read_dir(directory.join("pg_tblspc")) {
+        parts.extend(links.flatten().map(|link| link.path()));
+    }
+    let inspector = Inspector::new();
+    let device = |part: &PathBuf| inspector.storage(part).ok()?.counted_device;
+    let found: Option<BTreeSet<String>> = parts.iter().map(device).collect();
+    found.into_iter().flatten().collect()
 }
 
 impl Watching {
@@ -215,11 +243,16 @@ fn turns(source: &str, window: &DatabaseWindow) -> Vec<String> {
 
 /// The sum of all rows with the counters of the whole database, and each object that did something.
 fn rows_of(source: &str, window: &DatabaseWindow) -> Vec<RecordedRow> {
-    let Some(total) = DatabaseRow::total(&window.rows) else { return Vec::new() };
-    let mut total = recorded(source, &total);
+    let mut total = Vec::new();
+    for row in &window.rows {
+        let object = RecordedRow::TOTAL.to_owned();
+        RecordedRow { object, ..recorded(source, row) }.put_into(&mut total);
+    }
+    let Some(mut total) = total.pop() else { return Vec::new() };
+    total.seconds = window.seconds;
     total.counters =
         window.counters.iter().map(|row| (row.name.clone(), row.amount as f64)).collect();
-    let busy = window.rows.iter().filter(|row| !row.is_idle() && row.object != TOTAL);
+    let busy = window.rows.iter().filter(|row| !row.is_idle() && row.object != RecordedRow::TOTAL);
     std::iter::once(total).chain(busy.map(|row| recorded(source, row))).collect()
 }
 

@@ -33,6 +33,7 @@ pub(super) fn record(plan: &MonitorPlan, session: &mut Session<'_>) -> Result<Co
     let monitor = monitor.map_err(WatchError::from)?.until(end).with_alerts(plan.alerts.clone());
     let mut document = document(plan, &scope, monitor.devices());
     document.conclusion.interval_ns = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
+    document.conclusion.databases = databases.recorded();
     document.method = method(&document.conclusion, &databases);
     let mut monitor = monitor.with_chains(scope.chains).with_extras(databases.into_extras());
 

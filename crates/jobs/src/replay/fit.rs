@@ -425,7 +425,8 @@ impl Job for FitPlan {
             method: method(&conclusion),
             warnings: {
                 let few = few_warnings(&self.too_few(&part), &conclusion);
-                [few, warnings((&part, &self.targets), &limits, &conclusion)].concat()
+                let own = warnings((&part, &self.targets), &limits, &conclusion);
+                [few, own, site.environment().doubts()].concat()
             },
             conclusion,
         };

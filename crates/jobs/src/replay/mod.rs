@@ -221,7 +221,7 @@ impl Job for ReplayPlan {
             environment: site.environment().clone(),
             measurements: Vec::new(),
             method: method(&conclusion),
-            warnings: warnings(&part, &conclusion),
+            warnings: [warnings(&part, &conclusion), site.environment().doubts()].concat(),
             conclusion,
         };
         Ok(relay.finish(Document::Replay(Box::new(document))))

@@ -48,6 +48,17 @@ fn what_came_before_the_measured_time_is_left_out() {
     assert_eq!((place.found, place.end - place.first), (FoundBy::Time, 30));
 }
 
+/// Seconds without counts were taken for idle ones, so that the kernel's figures were too low.
+#[test]
+fn a_run_is_not_compared_with_a_device_that_was_not_counted_all_the_time() {
+    let mut points = points([10; 50]);
+    points[20].missing = vec!["vda".to_owned()];
+    points[20].disks.clear();
+    let known = |began_s| Run { began_s: Some(began_s), ..run(1.0) };
+    assert_eq!(find(&points, &["vda"], &known(1.5)), None);
+    assert!(find(&points, &["vda"], &known(2.5)).is_some());
+}
+
 #[test]
 fn a_run_that_is_not_in_the_recording_is_not_found() {
     let busy = points([10; 50]);

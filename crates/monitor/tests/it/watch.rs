@@ -165,6 +165,35 @@ fn an_hour_of_seconds_does_not_drift() {
     assert_eq!(sda.figures["read_latency_ns"], None, "no read, no latency");
 }
 
+/// A disk with `queue/iostats` = 0 was shown as idle, with no reason to doubt a figure.
+#[test]
+fn a_disk_that_is_not_counted_has_no_figures_and_the_reason_is_given() {
+    let counts = |t: f64| {
+        let uncounted = (2.0..5.0).contains(&t);
+        let off = |name| DiskCounters { uncounted, ..disk(name, t, 100.0, 1.0) };
+        vec![off("sda"), off("sda1"), disk("sdb", t, 100.0, 1.0)]
+    };
+    let watched = watch(counts, (1000, 10.0), Watched::All, &[]).unwrap();
+    let notice = |event: &Event| match event {
+        Event::Notice { text } => Some(text.clone()),
+        _ => None,
+    };
+    let notices: Vec<String> = watched.events.iter().filter_map(notice).collect();
+    let [only] = notices.as_slice() else { panic!("{notices:?}") };
+    assert!(only.starts_with("`sda` has no figures: I/O accounting"), "{only}");
+    assert!(only.ends_with("echo 1 > /sys/block/sda/queue/iostats"), "{only}");
+    let off: Vec<u64> = watched
+        .windows()
+        .iter()
+        .filter(|o| o.window.missing == ["sda", "sda1"])
+        .map(|o| o.number)
+        .collect();
+    assert_eq!(off, [2, 3, 4, 5], "with those in which it was switched");
+    let recording = recorded(&watched);
+    let sda = &recording.totals.disks["sda"];
+    assert!((sda.figures["writes_per_s"].unwrap() - 100.0).abs() < 1.0, "{sda:?}");
+}
+
 #[test]
 fn an_end_between_two_intervals_is_kept() {
     let watched = watch(|t| vec![disk("sda", t, 100.0, 1.0)], (1000, 2.5), Watched::Real, &[]);

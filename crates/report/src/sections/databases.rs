@@ -7,7 +7,7 @@ use super::make::{
     Drawn, Named, beside, brief, chart, column, full, linear, number, points, section, series,
     table, text,
 };
-use crate::databases::{TOTAL, busiest, label, lowest, meaning, totals};
+use crate::databases::{busiest, devices, label, meaning, totals};
 use crate::language::say;
 use crate::model::{Block, Cell, Chart, Column, Section, Series, Shape, Side, Table, Unit};
 use crate::words;
@@ -102,7 +102,7 @@ fn sides(r: &Recording) -> Option<Table> {
     let mut lines: Vec<Vec<Cell>> = totals(&r.totals.rows)
         .map(|row| std::iter::once(text(label(row, &r.totals.rows))).chain(figures(row)).collect())
         .collect();
-    for (name, total) in lowest(r) {
+    for (name, total) in devices(r) {
         let cells = COLUMNS.iter().map(|column| {
             let figure = total.figures.get(column.device).copied().flatten();
             number(figure.map(|figure| figure / column.divisor))
@@ -140,7 +140,11 @@ fn counters(r: &Recording) -> Option<Table> {
     ];
     let line = |(row, name, amount): (&RecordedRow, &str, f64)| {
         let per_s = (row.seconds > 0.0).then(|| amount / row.seconds);
-        let of = if row.object == TOTAL { row.source.clone() } else { label(row, &r.totals.rows) };
+        let of = if row.object == RecordedRow::TOTAL {
+            row.source.clone()
+        } else {
+            label(row, &r.totals.rows)
+        };
         vec![text(&of), text(name), number(amount), number(per_s)]
     };
     let lines = r.totals.rows.iter().flat_map(|row| {
@@ -171,7 +175,7 @@ fn charts(r: &Recording, shown: &[RecordedPoint]) -> Vec<Chart> {
             lines.push(series(&of, Shape::Line, Side::Left, all));
         }
         let field = DISK_FIELDS.iter().find(|field| field.name == name);
-        for (device, _) in lowest(r) {
+        for (device, _) in devices(r) {
             let figure = |point: &RecordedPoint| {
                 let span: Span = point.span();
                 field?.of(&point.disks.get(device).copied().unwrap_or_default(), span)

@@ -307,15 +307,17 @@ fn devices(r: &Recording, few: usize) -> Option<Table> {
         columns.push(if BRIEF.contains(&key) { column } else { column.full() });
     }
     let line = |device: &counters::BlockDevice| {
-        let total = r.totals.disks.get(&device.name)?;
-        if r.devices.len() > few && total.tally.is_idle() {
+        // A device without figures is not idle.
+        let total = r.totals.disks.get(&device.name);
+        if r.devices.len() > few && total.is_some_and(|total| total.tally.is_idle()) {
             return None;
         }
         let label = device.label.clone().unwrap_or_default();
         let what = format!("{} {label}", device.kind.title());
         let mut cells = vec![text(&device.name), text(what.trim())];
         cells.extend(shown.iter().map(|(_, name, _, unit)| {
-            number(total.figures.get(*name).copied().flatten().map(|figure| figure / unit))
+            let figure = total.and_then(|total| total.figures.get(*name).copied().flatten());
+            number(figure.map(|figure| figure / unit))
         }));
         Some(cells)
     };

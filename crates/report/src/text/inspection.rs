@@ -317,11 +317,11 @@ fn partitions(targets: &[Inspected]) -> String {
 }
 
 fn findings(i: &Inspection) -> String {
-    let all = i.all_findings();
+    let all = &i.findings;
     if all.is_empty() {
         return "\nThere are no findings against this set-up.\n".to_owned();
     }
-    let count = |severity| all.iter().filter(|(_, f)| f.severity == severity).count();
+    let count = |severity| all.iter().filter(|f| f.severity == severity).count();
     let mut out = format!(
         "\nFindings: {} serious, {}, {}\n",
         count(Severity::Serious),
@@ -329,7 +329,7 @@ fn findings(i: &Inspection) -> String {
         words::plural(count(Severity::Info) as u64, "note", "notes")
     );
     let mut seen: Vec<(&str, &str)> = Vec::new();
-    for (_, f) in &all {
+    for f in all {
         let key = (f.code.as_str(), f.message.as_str());
         if seen.contains(&key) {
             continue;

@@ -55,11 +55,11 @@ fn chain() -> Vec<Layer> {
 
 fn sample() -> Inspection {
     let findings = vec![
-        Finding::new(Severity::Info, "io-split", "A note about sda.".into()),
         Finding::new(Severity::Serious, "raid-degraded", "md0 at /srv/acme lacks one.".into())
             .remedy("Add one.")
             .command("mdadm /dev/md0 --add /dev/DEVICE")
             .evidence("/sys/class/block/md0/md/degraded", 1),
+        Finding::new(Severity::Info, "io-split", "A note about sda.".into()),
     ];
     let storage = Storage {
         target: "/srv/acme".into(),
@@ -73,7 +73,6 @@ fn sample() -> Inspection {
         }),
         layers: vec!["md0".into(), "dm-0".into(), "sda".into()],
         devices: vec![device()],
-        findings,
         chain: chain(),
         ..Storage::default()
     };
@@ -99,7 +98,7 @@ fn sample() -> Inspection {
         },
         clock_synchronised: Some(true),
         targets: vec![Inspected { storage, extents: Some(extents), disks: vec![disk] }],
-        findings: Vec::new(),
+        findings,
         hidden: vec!["Serial numbers can only be read by root.".into()],
     }
 }
@@ -168,7 +167,7 @@ fn the_worst_finding_comes_first_with_its_evidence_and_command() {
     assert!(text.contains("\n    $ mdadm /dev/md0 --add /dev/DEVICE\n"), "{text}");
     assert!(text.contains("seen: /sys/class/block/md0/md/degraded = 1"), "{text}");
     let mut well = sample();
-    well.targets[0].storage.findings.clear();
+    well.findings.clear();
     assert!(report::text::inspection(&well).contains("There are no findings"));
 }
 
@@ -184,7 +183,10 @@ fn a_redacted_copy_has_no_names() {
     let mut sample = sample();
     let message = "SQL Server's service MSSQL$PAYSLIPS does not hold the right.".to_owned();
     let of_host = Finding::new(Severity::Warning, "instant-file-initialisation", message);
-    sample.host.findings.push(of_host);
+    sample.findings.push(of_host);
+    let limit = Finding::new(Severity::Warning, "cgroup-io-limit", "Limited.".to_owned());
+    let place = "/sys/fs/cgroup/blkio/billing-contoso/blkio.throttle.read_iops_device";
+    sample.findings.push(limit.evidence(place, "8:0 200"));
     let redacted = report::redact::redact_inspection(&sample).unwrap();
     let json = serde_json::to_string(&redacted).unwrap();
     let text = report::text::inspection(&redacted);
@@ -198,6 +200,7 @@ fn a_redacted_copy_has_no_names() {
         "10.1.2.3",
         "payroll",
         "PAYSLIPS",
+        "contoso",
     ] {
         assert!(!json.contains(secret) && !text.contains(secret), "{secret} in {json}");
     }
@@ -219,11 +222,11 @@ proptest! {
         target.storage.chain[0].name = text(3);
         target.storage.chain[0].level = u32::try_from(n % (1 << 32)).unwrap();
         target.storage.chain[1].label = Some(text(4));
-        target.storage.findings[0].message = text(5);
-        target.storage.findings[1].command = Some(text(6));
         target.disks[0].partitions[0].start_bytes = n;
         target.disks[0].interrupts = vec![n, n];
         target.extents.as_mut().unwrap().pieces = n;
+        i.findings[0].message = text(5);
+        i.findings[1].command = Some(text(6));
         i.hidden = vec![text(7)];
         let shown = report::text::inspection(&i);
         prop_assert!(!shown.contains('\u{1b}'), "{shown:?}");

@@ -47,12 +47,14 @@ pub(super) fn rest(devices: &[String], seconds: f64, wrote: bool, stop: &AtomicB
     }
 }
 
-/// Whether nothing happened on any of the devices from one look to the next.
+/// Whether nothing happened on any of the devices from one look to the next. Of a device whose I/O
+/// is not counted, that is not known.
 fn is_still(before: &[DiskCounters], now: &[DiskCounters]) -> bool {
     let counts = |d: &DiskCounters| (d.reads, d.writes, d.flushes, d.discards);
     before.len() == now.len()
         && !now.is_empty()
-        && before.iter().zip(now).all(|(b, n)| n.in_flight == 0 && counts(b) == counts(n))
+        && now.iter().all(|disk| disk.in_flight == 0 && !disk.uncounted)
+        && before.iter().zip(now).all(|(b, n)| counts(b) == counts(n))
 }
 
 fn nothing_to_write() -> bool {
@@ -74,6 +76,8 @@ mod tests {
         assert!(!is_still(&[disk(7, 0)], &[disk(7, 2)]), "two are under way");
         assert!(!is_still(&[disk(7, 0), disk(1, 0)], &[disk(7, 0)]), "one is gone");
         assert!(!is_still(&[], &[]), "nothing is known");
+        let uncounted = DiskCounters { uncounted: true, ..disk(7, 0) };
+        assert!(!is_still(&[disk(7, 0)], &[uncounted]), "nothing is counted");
     }
 
     #[test]

@@ -4,13 +4,19 @@ use super::{INFO, SERIOUS, WARNING, in_block, size};
 use crate::judged::{self, OWN_WORD};
 use crate::{Device, Finding, LayerKind, Storage, giga_per_s};
 
+/// Fewer requests than this keep no disk busy that works on several I/Os at once.
+const REQUESTS_LEAST: u64 = 32;
+/// More than this is fetched for nothing where reads are not sequential.
+const READ_AHEAD_MOST: u64 = 8 << 20;
+
 pub(super) fn of(storage: &Storage, device: &Device) -> Vec<Finding> {
     let is = |transport: &str| device.transport.as_deref() == Some(transport);
     let mut findings = vec![loop_device(device), scheduler(device), rotating(device)];
     findings.extend([write_cache(device), flush_disabled(device), depth(device)]);
     findings.extend([link(device), lowered(device), state(storage, device)]);
     findings.extend([read_only(storage, device), thin(device), zoned(device)]);
-    findings.extend([split(device), sectors(device), usb(device)]);
+    findings.extend([split(device), sectors(device), usb(device), accounting(device)]);
+    findings.extend([requests(device), read_ahead(storage, device)]);
     findings.push(is("zram").then(|| zram(device)));
     findings.into_iter().flatten().collect()
 }
@@ -75,10 +81,13 @@ fn write_cache(device: &Device) -> Option<Finding> {
 }
 
 fn flush_disabled(device: &Device) -> Option<Finding> {
-    let own = device.cache_type.as_deref()?;
     judged::flush_disabled(device).map(|finding| {
+        let finding = match (device.cache_type.as_deref(), device.fua) {
+            (Some(own), _) => finding.evidence(format!("cache_type of {}", device.name), own),
+            (None, Some(true)) => finding.evidence(queue(device, "fua"), 1),
+            (None, _) => finding,
+        };
         finding
-            .evidence(in_block(&device.name, "device/scsi_disk/*/cache_type"), own)
             .evidence(queue(device, "write_cache"), "write through")
             .command(format!("echo 'write back' > /sys/block/{}/queue/write_cache", device.name))
     })
@@ -92,6 +101,44 @@ fn depth(device: &Device) -> Option<Finding> {
             .evidence(in_block(&device.name, "device/queue_depth"), depth)
             .command(format!("echo 64 > /sys/block/{}/device/queue_depth", device.name)),
     )
+}
+
+/// A queue of the kernel that holds fewer requests than the device takes.
+fn requests(device: &Device) -> Option<Finding> {
+    let requests = device.nr_requests.filter(|requests| *requests < REQUESTS_LEAST)?;
+    // A device that takes so few at once needs no more.
+    let is_enough = device.queue_depth.is_some_and(|depth| depth <= requests);
+    let has_none = device.transport.as_deref().is_none_or(|t| t == "usb" || t == "mmc");
+    (!is_enough && !has_none).then(|| {
+        let message = format!(
+            "The kernel holds {requests} requests in each queue of {}: more I/Os in flight wait \
+             above it.",
+            device.name
+        );
+        Finding::new(WARNING, "queue-requests-few", message)
+            .evidence(queue(device, "nr_requests"), requests)
+            .remedy("Raise it to at least 64.")
+            .command(format!("echo 128 > /sys/block/{}/queue/nr_requests", device.name))
+    })
+}
+
+/// Read-ahead that makes buffered scans slow, or reads much that nobody asked for.
+fn read_ahead(storage: &Storage, device: &Device) -> Option<Finding> {
+    let bytes = device.read_ahead_bytes?;
+    // What is read ahead is decided on top of all layers.
+    let is_top = storage.counted_device.as_deref() == Some(device.name.as_str());
+    let (amount, what) = match bytes {
+        0 => ("nothing".to_owned(), "buffered scans wait for every page"),
+        bytes if bytes > READ_AHEAD_MOST => (size(bytes), "small buffered reads fetch far more"),
+        _ => return None,
+    };
+    is_top.then(|| {
+        let message = format!("The kernel reads {amount} ahead on {}: {what}.", device.name);
+        Finding::new(INFO, "read-ahead", message)
+            .evidence(queue(device, "read_ahead_kb"), bytes >> 10)
+            .remedy("Set it to between 128 KiB and 4 MiB; direct I/O does not use it.")
+            .command(format!("echo 4096 > /sys/block/{}/queue/read_ahead_kb", device.name))
+    })
 }
 
 fn link(device: &Device) -> Option<Finding> {
@@ -184,6 +231,19 @@ fn zoned(device: &Device) -> Option<Finding> {
         .evidence(queue(device, "zoned"), zoned)
         .remedy("Put a database on a disk that is recorded conventionally.");
     Some(finding)
+}
+
+fn accounting(device: &Device) -> Option<Finding> {
+    device.uncounted.then(|| {
+        let message = format!(
+            "The kernel does not count the I/O of {}: accounting is switched off.",
+            device.name
+        );
+        Finding::new(INFO, "accounting-off", message)
+            .evidence(queue(device, "iostats"), 0)
+            .remedy("Switch it on while measuring or watching; it costs next to nothing.")
+            .command(format!("echo 1 > /sys/block/{}/queue/iostats", device.name))
+    })
 }
 
 fn split(device: &Device) -> Option<Finding> {

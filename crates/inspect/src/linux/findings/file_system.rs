@@ -2,7 +2,7 @@
 
 use super::{INFO, SERIOUS, WARNING, size};
 use crate::judged;
-use crate::{FileSystem, Finding, Storage, shell_word};
+use crate::{FileSystem, Finding, Storage, TargetAttribute, TargetKind, shell_word};
 
 /// The page of most file systems, and half of a database's.
 const BLOCK_BYTES: u64 = 4096;
@@ -31,11 +31,17 @@ const NETWORK: [&str; 14] = [
 pub(super) fn of(storage: &Storage, file_system: &FileSystem) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     findings.extend(medium(storage, file_system));
+    findings.extend(overlay(file_system));
     findings.extend(room(file_system));
-    findings.extend(compression(file_system));
-    findings.extend(copy_on_write(file_system));
+    findings.extend(inodes(file_system));
+    findings.extend(compression(storage, file_system));
+    findings.extend(encryption(storage, file_system));
+    findings.extend(copy_on_write(storage, file_system));
     findings.extend(mount_options(storage, file_system));
-    findings.extend(discard(file_system));
+    findings.extend(synchronous(storage, file_system));
+    findings.extend(
+        [journal(file_system), degraded(file_system), discard(file_system)].into_iter().flatten(),
+    );
     findings.extend(errors(storage, file_system));
     findings.extend(unit(file_system));
     findings.extend(stripe(storage, file_system));
@@ -56,6 +62,14 @@ fn medium(storage: &Storage, file_system: &FileSystem) -> Option<Finding> {
             .remedy("Give a directory on the storage the database will live on.");
         return Some(seen(finding));
     }
+    // fuseblk is on a device, and a program serves it all the same.
+    if kind == "fuse" || kind == "fuseblk" || kind.starts_with("fuse.") {
+        let message = format!(
+            "{place} is {kind} from {source}: a program serves it, and that program is part of \
+             every figure."
+        );
+        return Some(seen(Finding::new(WARNING, "user-space-file-system", message)));
+    }
     if !storage.devices.is_empty() {
         return None;
     }
@@ -68,15 +82,22 @@ fn medium(storage: &Storage, file_system: &FileSystem) -> Option<Finding> {
             .remedy("Inspect and measure on the system that has the storage as well.");
         return Some(seen(finding));
     }
-    if kind == "fuse" || kind.starts_with("fuse.") {
-        let message = format!(
-            "{place} is {kind} from {source}: a program serves it, and that program is part of \
-             every figure."
-        );
-        return Some(seen(Finding::new(WARNING, "user-space-file-system", message)));
-    }
     let what = format!("({kind}, source {source})");
     Some(no_block_device(&place.to_string(), &what))
+}
+
+/// What a container writes outside of its volumes.
+fn overlay(file_system: &FileSystem) -> Option<Finding> {
+    let option = file_system.options.iter().find(|option| option.starts_with("upperdir="));
+    (file_system.kind == "overlay").then(|| {
+        let message = format!(
+            "{} is overlay, the writable layer of a container (copy on write), not a volume.",
+            file_system.mount_point.display()
+        );
+        Finding::new(WARNING, "overlay-file-system", message)
+            .evidence(MOUNTS, option.map_or("overlay", String::as_str))
+            .remedy("Measure on the volume that the database's files will be on.")
+    })
 }
 
 pub(super) fn no_block_device(place: &str, what: &str) -> Finding {
@@ -107,6 +128,45 @@ fn room(file_system: &FileSystem) -> Option<Finding> {
         .map(|finding| finding.evidence(format!("statvfs of {place}"), percent))
 }
 
+/// A file system in which no more files can be made.
+fn inodes(file_system: &FileSystem) -> Option<Finding> {
+    let (all, left) = (file_system.inodes?, file_system.available_inodes?);
+    (left.saturating_mul(100) < all).then(|| {
+        let place = file_system.mount_point.display();
+        let message = format!(
+            "{place} can hold {left} more files ({all} in all), however much space is free."
+        );
+        let severity = if left == 0 { SERIOUS } else { WARNING };
+        Finding::new(severity, "inodes-used-up", message)
+            .evidence(format!("statvfs of {place}"), format!("{left} of {all} inodes"))
+            .remedy("Remove small files, or put the database on another file system.")
+            .command(format!("df -i {}", shell_word(&file_system.mount_point)))
+    })
+}
+
+fn has_attribute(file_system: &FileSystem, attribute: TargetAttribute) -> bool {
+    file_system.attributes.contains(&attribute)
+}
+
+/// Where an attribute of the target was read.
+fn lsattr(storage: &Storage) -> String {
+    format!("lsattr of {}", storage.path.to_string_lossy())
+}
+
+/// Content that the file system encrypts file by file.
+fn encryption(storage: &Storage, file_system: &FileSystem) -> Option<Finding> {
+    has_attribute(file_system, TargetAttribute::Encrypted).then(|| {
+        let message = format!(
+            "{} is encrypted by its file system ({}): the processor's part is in every figure.",
+            storage.path.to_string_lossy(),
+            file_system.kind
+        );
+        Finding::new(INFO, "encryption", message)
+            .evidence(lsattr(storage), "encrypted")
+            .remedy("Compare with a directory that is not encrypted to know its cost.")
+    })
+}
+
 fn remount(file_system: &FileSystem, option: &str) -> String {
     format!("mount -o remount,{option} {}", shell_word(&file_system.mount_point))
 }
@@ -116,8 +176,25 @@ fn source(file_system: &FileSystem) -> String {
     shell_word(&file_system.source)
 }
 
-fn compression(file_system: &FileSystem) -> Option<Finding> {
+fn compression(storage: &Storage, file_system: &FileSystem) -> Option<Finding> {
     let place = file_system.mount_point.display();
+    // What is written in place is never compressed.
+    if has_attribute(file_system, TargetAttribute::NoCopyOnWrite) {
+        return None;
+    }
+    if has_attribute(file_system, TargetAttribute::Compressed) {
+        let target = storage.path.to_string_lossy();
+        let message = format!(
+            "{target} is compressed by its file system ({}): the test data does not compress, a \
+             database's pages do, so its figures will differ.",
+            file_system.kind
+        );
+        let finding = Finding::new(WARNING, "compression", message)
+            .evidence(lsattr(storage), "compressed")
+            .remedy("Turn it off before the files of the database are made.")
+            .command(format!("chattr -c {}", shell_word(&storage.path)));
+        return Some(finding);
+    }
     let how = file_system.compression.as_ref()?;
     if file_system.kind == "zfs" {
         let message = format!(
@@ -153,7 +230,7 @@ fn compression(file_system: &FileSystem) -> Option<Finding> {
     Some(if is_btrfs { finding.command(remount(file_system, "compress=no")) } else { finding })
 }
 
-fn copy_on_write(file_system: &FileSystem) -> Option<Finding> {
+fn copy_on_write(storage: &Storage, file_system: &FileSystem) -> Option<Finding> {
     let kind = file_system.kind.as_str();
     let severity = match kind {
         "btrfs" | "bcachefs" => WARNING,
@@ -170,11 +247,19 @@ fn copy_on_write(file_system: &FileSystem) -> Option<Finding> {
          XFS.",
     );
     let finding = if kind == "btrfs" {
-        finding.command(format!("chattr +C {}", shell_word(&file_system.mount_point)))
+        // It takes effect in files that are made afterwards.
+        let directory = match storage.kind {
+            TargetKind::Directory => Some(storage.path.as_path()),
+            _ => storage.path.parent(),
+        };
+        let directory = directory.unwrap_or(&file_system.mount_point);
+        finding.command(format!("chattr +C {}", shell_word(directory)))
     } else {
         finding
     };
-    (!file_system.options.iter().any(|option| option == "nodatacow")).then_some(finding)
+    let is_off = file_system.options.iter().any(|option| option == "nodatacow")
+        || has_attribute(file_system, TargetAttribute::NoCopyOnWrite);
+    (!is_off).then_some(finding)
 }
 
 fn mount_options(storage: &Storage, file_system: &FileSystem) -> Vec<Finding> {
@@ -194,18 +279,25 @@ fn mount_options(storage: &Storage, file_system: &FileSystem) -> Vec<Finding> {
                 .command(remount(file_system, "noatime")),
         );
     }
-    if has("data=journal") {
+    let of_target = has_attribute(file_system, TargetAttribute::DataJournal);
+    if has("data=journal") || of_target {
         let message = format!(
-            "{place} ({}) is mounted with data=journal: everything is written twice, and direct \
-             I/O is not direct.",
+            "{place} ({}) has data in its journal: everything is written twice, and direct I/O is \
+             not direct.",
             file_system.kind
         );
-        findings.push(
-            Finding::new(WARNING, "data-journal", message)
+        let finding = Finding::new(WARNING, "data-journal", message);
+        findings.push(if of_target {
+            finding
+                .evidence(lsattr(storage), "data-journal")
+                .remedy("Turn it off; a database has its own journal.")
+                .command(format!("chattr -j {}", shell_word(&storage.path)))
+        } else {
+            finding
                 .evidence(MOUNTS, "data=journal")
                 .remedy("Mount it with data=ordered; a database has its own journal.")
-                .command(format!("tune2fs -o ^journal_data {}", source(file_system))),
-        );
+                .command(format!("tune2fs -o ^journal_data {}", source(file_system)))
+        });
     }
     if let Some(option) = ["nobarrier", "barrier=0"].into_iter().find(|option| has(option)) {
         let volatile = storage
@@ -226,6 +318,74 @@ fn mount_options(storage: &Storage, file_system: &FileSystem) -> Vec<Finding> {
         );
     }
     findings
+}
+
+/// Writes, or changes of directories, that each wait for the medium.
+fn synchronous(storage: &Storage, file_system: &FileSystem) -> Option<Finding> {
+    let mounted = |name: &str| file_system.options.iter().any(|option| option == name);
+    let place = file_system.mount_point.display();
+    let path = shell_word(&storage.path);
+    let (severity, what, name, letter, of_target) = match () {
+        () if mounted("sync") => (WARNING, "each write", "sync", 'S', false),
+        () if has_attribute(file_system, TargetAttribute::Synchronous) => {
+            (WARNING, "each write", "sync", 'S', true)
+        }
+        () if mounted("dirsync") => (INFO, "making or removing a file", "dirsync", 'D', false),
+        () if has_attribute(file_system, TargetAttribute::SynchronousDirectory) => {
+            (INFO, "making or removing a file", "dirsync", 'D', true)
+        }
+        () => return None,
+    };
+    let message = format!("On {place}, {what} waits for the medium ({name}).");
+    let finding = Finding::new(severity, "synchronous", message);
+    Some(if of_target {
+        finding
+            .evidence(lsattr(storage), name)
+            .remedy("Turn it off; a database flushes what has to be durable.")
+            .command(format!("chattr -{letter} {path}"))
+    } else {
+        let option = if name == "sync" { "async".to_owned() } else { format!("no{name}") };
+        let finding = finding
+            .evidence(MOUNTS, name)
+            .remedy("Mount it without; a database flushes what has to be durable.");
+        // The kernel knows no option that takes dirsync back.
+        if name == "sync" { finding.command(remount(file_system, &option)) } else { finding }
+    })
+}
+
+/// A file system whose metadata a crash may damage.
+fn journal(file_system: &FileSystem) -> Option<Finding> {
+    let has_none = file_system.journal.as_deref() == Some("none");
+    let finding = || {
+        let message = format!(
+            "{} ({}) has no journal: after a crash it has to be checked, and may have lost files.",
+            file_system.mount_point.display(),
+            file_system.kind
+        );
+        let finding = Finding::new(WARNING, "no-journal", message)
+            .evidence("journal", "none")
+            .remedy("Give it a journal while it is not mounted, or use another file system.");
+        let can = file_system.kind.starts_with("ext");
+        let command = format!("tune2fs -O has_journal {}", source(file_system));
+        if can { finding.command(command) } else { finding }
+    };
+    (has_none && !file_system.read_only).then(finding)
+}
+
+/// A btrfs that was mounted although a device may be missing.
+fn degraded(file_system: &FileSystem) -> Option<Finding> {
+    let is_it = file_system.options.iter().any(|option| option == "degraded");
+    (is_it && file_system.kind == "btrfs").then(|| {
+        let place = file_system.mount_point.display();
+        let message = format!(
+            "{place} (btrfs) is mounted with degraded: it may lack a device, and copies of data \
+             with it."
+        );
+        Finding::new(SERIOUS, "raid-degraded", message)
+            .evidence(MOUNTS, "degraded")
+            .remedy("Replace the missing device, then mount it without degraded.")
+            .command(format!("btrfs device usage {}", shell_word(&file_system.mount_point)))
+    })
 }
 
 fn discard(file_system: &FileSystem) -> Option<Finding> {

@@ -2,9 +2,14 @@
 
 use super::{INFO, SERIOUS, WARNING, in_block, size};
 use crate::judged::CHUNK_BYTES;
-use crate::{Finding, Layer, LayerKind, Raid, Severity};
+use crate::{Finding, Layer, LayerKind, Raid, Severity, shell_word};
 
-pub(super) fn of(layer: &Layer) -> Vec<Finding> {
+/// The block of file systems and disks.
+const BLOCK_BYTES: u64 = 4096;
+/// With less than this left, the next test file does not fit.
+const FULL_BYTES: u64 = 64 << 20;
+
+pub(in super::super) fn of(layer: &Layer) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(raid) = &layer.raid {
         findings.extend([state(layer, raid), action(layer, raid), mismatches(layer, raid)]);
@@ -15,7 +20,7 @@ pub(super) fn of(layer: &Layer) -> Vec<Finding> {
     findings.push(kind(layer));
     findings.push(failed_paths(layer));
     findings.push(single_path(layer));
-    findings.push(loop_device(layer));
+    findings.extend([loop_device(layer), loop_offset(layer), promised(layer)]);
     if layer.kind != LayerKind::Partition && layer.kind != LayerKind::Disk {
         findings.push(offset(layer));
     }
@@ -283,6 +288,39 @@ fn loop_device(layer: &Layer) -> Option<Finding> {
         .remedy("Turn on direct I/O for the loop device.")
         .command(format!("losetup --direct-io=on /dev/{}", layer.name));
     (layer.direct == Some(false)).then_some(finding)
+}
+
+/// A loop device whose blocks are cut by those of its file.
+fn loop_offset(layer: &Layer) -> Option<Finding> {
+    let offset = layer.offset_bytes.filter(|bytes| !bytes.is_multiple_of(BLOCK_BYTES))?;
+    let message = format!(
+        "{} begins at byte {offset} of its file, which is not a multiple of {BLOCK_BYTES}. Each \
+         page touches one block too many, and direct I/O to the file is not possible.",
+        layer.name
+    );
+    let finding = Finding::new(WARNING, "loop-misaligned", message)
+        .evidence(in_block(&layer.name, "loop/offset"), offset);
+    Some(finding.remedy("Set it up with an offset that is a multiple of 1 MiB."))
+}
+
+/// A volume that promises more than the storage below it can still hold.
+fn promised(layer: &Layer) -> Option<Finding> {
+    let space = layer.thin.filter(|space| space.free_bytes < space.promised_bytes)?;
+    let (promised, free) = (size(space.promised_bytes), size(space.free_bytes));
+    let message = format!(
+        "{} promises {promised} that it has not taken yet, and {free} are left below it: writes \
+         fail when they are used up, whatever the file system on it has free.",
+        named(layer)
+    );
+    let is_full = space.free_bytes < FULL_BYTES;
+    let severity = if is_full { SERIOUS } else { WARNING };
+    let finding = Finding::new(severity, "thin-overcommitted", message)
+        .evidence(format!("space of {}", layer.name), format!("{promised} promised, {free} left"))
+        .remedy("Make room below it: extend the pool, or the file system that its file is in.");
+    Some(match &layer.backing_file {
+        None => finding.command("lvs -a"),
+        Some(file) => finding.command(format!("df -h {}", shell_word(std::path::Path::new(file)))),
+    })
 }
 
 fn offset(layer: &Layer) -> Option<Finding> {

@@ -4,20 +4,28 @@ mod alignment;
 mod devices;
 mod file_system;
 mod layers;
+mod limits;
 mod machine;
 mod probed;
 
+use super::cgroup::Cgroups;
 use super::chain::PlacedPartition;
 pub(super) use crate::judged::sort;
 use crate::judged::{INFO, SERIOUS, WARNING, size};
 use crate::{Finding, Host, Storage, TargetKind};
 
 pub(super) use alignment::of_partitions;
+#[cfg(test)]
+pub(super) use layers::of as of_layer;
 pub(super) use machine::{shared, unsynchronised};
 pub(super) use probed::{of_asked, of_disks, of_extents, of_paths, of_swap};
 
 /// All findings about how the storage of a target is set up, the most serious first.
-pub(super) fn of_storage(storage: &Storage, partitions: &[PlacedPartition]) -> Vec<Finding> {
+pub(super) fn of_storage(
+    storage: &Storage,
+    partitions: &[PlacedPartition],
+    cgroups: &Cgroups<'_>,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(file_system) = &storage.file_system {
         findings.extend(file_system::of(storage, file_system));
@@ -32,13 +40,15 @@ pub(super) fn of_storage(storage: &Storage, partitions: &[PlacedPartition]) -> V
     for device in &storage.devices {
         findings.extend(devices::of(storage, device));
     }
+    findings.extend(limits::of_io(storage, cgroups));
     sort(&mut findings);
     findings
 }
 
 /// All findings about the machine, the most serious first.
-pub(super) fn of_host(host: &Host) -> Vec<Finding> {
+pub(super) fn of_host(host: &Host, cgroups: &Cgroups<'_>) -> Vec<Finding> {
     let mut findings = machine::of(host);
+    findings.extend(limits::of_machine(host, cgroups));
     sort(&mut findings);
     findings
 }

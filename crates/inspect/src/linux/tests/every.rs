@@ -1,15 +1,17 @@
 //! Every rule has a set-up that it finds something in, and one that it does not.
 
+use rustix::fs::IFlags;
+
 use super::super::findings;
 use super::super::storage::Space;
 use super::fixture::{Fixture, codes};
 use super::machines::{
-    fc, host, nvme, nvme_multipath, partitioned, raid, sas_multipath, sata, sata_device, usb,
-    virtual_disk, volume,
+    Files, fc, host, nvme, nvme_multipath, partitioned, raid, sas_multipath, sata, sata_device,
+    usb, virtual_disk, volume,
 };
 use crate::{
-    Device, Disk, Extents, Finding, Health, Inspected, Inspector, PlannedLoad, Severity, Storage,
-    TargetKind, rules,
+    Device, Disk, Extents, Finding, Health, Inspected, Inspector, Layer, PlannedLoad, Severity,
+    Storage, TargetKind, ThinSpace, rules,
 };
 
 /// A rule, a machine that it applies to, and one that it does not.
@@ -38,6 +40,24 @@ fn mounted(kind: &str, options: &str) -> Vec<String> {
     on(&fixture, SDA)
 }
 
+/// A target with an attribute, as `lsattr` shows them.
+fn with_attribute(kind: &str, attributes: IFlags) -> Vec<String> {
+    let mut fixture = sata(&[]);
+    fixture.mountinfo(b"");
+    fixture.mount(&format!("8:0 / /x rw,noatime - {kind} /dev/sda rw"));
+    fixture.attributes = attributes;
+    on(&fixture, SDA)
+}
+
+/// On btrfs, `chattr +C` was advised where it had been done.
+fn with_nocow(options: &str) -> Vec<String> {
+    let mut fixture = sata(&[]);
+    fixture.mountinfo(b"");
+    fixture.mount(&format!("8:0 / /x rw,noatime - btrfs /dev/sda {options}"));
+    fixture.attributes = IFlags::NOCOW;
+    on(&fixture, SDA)
+}
+
 /// A file system without a device.
 fn elsewhere(kind: &str) -> Vec<String> {
     let mut fixture = Fixture::new();
@@ -55,7 +75,7 @@ fn with_space(kind: &str, block_bytes: u64, free_blocks: u64) -> Vec<String> {
         blocks: 1000,
         free_blocks,
         available_blocks: free_blocks,
-        read_only: false,
+        ..Space::default()
     };
     let storage = fixture.storage_with("/x/dir", TargetKind::Directory, SDA, Some(space));
     codes(&storage).into_iter().map(str::to_owned).collect()
@@ -72,7 +92,29 @@ fn file_systems() -> Vec<Case> {
     };
     let whole = sata(&[]);
     whole.write("sys/fs/ext4/sda/errors_count", "0\n");
+    let with_inodes = |available_inodes| {
+        let space = Space { blocks: 9, free_blocks: 9, available_blocks: 9, ..Space::default() };
+        let space = Space { block_bytes: 4096, inodes: 1000, available_inodes, ..space };
+        let storage = sata(&[]).storage_with("/x", TargetKind::Directory, SDA, Some(space));
+        names(&storage.findings)
+    };
+    let without_journal = sata(&[]);
+    without_journal.write("sys/fs/ext4/sda/journal_task", "<none>\n");
     vec![
+        ("inodes-used-up", with_inodes(9), with_inodes(10)),
+        ("no-journal", ext4(without_journal), ext4(sata(&[]))),
+        ("no-journal", mounted("vfat", "noatime"), fine()),
+        ("synchronous", mounted("xfs", "rw,sync"), fine()),
+        ("synchronous", mounted("ext4", "dirsync"), with_attribute("ext4", IFlags::NOCOW)),
+        ("synchronous", with_attribute("ext4", IFlags::SYNC), fine()),
+        ("synchronous", with_attribute("ext4", IFlags::DIRSYNC), fine()),
+        ("data-journal", with_attribute("ext4", IFlags::JOURNALING), fine()),
+        ("encryption", with_attribute("ext4", IFlags::from_bits_retain(0x800)), fine()),
+        ("raid-degraded", mounted("btrfs", "degraded"), mounted("ext4", "rw")),
+        ("copy-on-write", with_attribute("btrfs", IFlags::SYNC), with_nocow("")),
+        ("compression", with_attribute("btrfs", IFlags::COMPRESSED), with_nocow("compress=zstd:3")),
+        ("overlay-file-system", elsewhere("overlay"), fine()),
+        ("user-space-file-system", mounted("fuseblk", "rw"), fine()),
         ("memory-file-system", elsewhere("tmpfs"), fine()),
         ("network-file-system", elsewhere("nfs4"), fine()),
         ("user-space-file-system", elsewhere("fuse.sshfs"), fine()),
@@ -131,6 +173,18 @@ fn raids() -> Vec<Case> {
     ]
 }
 
+/// A loop device that begins at this byte of its file.
+fn loop_at(offset: &str) -> Vec<String> {
+    let files = [("loop/backing_file", "/f"), ("loop/offset", offset)];
+    on(&virtual_disk("loop0", &files), VIRTUAL)
+}
+
+/// A thin volume that promises so many bytes, with so many left below.
+fn promises(promised_bytes: u64, free_bytes: u64) -> Vec<String> {
+    let thin = Some(ThinSpace { promised_bytes, free_bytes });
+    names(&findings::of_layer(&Layer { name: "dm-0".into(), thin, ..Layer::default() }))
+}
+
 fn volumes() -> Vec<Case> {
     let linear = || on(&volume("LVM-aaaa", &[], None), DM);
     let between = |name: &str, uuid: &str| on(&volume("LVM-aaaa", &[], Some((name, uuid))), DM);
@@ -157,6 +211,8 @@ fn volumes() -> Vec<Case> {
             on(&virtual_disk("loop0", &[("loop/backing_file", "/f"), ("loop/dio", "1")]), VIRTUAL),
         ),
         ("loop-device", on(&virtual_disk("loop0", &[]), VIRTUAL), linear()),
+        ("loop-misaligned", loop_at("512"), loop_at("1048576")),
+        ("thin-overcommitted", promises(1 << 30, 1 << 20), promises(1 << 20, 1 << 30)),
     ]
 }
 
@@ -178,11 +234,42 @@ fn disks() -> Vec<Case> {
     let one_cpu = " CPU0 CPU1\n 30: 500000 3 nvme0q1\n 31: 400000 0 nvme0q2\n";
     let both_cpus = " CPU0 CPU1\n 30: 500000 3 nvme0q1\n 31: 3 400000 nvme0q2\n";
     let sectors = [("queue/logical_block_size", "512"), ("queue/physical_block_size", "4096")];
+    // A disk whose cache the kernel was told not to flush, or that has none.
+    let through = |files: Files<'_>| {
+        let files = [&[("queue/write_cache", "write through")], files].concat();
+        on(&virtual_disk("vda", &files), VIRTUAL)
+    };
+    let loop_through = |read_only: &str| {
+        let files = [("queue/write_cache", "write through"), ("ro", read_only)];
+        on(&virtual_disk("loop0", &files), VIRTUAL)
+    };
+    let accounting = |file: &str, text: &str| {
+        let files = [("queue/iostats", "0"), (file, text)];
+        on(&sata(&files), SDA)
+    };
     vec![
+        (
+            "accounting-off",
+            accounting("queue/scheduler", "[mq-deadline] none"),
+            // Without requests, devices count whatever this file says.
+            on(&virtual_disk("zram0", &[("queue/iostats", "0")]), VIRTUAL),
+        ),
+        ("accounting-off", accounting("mq/0/nr_tags", "64"), fine()),
         ("scheduler", solid("none [bfq]"), solid("[none] bfq")),
         ("scheduler-rotating", of("queue/scheduler", "[none] mq-deadline"), fine()),
         ("volatile-write-cache", cache("0"), cache("1")),
         ("flush-disabled", device("scsi_disk/0:0:0:0/cache_type", "write back"), fine()),
+        ("flush-disabled", through(&[("cache_type", "write back")]), through(&[])),
+        ("flush-disabled", through(&[("queue/fua", "1")]), through(&[("queue/fua", "0")])),
+        ("flush-disabled", loop_through("0"), loop_through("1")),
+        ("queue-requests-few", of("queue/nr_requests", "4"), fine()),
+        (
+            "queue-requests-few",
+            of("queue/nr_requests", "31"),
+            on(&sata_device(&[("queue_depth", "1")]), SDA),
+        ),
+        ("read-ahead", of("queue/read_ahead_kb", "0"), of("queue/read_ahead_kb", "128")),
+        ("read-ahead", of("queue/read_ahead_kb", "65536"), of("queue/read_ahead_kb", "8192")),
         ("queue-depth-small", on(&fc("16 Gbit", "16"), SDA), on(&fc("16 Gbit", "64"), SDA)),
         ("queue-depth-small", device("queue_depth", "1"), fine()),
         (
@@ -209,7 +296,27 @@ fn disks() -> Vec<Case> {
     ]
 }
 
+/// A host with these files, and control groups of both versions.
+fn limited(files: Files<'_>) -> Fixture {
+    let fixture = host(files);
+    let cgroups = "29 1 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n\
+        30 1 0:29 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
+    fixture.write("proc/self/mountinfo", cgroups);
+    fixture.write("proc/meminfo", "MemTotal: 8388608 kB\n");
+    fixture.write("sys/devices/system/cpu/online", "0-7\n");
+    fixture
+}
+
 fn hosts() -> Vec<Case> {
+    let within = |group: &str, file: &str, text: &str| {
+        let files = [("proc/self/cgroup", group), (file, text)];
+        names(&Inspector::with_root(limited(&files).root()).host().findings)
+    };
+    let v2 = |file: &str, text: &str| within("0::/a/b", &format!("sys/fs/cgroup/{file}"), text);
+    let v1 = |text: &str| {
+        let file = "sys/fs/cgroup/memory/a/memory.limit_in_bytes";
+        within("3:memory:/a\n0::/a/b", file, text)
+    };
     let of = |file: &str, text: &str| {
         names(&Inspector::with_root(host(&[(file, text)]).root()).host().findings)
     };
@@ -225,6 +332,15 @@ fn hosts() -> Vec<Case> {
     };
     let synchronised = |is| names(&findings::unsynchronised(is).into_iter().collect::<Vec<_>>());
     vec![
+        ("cgroup-memory-limit", v2("a/b/memory.max", "1073741824"), v2("a/b/memory.max", "max")),
+        ("cgroup-memory-limit", v2("a/memory.high", "1073741824"), v2("c/memory.max", "1048576")),
+        ("cgroup-memory-limit", v1("1073741824"), v1("9223372036854771712")),
+        ("cgroup-cpu-limit", v2("a/b/cpu.max", "50000 100000"), v2("a/b/cpu.max", "max 100000")),
+        (
+            "cgroup-cpu-limit",
+            v2("a/b/cpuset.cpus.effective", "0-1"),
+            v2("a/cpu.max", "900000 100000"),
+        ),
         ("swappiness", of("proc/sys/vm/swappiness", "60"), of("proc/sys/vm/swappiness", "1")),
         (
             "transparent-huge-pages",
@@ -285,7 +401,67 @@ fn asked() -> Vec<Case> {
 }
 
 fn all() -> Vec<Case> {
-    [file_systems(), partitions(), raids(), volumes(), disks(), hosts(), asked()].concat()
+    [file_systems(), partitions(), raids(), volumes(), disks(), hosts(), asked(), limits()].concat()
+}
+
+/// Limits of the own control group on a device, by a file of the group and its text.
+fn throttled(groups: &str, file: &str, text: &str) -> Vec<String> {
+    let mut fixture = sata(&[]);
+    fixture.mount("0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw");
+    fixture.mount("0:29 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio");
+    fixture.write("proc/self/cgroup", groups);
+    fixture.write(&format!("sys/fs/cgroup/{file}"), text);
+    on(&fixture, SDA)
+}
+
+/// 200 reads a second were measured with no reason to doubt a figure.
+fn limits() -> Vec<Case> {
+    const CODE: &str = "cgroup-io-limit";
+    let v2 = |file: &str, text: &str| throttled("0::/a/b\n", file, text);
+    let v1 = |file: &str, text: &str| throttled("4:blkio:/a/b\n0::/\n", file, text);
+    let max = "8:0 rbps=max wbps=max riops=200 wiops=max\n";
+    let other = "8:16 rbps=max wbps=max riops=200 wiops=max\n";
+    let none = "8:0 rbps=max wbps=max riops=max wiops=max\n";
+    vec![
+        (CODE, v2("a/b/io.max", max), v2("a/b/io.max", none)),
+        (CODE, v2("a/io.max", max), v2("a/io.max", other)),
+        (
+            CODE,
+            v1("blkio/a/b/blkio.throttle.write_bps_device", "8:0 1048576\n"),
+            // With the first version, groups above do not limit those below.
+            v1("blkio/a/blkio.throttle.write_bps_device", "8:0 1048576\n"),
+        ),
+    ]
+}
+
+#[test]
+fn a_limit_of_io_is_told_with_its_figures() {
+    let mut fixture = sata(&[]);
+    fixture.mount("0:28 /pod /sys/fs/cgroup rw - cgroup2 cgroup2 rw");
+    fixture.write("proc/self/cgroup", "0::/pod/db\n");
+    fixture.write("sys/fs/cgroup/io.max", "8:0 rbps=max wbps=10485760 riops=500 wiops=max\n");
+    fixture.write("sys/fs/cgroup/db/io.max", "8:0 rbps=max wbps=max riops=200 wiops=max\n");
+    let storage = fixture.inspected(SDA, &PlannedLoad::default()).storage;
+    let found = storage.findings.iter().find(|f| f.code == "cgroup-io-limit").unwrap();
+    assert!(found.message.ends_with("on sda to 200 reads/s, 10 MiB/s of writes."), "{found:?}");
+    assert_eq!(found.evidence[0].place, "/sys/fs/cgroup/db/io.max");
+    assert!(found.is_doubt());
+}
+
+/// The first write to a container's layer was measured as that of a volume.
+#[test]
+fn what_an_overlay_writes_is_on_the_device_of_its_upper_directory() {
+    let mut fixture = sata(&[]);
+    let upper = "lowerdir=/x/l,upperdir=/x/u,workdir=/x/w";
+    fixture.mount(&format!("0:50 / /x/m rw - overlay overlay rw,{upper}"));
+    let on = |fixture: &Fixture| fixture.storage("/x/m", TargetKind::Directory, (0, 50));
+    // In a container, that directory cannot be seen.
+    assert!(on(&fixture).layers.is_empty());
+    fixture.write("x/u/file", "");
+    let storage = on(&fixture);
+    assert_eq!((storage.layers.len(), storage.counted_device.as_deref()), (1, Some("sda")));
+    let codes = codes(&storage);
+    assert!(codes.contains(&"overlay-file-system") && !codes.contains(&"no-block-device"));
 }
 
 /// What only Windows answers. `windows/server_tests.rs` has its cases.

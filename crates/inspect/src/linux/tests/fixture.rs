@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::IFlags;
 use tempfile::TempDir;
 
 use super::super::inspection::Target;
@@ -14,6 +15,8 @@ use crate::{Inspected, PlannedLoad, Storage, TargetKind};
 pub(super) struct Fixture {
     root: TempDir,
     mountinfo: Vec<u8>,
+    /// The attributes of all targets.
+    pub(super) attributes: IFlags,
 }
 
 impl Fixture {
@@ -21,6 +24,7 @@ impl Fixture {
         Self {
             root: tempfile::tempdir().expect("temporary directories can be made"),
             mountinfo: Vec::new(),
+            attributes: IFlags::empty(),
         }
     }
 
@@ -80,7 +84,7 @@ impl Fixture {
             blocks: 1000,
             free_blocks: 600,
             available_blocks: 400,
-            read_only: false,
+            ..Space::default()
         };
         self.storage_with(path, kind, device, (!is_device).then_some(space))
     }
@@ -99,6 +103,7 @@ impl Fixture {
             device,
             mount_id: None,
             space,
+            attributes: self.attributes,
         };
         storage_at(&Tree::new(self.root()), &self.mountinfo, located)
     }
@@ -115,6 +120,7 @@ impl Fixture {
             device,
             mount_id: None,
             space,
+            attributes: self.attributes,
         })
     }
 }

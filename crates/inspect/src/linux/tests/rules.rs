@@ -34,7 +34,7 @@ fn storage_elsewhere() {
         ("cifs", "network-file-system"),
         ("fuse.sshfs", "user-space-file-system"),
         ("fuse", "user-space-file-system"),
-        ("overlay", "no-block-device"),
+        ("bind", "no-block-device"),
     ] {
         let storage = mounted(&format!("0:50 / /x rw - {kind} server:/export rw"));
         assert_eq!(codes(&storage), [code], "{kind}");
@@ -74,7 +74,7 @@ fn full_file_systems() {
         blocks: 100_000,
         free_blocks: 15_000,
         available_blocks,
-        read_only: false,
+        ..Space::default()
     };
     let storage =
         |blocks| fixture.storage_with("/x", TargetKind::Directory, (8, 0), Some(space(blocks)));

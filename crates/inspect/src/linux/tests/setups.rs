@@ -165,8 +165,14 @@ fn without_targets_all_disks_are_inspected() {
     let starts: Vec<u64> =
         target.disks[0].partitions.iter().map(|partition| partition.start_bytes).collect();
     assert_eq!(starts, [63 * 512, 4096 * 512]);
-    assert_eq!(target.storage.findings[0].code, "partition-misaligned");
-    assert!(target.storage.findings[0].why.is_some());
+    // All findings are in one list, which once was empty.
+    assert!(target.storage.findings.is_empty() && inspection.host.findings.is_empty());
+    let first = &inspection.findings[0];
+    assert_eq!(
+        (first.code.as_str(), first.target.as_deref()),
+        ("partition-misaligned", Some("/dev/sda"))
+    );
+    assert!(first.why.is_some());
     assert!(!inspection.privileged);
     assert!(
         inspection.hidden.iter().any(|text| text.contains("smartctl")),

@@ -54,9 +54,14 @@ pub(crate) struct MonitorArgs {
     pub attach: Vec<PathBuf>,
 
     /// Serve http://ADDRESS:PORT/metrics in OpenMetrics format, for Prometheus. An address that
-    /// other computers can reach needs a token, which iosonde makes and prints
+    /// other computers can reach needs a token, which iosonde makes and prints unless a file has
+    /// one
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub metrics: Option<std::net::SocketAddr>,
+
+    /// A file with the token that a program must send to read the metrics, at least 16 characters
+    #[arg(long, value_name = "FILE", requires = "metrics")]
+    pub token_file: Option<PathBuf>,
 
     /// Report when FIGURE > LIMIT holds for a TIME, and then exit with code 4: 'write_latency >
     /// 20ms for 60s' or 'vda.average_queue > 2'. Ready-made conditions: log, oltp-data, dss-data,

@@ -4,6 +4,7 @@ mod args;
 mod served;
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use engine::Permissions;
@@ -28,7 +29,8 @@ pub(crate) fn monitor(args: &MonitorArgs, stop: &AtomicBool) -> Result<Outcome, 
     let manner = Manner { quiet: args.quiet, live: args.live };
     let recording = args.recording.recording()?;
     let manners = Manners { manner, json: args.json, recording, permissions };
-    record(&plan, (args.stdout(), args.metrics), &manners, stop)
+    let metrics = args.metrics.map(|address| (address, args.token_file.as_deref()));
+    record(&plan, (args.stdout(), metrics), &manners, stop)
 }
 
 /// Runs a plan from a file.
@@ -49,12 +51,12 @@ pub(crate) fn conduct(
 /// Watches until the end, a signal, or the end of the command.
 fn record(
     plan: &MonitorPlan,
-    (stdout, metrics): (Stdout, Option<SocketAddr>),
+    (stdout, metrics): (Stdout, Option<(SocketAddr, Option<&Path>)>),
     manners: &Manners,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
     let ear = metrics
-        .map(Served::begin)
+        .map(|(address, token)| Served::begin(address, token))
         .transpose()?
         .map(|mut served| -> Ear { Box::new(move |observation| served.hear(observation)) });
     let mut console = Console::new(plan, stdout, ear, manners.manner);

@@ -1,6 +1,7 @@
 //! The figures of the last window on a local port.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -9,6 +10,7 @@ use monitor::Observation;
 use monitor::metrics::{CONTENT_TYPE, Metrics};
 use serve::{Listener, MetricsText, ServeError, serve_metrics};
 
+use crate::commands::serve::token_of;
 use crate::exit::Failure;
 use screen::Display;
 
@@ -22,12 +24,11 @@ pub(super) struct Served {
 
 impl Served {
     /// Listens, and prints the address.
-    pub(super) fn begin(address: SocketAddr) -> Result<Self, Failure> {
-        let listener = Listener::bind(Some(address), None);
+    pub(super) fn begin(address: SocketAddr, token: Option<&Path>) -> Result<Self, Failure> {
+        let token = token.map(token_of).transpose()?;
+        let listener = Listener::for_metrics(address, token);
         let listener = listener.map_err(|error| Failure::CannotRun(error.to_string()))?;
-        let host = inspect::Inspector::new().host().hostname;
-        let url = listener.url(&host).replacen("/?token=", "/metrics?token=", 1);
-        let url = if url.ends_with('/') { format!("{url}metrics") } else { url };
+        let url = listener.url(&inspect::Inspector::new().host().hostname);
         // Even with `--quiet`: without the token nobody could ask.
         Display::new(false).aside(&format!("metrics at {url}"));
         let (metrics, text, stop) = (Metrics::default(), MetricsText::default(), Arc::default());

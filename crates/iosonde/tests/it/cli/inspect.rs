@@ -26,7 +26,7 @@ fn a_file_is_shown_with_all_that_is_under_it() {
     // Two targets in one file system share its disks, wherever there are any.
     let shared = inspection.findings.iter().any(|f| f.code == "shared-devices");
     assert_eq!(shared, !inspection.targets[0].storage.devices.is_empty());
-    for (_, finding) in inspection.all_findings() {
+    for finding in &inspection.findings {
         assert!(finding.why.is_some() && finding.source.is_some(), "{finding:?}");
     }
 }

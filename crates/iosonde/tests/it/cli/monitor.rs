@@ -225,6 +225,44 @@ fn a_signal_ends_it_in_order_and_is_a_failure_only_before_an_end() {
     }
 }
 
+/// The status line of the answer to a request for this path, with a further header.
+fn status_of(address: &str, path: &str, header: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let head = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n");
+    write!(stream, "{head}{header}\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.lines().next().unwrap_or_default().to_owned()
+}
+
+/// Prometheus keeps no cookies: at the address that was printed, it got 303 and then 401.
+#[test]
+fn the_printed_address_can_be_scraped_and_a_token_can_come_from_a_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("token");
+    fs::write(&file, "0123456789abcdef\n").unwrap();
+    let scraped = |more: &[&str], header: &str| {
+        let args = [&["monitor", "--metrics", "0.0.0.0:0", "--no-history"], more].concat();
+        let mut running = Running::start(&args);
+        running.wait_for("/metrics");
+        let seen = running.seen().to_owned();
+        let url = seen.split("http://").nth(1).unwrap().split_whitespace().next().unwrap();
+        let (host, path) = url.split_once('/').unwrap();
+        let address = format!("127.0.0.1:{}", host.rsplit(':').next().unwrap());
+        let found = (0..2).map(|_| status_of(&address, &format!("/{path}"), header)).collect();
+        running.signal("TERM");
+        succeeds(&running.end());
+        (found, path.to_owned())
+    };
+    let (found, path): (Vec<String>, _) = scraped(&[], "");
+    assert_eq!(found, ["HTTP/1.1 200 OK"; 2], "{path}");
+    let with = ["--token-file", file.to_str().unwrap()];
+    let (found, path): (Vec<String>, _) = scraped(&with, "");
+    assert_eq!((found[0].as_str(), path.as_str()), ("HTTP/1.1 401 Unauthorized", "metrics"));
+    let (found, _): (Vec<String>, _) = scraped(&with, "authorization: Bearer 0123456789abcdef\r\n");
+    assert_eq!(found, ["HTTP/1.1 200 OK"; 2]);
+}
+
 #[test]
 fn prometheus_is_answered_and_an_external_csv_is_on_the_same_axis() {
     let directory = tempfile::tempdir().unwrap();
