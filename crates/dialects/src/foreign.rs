@@ -248,6 +248,11 @@ impl Run {
     }
 }
 
+/// The tool and version of a result that iosonde measured and printed as another tool does.
+pub(crate) fn own(printed_as: &str) -> (String, Option<String>) {
+    ("iosonde".to_owned(), Some(format!("(printed as {printed_as} does)")))
+}
+
 /// The tool's name and 16 hexadecimal digits of the text.
 fn name(tool: &str, text: &str) -> String {
     format!("{}-{:016x}", tool.to_lowercase(), fnv_1a(text))

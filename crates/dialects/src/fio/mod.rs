@@ -7,8 +7,10 @@
 mod document;
 mod figures;
 pub mod jobs;
+mod kinds;
 mod normal;
 mod options;
+mod terse;
 
 use std::fmt::Write as _;
 
@@ -32,7 +34,11 @@ pub(crate) static DIALECT: Dialect = Dialect {
     name: "fio",
     title: "fio",
     is_command: false,
-    results: &[ResultFile { is_in, read }, ResultFile { is_in: normal::is_in, read: normal::read }],
+    results: &[
+        ResultFile { is_in, read },
+        ResultFile { is_in: normal::is_in, read: normal::read },
+        ResultFile { is_in: terse::is_in, read: terse::read },
+    ],
     workloads: Some(&WorkloadFile {
         word: "fio",
         about: "fio's job file",
@@ -176,9 +182,8 @@ fn measurements(part: &Part, file: &str, read: &str, found: &mut ForeignRuns) {
 }
 
 /// The warning on a job whose options are not in the file.
-const UNKNOWN_LOAD: &str = "nobody knows which load these figures are of, because this version of \
-                            fio does not write the options of a job: they are compared with \
-                            nothing";
+const UNKNOWN_LOAD: &str = "nobody knows which load these figures are of, because fio did not write \
+                            the options of the job: they are compared with nothing";
 
 /// Removes the load from a measurement, because it is unknown.
 fn forget_load(m: &mut Measurement) {

@@ -20,7 +20,7 @@ const DEFAULT_BLOCKS: u64 = 64 * 64;
 /// The smallest file, in bytes.
 const FILE_BYTES_MIN: u64 = 4096;
 /// The clock of printed latencies: nanoseconds.
-const COUNTS_PER_SECOND: u64 = 1_000_000_000;
+pub(super) const COUNTS_PER_SECOND: u64 = 1_000_000_000;
 
 /// What a call does not say.
 pub struct Surroundings<'a> {

@@ -9,9 +9,10 @@ use workload::{
     Block, Buffers, Bytes, Content, Mode, Pattern, Pool, PoolShare, Stream, Target, Workload,
 };
 
+use super::job::COUNTS_PER_SECOND;
 use super::printout::{Access, BufferKind, Buffering, Figure, Load, Order, Printout};
 use super::read::{Reading, readings};
-use crate::foreign::{ForeignRuns, Run};
+use crate::foreign::{ForeignRuns, Run, own};
 use crate::identities::{Printed, PrintedFigures, PrintedRun};
 
 /// SQLIO cuts off the fraction of a millisecond of each I/O, and that of their mean again. The mean
@@ -109,9 +110,12 @@ fn run(reading: &Reading, done: Option<(&Load, Access)>, file: &str) -> Run {
         _ => Statistics::default(),
     };
     let version = Some(printout.version.clone()).filter(|version| !version.is_empty());
+    // No Windows counts so fast.
+    let is_own = printout.timer.is_some_and(|timer| timer.per_second == COUNTS_PER_SECOND);
+    let (tool, version) = if is_own { own("SQLIO") } else { ("SQLIO".to_owned(), version) };
     Run {
         origin: Origin {
-            tool: "SQLIO".to_owned(),
+            tool,
             tool_version: version,
             file: Some(file.to_owned()),
             command_line: reading.command_line.clone(),

@@ -237,6 +237,28 @@ fn servers_of_a_client_are_results_with_their_loads_and_their_sum_is_not() {
     assert!(found.notes[0].contains("`All clients` is the sum of the others"), "{:?}", found.notes);
 }
 
+/// `--minimal` was of no known format.
+#[test]
+fn terse_output_is_read() {
+    let times = "47;9548;95.534654;234.484070";
+    let percentiles = format!("99.000000%=214;{}", "0%=0;".repeat(19));
+    let reads = format!(
+        "124660;41539;10384;3001;0;0;0;0;{times};{percentiles}{times};37240;42128;98.1%;40752.0;1999.4;"
+    );
+    let none = format!("0;0;0;0;0;0;0;0;0;0;0;0;{}0;0;0;0;0;0;0%;0;0;", "0%=0;".repeat(20));
+    let text = format!("3;fio-3.33;test;0;0;{reads}{none}1.833333%;42.900000%;31113;0;10;100.0%\n");
+    let found = found(&text);
+    let [m] = found.measurements.as_slice() else { panic!("{:?}", found.notes) };
+    assert_eq!((m.total.bytes, m.total.iops, m.seconds), (124_660 << 10, 10_384.0, 3.001));
+    let latency = m.read.latency_ns.unwrap();
+    near(latency.mean, 95_534.654);
+    assert_eq!((latency.min, latency.p99), (Some(47_000), Some(214_000)));
+    assert!(m.workload.is_unknown() && warns(m, "how many I/Os"), "{:?}", m.checks.warnings);
+    assert!(!warns(m, "contradicts"), "{:?}", m.checks.warnings);
+    let cut = recognise(&text.as_bytes()[..text.find(";47;").unwrap()], "x", READ).unwrap_err();
+    assert!(cut.what.contains("the line ends after"), "{cut}");
+}
+
 /// Each `--status-interval` prints the run from its beginning on: four results were one run.
 #[test]
 fn of_intermediate_results_the_last_counts() {

@@ -20,7 +20,7 @@ struct Truth {
 type Printer = fn(&Truth, &mut dyn FnMut(&str, String) -> String) -> String;
 
 /// Every tool, with a text of it.
-const TOOLS: [(&str, Printer); 7] = [
+const TOOLS: [(&str, Printer); 8] = [
     ("SQLIO", sqlio),
     ("DiskSpd", diskspd_text),
     ("DiskSpd XML", diskspd_xml),
@@ -28,6 +28,7 @@ const TOOLS: [(&str, Printer); 7] = [
     ("IOMeter", iometer),
     ("fio JSON", fio_json),
     ("fio text", fio_text),
+    ("fio terse", fio_terse),
 ];
 
 impl Truth {
@@ -233,6 +234,21 @@ fn fio_text(t: &Truth, say: &mut dyn FnMut(&str, String) -> String) -> String {
          j: (groupid=0, jobs=1): err= 0: pid=1: Fri Nov 27 18:34:51 2026\n{ways}\
          \x20    issued rwts: total={issued},0,0 short=0,0,0,0 dropped=0,0,0,0\n"
     )
+}
+
+fn fio_terse(t: &Truth, say: &mut dyn FnMut(&str, String) -> String) -> String {
+    let mut way = |side: &str| {
+        let mut say = |name: &str, text: String| say(&format!("{side}{name}"), text);
+        let kib = t.bytes(side) >> 10;
+        let io = say("bytes", kib.to_string());
+        let bw = say("MiB/s", (kib * 1000 / t.milliseconds).to_string());
+        let iops = t.iops(side).floor();
+        let ms = say("seconds", t.milliseconds.to_string());
+        let times = "1;9;2.500000;0.500000";
+        let percentiles = "50.000000%=2;".to_owned() + &"0%=0;".repeat(19);
+        format!("{io};{bw};{iops};{ms};{times};{times};{percentiles}{times};0;0;0.0%;0.0;0.0;")
+    };
+    format!("3;fio-3.33;j;0;0;{}{}1.5%;2.5%;9;0;0;100.0%\n", way("read "), way("write "))
 }
 
 /// The number that a text begins with, three times as large, with the same decimals.

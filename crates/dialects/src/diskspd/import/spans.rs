@@ -10,7 +10,7 @@ use results::{
 use super::TOOL;
 use super::workload::{unknown, workload};
 use crate::diskspd::profile::TimeSpan;
-use crate::foreign::Run;
+use crate::foreign::{Run, own};
 use crate::identities::{Printed, PrintedFigures, PrintedRun};
 
 const MIB: f64 = 1_048_576.0;
@@ -23,6 +23,8 @@ pub(super) struct Head<'a> {
     pub(super) version: Option<String>,
     pub(super) command_line: Option<String>,
     pub(super) host: Option<String>,
+    /// iosonde printed it, and not DiskSpd.
+    pub(super) is_own: bool,
     /// As DiskSpd writes it: `2026/01/02 03:04:05 UTC`.
     pub(super) printed: Option<String>,
 }
@@ -223,10 +225,12 @@ impl Span {
         let of_path: HashMap<&Path, &OnTarget> =
             targets.iter().map(|t| (Path::new(&t.path), t)).collect();
         let bytes = |path: &Path| of_path.get(path).map_or(0, |t| t.file_bytes);
+        let (tool, tool_version) =
+            if head.is_own { own(TOOL) } else { (TOOL.to_owned(), head.version.clone()) };
         let run = Run {
             origin: Origin {
-                tool: TOOL.to_owned(),
-                tool_version: head.version.clone(),
+                tool,
+                tool_version,
                 file: Some(head.file.to_owned()),
                 command_line: head.command_line.clone(),
                 ..Origin::default()

@@ -184,6 +184,9 @@ impl Reader<'_> {
             self.head.host = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
         } else if let Some(start) = line.strip_prefix("start time:") {
             self.head.printed = Some(start.trim().to_owned());
+        } else if let Some(scheme) = line.strip_prefix("active power scheme:") {
+            // Windows writes the identifier of the scheme between the brackets.
+            self.head.is_own = scheme.trim_end().ends_with("()");
         } else {
             self.input.line(line);
         }

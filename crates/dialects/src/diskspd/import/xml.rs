@@ -308,9 +308,11 @@ fn head<'a>(root: Node, file: &'a str) -> Head<'a> {
         }
         Some(node.text()?.trim().to_owned()).filter(|text| !text.is_empty())
     };
+    let version = text(&["Tool", "Version"]);
     Head {
         file,
-        version: text(&["Tool", "Version"]),
+        is_own: version.as_deref().is_some_and(|version| version.starts_with("iosonde")),
+        version,
         command_line: None,
         host: text(&["ComputerName"]),
         printed: text(&["RunTime"]),
