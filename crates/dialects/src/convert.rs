@@ -131,6 +131,7 @@ mod tests {
     use proptest::prelude::*;
 
     use crate::drives::Drives;
+    use crate::fio::jobs::Environment;
 
     fn icf() -> &'static WorkloadFile {
         kind("icf").unwrap()
@@ -153,7 +154,7 @@ mod tests {
         for kind in kinds() {
             let (text, _) = (kind.write)(&workload()).unwrap();
             assert_eq!(kind_of_text(&text), Some(kind), "{text}");
-            let parts = (kind.read)(text.as_bytes(), &elsewhere(), &|_| None).unwrap();
+            let parts = (kind.read)(text.as_bytes(), &elsewhere(), Environment::NOTHING).unwrap();
             assert_eq!(parts.len(), 1, "{text}");
             let part = parts.part(0).unwrap().unwrap();
             assert_eq!(part.workload.in_flight(), 32, "{text}");
@@ -173,14 +174,14 @@ mod tests {
     fn what_a_configuration_loses_is_told_once_and_its_runs_are_made_one_by_one() {
         let bytes = include_bytes!("../tests/it/iometer/v1.1.0.icf");
         let drives = Drives::new(vec!["E=/mnt/e".parse().unwrap(), "1=/dev/sdb".parse().unwrap()]);
-        let parts = (icf().read)(bytes, &drives, &|_| None).unwrap();
+        let parts = (icf().read)(bytes, &drives, Environment::NOTHING).unwrap();
         let managers = |lost: &[String]| lost.iter().filter(|l| l.contains("managers")).count();
         assert_eq!((parts.len(), managers(&parts.lost)), (16, 1), "{:?}", parts.lost);
         assert_eq!(managers(&parts.part(15).unwrap().unwrap().lost), 0);
         assert!(parts.part(16).is_none());
         // Without the drives the file still has 16 runs. The run that is taken reports what is
         // missing.
-        let parts = (icf().read)(bytes, &elsewhere(), &|_| None).unwrap();
+        let parts = (icf().read)(bytes, &elsewhere(), Environment::NOTHING).unwrap();
         assert!(parts.part(0).unwrap().unwrap_err().contains("--drive"));
     }
 
@@ -190,7 +191,7 @@ mod tests {
             let text = text::decode(&bytes);
             let _ = kind_of_text(&text);
             for kind in kinds() {
-                if let Ok(parts) = (kind.read)(&bytes, &elsewhere(), &|_| None) {
+                if let Ok(parts) = (kind.read)(&bytes, &elsewhere(), Environment::NOTHING) {
                     for part in (0..parts.len()).filter_map(|n| parts.part(n)?.ok()) {
                         kinds().for_each(|other| drop((other.write)(&part.workload)));
                     }

@@ -11,6 +11,8 @@ use results::{
 use thiserror::Error;
 use workload::{Workload, plural};
 
+use crate::identities::{PrintedRun, contradictions};
+
 /// The runs in a file, and notes on reading it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ForeignRuns {
@@ -126,7 +128,7 @@ fn is_possible(m: &Measurement) -> bool {
     let cpu = [m.cpu.user_s, m.cpu.system_s, m.cpu.user_us_per_io, m.cpu.total_us_per_io];
     let shares = [m.cpu.busiest_thread_percent, m.cpu.busiest_core_percent, m.cpu.host_percent];
     let times = [m.seconds, m.achieved_in_flight, m.workload.seconds, m.workload.warmup_seconds];
-    let numbers = times.into_iter().chain(cpu).chain(shares.into_iter().flatten());
+    let numbers = times.into_iter().chain(cpu.into_iter().chain(shares).flatten());
     let depths = m.threads_detail.iter().map(|t| t.achieved_depth);
     all.all(has_possible_figures)
         && numbers.chain(depths).all(f64::is_finite)
@@ -134,7 +136,9 @@ fn is_possible(m: &Measurement) -> bool {
 }
 
 fn has_possible_figures(s: &Statistics) -> bool {
-    let possible = |l: Latency| l.mean.is_finite() && l.stddev.is_finite() && l.min <= l.max;
+    let in_order = |l: &Latency| l.min.zip(l.max).is_none_or(|(least, most)| least <= most);
+    let possible =
+        |l: Latency| l.mean.is_finite() && l.stddev.is_none_or(f64::is_finite) && in_order(&l);
     s.iops.is_finite() && s.mib_per_s.is_finite() && s.latency_ns.is_none_or(possible)
 }
 
@@ -168,6 +172,8 @@ pub struct Run {
     pub read: Statistics,
     /// What the tool says about writes.
     pub write: Statistics,
+    /// The figures as the tool printed them, which must agree with each other.
+    pub printed: PrintedRun,
     /// What a reader of the figures must know.
     pub warnings: Vec<String>,
 }
@@ -179,6 +185,8 @@ impl Run {
     #[must_use]
     pub fn measurement(self, text: &str, read: &str) -> Measurement {
         let Self { workload, target_bytes, mut warnings, .. } = self;
+        let contradictions = contradictions(&self.printed, &workload);
+        warnings.extend(contradictions.iter().map(ToString::to_string));
         let started = if self.started.is_empty() {
             warnings.push(undated_words(&self.origin.tool));
             read.to_owned()
@@ -238,6 +246,11 @@ impl Run {
             workload,
         }
     }
+}
+
+/// The tool and version of a result that iosonde measured and printed as another tool does.
+pub(crate) fn own(printed_as: &str) -> (String, Option<String>) {
+    ("iosonde".to_owned(), Some(format!("(printed as {printed_as} does)")))
 }
 
 /// The tool's name and 16 hexadecimal digits of the text.

@@ -11,6 +11,7 @@ pub mod drives;
 pub mod fio;
 pub mod foreign;
 pub mod habits;
+pub mod identities;
 pub mod iometer;
 mod losses;
 pub mod markup;

@@ -5,6 +5,12 @@
 /// neither, Windows-1252's ASCII part with `?` for the rest. Line ends stay as they are.
 #[must_use]
 pub fn decode(bytes: &[u8]) -> String {
+    let text = decoded(bytes);
+    // Old Macs end lines with a carriage return alone.
+    if text.contains('\r') && !text.contains('\n') { text.replace('\r', "\n") } else { text }
+}
+
+fn decoded(bytes: &[u8]) -> String {
     match bytes {
         [0xEF, 0xBB, 0xBF, rest @ ..] => lossy(rest),
         [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes),
@@ -51,6 +57,13 @@ mod tests {
         assert_eq!(decode(&[&[0xEF, 0xBB, 0xBF], text.as_bytes()].concat()), text);
     }
 
+    /// A log that an old editor had saved was one line, and no known format.
+    #[test]
+    fn lines_may_end_with_a_carriage_return_alone() {
+        assert_eq!(decode(b"sqlio v1.5.SG\rIOs/sec: 12.00\r"), "sqlio v1.5.SG\nIOs/sec: 12.00\n");
+        assert_eq!(decode(b"12 %\r24 %\r\n"), "12 %\r24 %\r\n");
+    }
+
     #[test]
     fn another_code_page_loses_only_its_own_letters() {
         assert_eq!(decode(b"Gr\xF6\xDFe: 8"), "Gr??e: 8");
@@ -63,7 +76,7 @@ mod tests {
         }
 
         #[test]
-        fn utf8_stays(text in "[^\u{0}\u{FEFF}]*") {
+        fn utf8_stays(text in "[^\u{0}\u{FEFF}\r]*") {
             prop_assert_eq!(decode(text.as_bytes()), text);
         }
     }

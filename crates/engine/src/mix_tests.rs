@@ -77,7 +77,16 @@ impl Queue for ClockedQueue {
 
 /// The first I/Os that one thread makes of a mix.
 fn made(mix: &Mix, targets: usize, depth: u32, service_ns: u64, ios: usize) -> Vec<TimedRequest> {
-    let share = PoolShare::Each;
+    made_by(PoolShare::Each, mix, (targets, depth), service_ns, ios)
+}
+
+fn made_by(
+    share: PoolShare,
+    mix: &Mix,
+    (targets, depth): (usize, u32),
+    service_ns: u64,
+    ios: usize,
+) -> Vec<TimedRequest> {
     let stream =
         Stream { depth, pool: Some(PoolPlan { share }), ..Stream::of_mix("mix", mix.clone()) };
     let (sender, _messages) = sync_channel::<Message>(1 << 16);
@@ -122,6 +131,21 @@ fn made(mix: &Mix, targets: usize, depth: u32, service_ns: u64, ios: usize) -> V
 
 fn part(percent: u8, block_bytes: u64) -> MixPart {
     MixPart { percent, block_bytes: Bytes(block_bytes), ..MixPart::default() }
+}
+
+/// A mix had its depth on each of its targets, so that a thread with one I/O at a time could not
+/// work on two files.
+#[test]
+fn targets_in_turn_share_the_depth() {
+    let mix = Mix { parts: vec![part(50, 4096), part(50, 65_536)] };
+    for depth in [1, 3] {
+        let made = made_by(PoolShare::InTurn, &mix, (2, depth), MS, 300);
+        let first = made.iter().filter(|(_, r)| r.target == 0).count();
+        assert_eq!(first, 150, "half of the I/Os");
+        let in_flight = |at: u64| made.iter().filter(|(t, _)| *t <= at && at < t + MS).count();
+        let most = made.iter().map(|(at, _)| in_flight(*at)).max();
+        assert_eq!(most, Some(depth as usize));
+    }
 }
 
 fn share<'a>(of: impl Iterator<Item = &'a TimedRequest>, is: impl Fn(&Request) -> bool) -> f64 {

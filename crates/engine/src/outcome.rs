@@ -337,11 +337,11 @@ fn cpu(facts: &Facts, workers: &[WorkerTotals], ios: u64, seconds: f64) -> Cpu {
         return Cpu::default();
     };
     let (user_s, system_s) = (end.0 - begin.0, end.1 - begin.1);
-    let per_io = |s: f64| if ios > 0 { s * 1e6 / ios as f64 } else { 0.0 };
+    let per_io = |s: f64| (ios > 0).then(|| s * 1e6 / ios as f64);
     let busiest = workers.iter().filter_map(WorkerTotals::cpu_ns).max();
     Cpu {
-        user_s,
-        system_s,
+        user_s: Some(user_s),
+        system_s: Some(system_s),
         user_us_per_io: per_io(user_s),
         total_us_per_io: per_io(user_s + system_s),
         busiest_thread_percent: busiest

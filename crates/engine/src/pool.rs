@@ -43,6 +43,17 @@ enum Share {
     Handed(Hand),
 }
 
+impl Share {
+    /// Whether all workers use the same slots of the queue.
+    fn has_same_slots(&self) -> bool {
+        match self {
+            Self::Each => false,
+            Self::Mixed(mixing) => mixing.free.is_some(),
+            Self::Handed(hand) => hand.same_slots,
+        }
+    }
+}
+
 /// How a mix is spread over the workers.
 struct Mixing {
     mixer: Mixer,
@@ -50,6 +61,8 @@ struct Mixing {
     seeks: Vec<Seek>,
     /// The worker that had the last I/O.
     last: usize,
+    /// Slots that any worker may have, where the thread has its depth on all targets together.
+    free: Option<Vec<u32>>,
 }
 
 /// Which slots are free, and whose turn it is.
@@ -195,13 +208,14 @@ impl Pool {
         let count = workers.len();
         let hand = |turns| Share::Handed(Hand::new(stream, turns, true));
         let share = match stream.pool.as_ref().map(|p| &p.share) {
-            None | Some(PoolShare::Each) => match &stream.mix {
-                Some(mix) => {
-                    let mixer = Mixer::new(mix, workers.iter().map(|w| w.free.len()).sum());
-                    Share::Mixed(Mixing { mixer, seeks, last: count - 1 })
-                }
-                None => Share::Each,
-            },
+            share if let Some(mix) = &stream.mix => {
+                let free = (share == Some(&PoolShare::InTurn))
+                    .then(|| (0..stream.depth).rev().collect::<Vec<u32>>());
+                let each = workers.iter().map(|w| w.free.len()).sum();
+                let mixer = Mixer::new(mix, free.as_ref().map_or(each, Vec::len));
+                Share::Mixed(Mixing { mixer, seeks, last: count - 1, free })
+            }
+            None | Some(PoolShare::Each) => Share::Each,
             Some(PoolShare::InTurn) => hand(Turns::Cycle { last: count - 1 }),
             Some(PoolShare::Drawn { weights }) => hand(Turns::drawn(stream, weights, count)),
         };
@@ -230,7 +244,7 @@ impl Pool {
     fn of(mut workers: Vec<Worker>, draws: Draws, share: Share) -> Self {
         let depths: Vec<usize> = workers.iter().map(|w| w.free.len()).collect();
         let (mut firsts, mut owners) = (Vec::new(), Vec::new());
-        let same_slots = matches!(&share, Share::Handed(hand) if hand.same_slots);
+        let same_slots = share.has_same_slots();
         for (index, depth) in depths.iter().enumerate() {
             if same_slots {
                 owners.resize(owners.len().max(*depth), 0);
@@ -240,7 +254,7 @@ impl Pool {
                 owners.resize(owners.len() + depth, index);
             }
         }
-        if let Share::Handed(_) = share {
+        if same_slots || matches!(share, Share::Handed(_)) {
             for worker in &mut workers {
                 worker.free.clear();
             }
@@ -332,6 +346,9 @@ impl Pool {
 
     /// Takes the slots that are free again.
     fn take_back(&mut self, now: u64) {
+        if let Share::Mixed(Mixing { free: Some(free), .. }) = &mut self.share {
+            self.workers.iter_mut().for_each(|worker| free.append(&mut worker.free));
+        }
         let Share::Handed(hand) = &mut self.share else { return };
         let before = hand.free.len();
         for worker in &mut self.workers {
@@ -377,7 +394,17 @@ impl Pool {
         let count = self.workers.len();
         let random = &mut self.draws.random;
         let Share::Mixed(mixing) = &mut self.share else { return Err(u64::MAX) };
-        let Mixing { mixer, seeks, last } = mixing;
+        let Mixing { mixer, seeks, last, free } = mixing;
+        if let Some(free) = free {
+            let whose = after(*last, count);
+            let slot = *free.last().ok_or(u64::MAX)?;
+            mixer.ready(now, random)?;
+            free.pop();
+            self.workers[whose].free.push(slot);
+            self.owners[slot as usize] = whose;
+            *last = whose;
+            return Ok((whose, mixer.next(now, &mut seeks[whose], random)));
+        }
         if let Some(answer) = mixer.answer(seeks, random) {
             return Ok(answer);
         }
@@ -427,7 +454,7 @@ impl Pool {
 impl Machine for Pool {
     fn prepare<Q: Queue>(&mut self, queue: &mut Q) {
         // Slots that are handed out are the same for all.
-        let same = matches!(&self.share, Share::Handed(hand) if hand.same_slots);
+        let same = self.share.has_same_slots();
         let whose = if same { 1 } else { self.workers.len() };
         (0..whose).for_each(|index| self.with(index, queue, |w, view| w.prepare(view)));
     }

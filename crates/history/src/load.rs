@@ -48,8 +48,8 @@ pub(crate) static INSERT: LazyLock<String> = LazyLock::new(|| {
 
 /// Columns that hold a number in every row, and 0 where another tool does not tell it: the first
 /// tables have them, before anything could be unknown.
-pub(crate) const ZERO_IF_UNKNOWN: [&str; 6] =
-    ["threads", "in_flight", "direct", "durable", "ios", "bytes"];
+pub(crate) const ZERO_IF_UNKNOWN: [&str; 7] =
+    ["threads", "in_flight", "file_bytes", "direct", "durable", "ios", "bytes"];
 
 /// The values of a load for [`columns`].
 pub(crate) fn values(load: &Load) -> impl Iterator<Item = Value> {
@@ -77,6 +77,7 @@ fn without_zeros(load: Load) -> Load {
     Load {
         threads: counted(load.threads),
         in_flight: counted(load.in_flight),
+        file_bytes: counted(load.file_bytes),
         direct: load.direct.filter(|_| is_known),
         durable: load.durable.filter(|_| is_known),
         ios: of_rate(load.ios),

@@ -60,7 +60,7 @@ impl Dated {
             conditions_id: load.conditions_id,
             host: load.host,
             target: load.target,
-            file_bytes: load.file_bytes,
+            file_bytes: load.file_bytes.unwrap_or(0),
             value: value?,
             tool_version: load.tool_version,
             device: load.device,

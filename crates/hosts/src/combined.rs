@@ -180,15 +180,16 @@ fn series(parts: &[Part]) -> Vec<Point> {
 /// Seconds of all hosts; of percentages, the highest of a host.
 fn cpu(parts: &[Part]) -> Cpu {
     let all = || parts.iter().map(|part| &part.measurement.cpu);
-    let (user_s, system_s) = (all().map(|c| c.user_s).sum(), all().map(|c| c.system_s).sum());
+    let sum = |of: fn(&Cpu) -> Option<f64>| all().map(of).sum::<Option<f64>>();
+    let (user_s, system_s) = (sum(|c| c.user_s), sum(|c| c.system_s));
     let ios: u64 = parts.iter().map(|part| part.measurement.total.ios).sum();
-    let per_io = |seconds: f64| if ios == 0 { 0.0 } else { seconds * 1e6 / ios as f64 };
+    let per_io = |seconds: f64| (ios > 0).then(|| seconds * 1e6 / ios as f64);
     let most = |of: fn(&Cpu) -> Option<f64>| all().filter_map(of).reduce(f64::max);
     Cpu {
         user_s,
         system_s,
-        user_us_per_io: per_io(user_s),
-        total_us_per_io: per_io(user_s + system_s),
+        user_us_per_io: user_s.and_then(per_io),
+        total_us_per_io: user_s.zip(system_s).and_then(|(user, system)| per_io(user + system)),
         busiest_thread_percent: most(|c| c.busiest_thread_percent),
         busiest_core_percent: most(|c| c.busiest_core_percent),
         host_percent: most(|c| c.host_percent),

@@ -108,11 +108,11 @@ fn latency(merged: &Histogram, all: &[&Statistics]) -> Option<Latency> {
     let of_buckets = Latency::of(merged)?;
     let each = || all.iter().filter_map(|s| Some((s.ios as f64, s.latency_ns?)));
     let ios: f64 = each().map(|(ios, _)| ios).sum();
-    let (min, max) = (each().map(|(_, l)| l.min).min()?, each().map(|(_, l)| l.max).max()?);
+    let (min, max) = (each().map(|(_, l)| l.min).min()??, each().map(|(_, l)| l.max).max()??);
     let clip = |percentile: Option<u64>| percentile.map(|p| p.clamp(min, max));
     Some(Latency {
-        min,
-        max,
+        min: Some(min),
+        max: Some(max),
         mean: each().map(|(ios, l)| ios * l.mean).sum::<f64>() / ios,
         stddev: of_buckets.stddev,
         p50: clip(of_buckets.p50),

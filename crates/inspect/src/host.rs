@@ -16,11 +16,15 @@ pub struct Host {
     pub kernel: String,
     /// The model of the processor, as the system reports it.
     pub cpu_model: String,
-    /// How many logical processors are online.
+    /// How many logical processors are online; absent, as 0 here, where they are not known.
+    #[serde(default, skip_serializing_if = "crate::is_zero")]
     pub cpus: u32,
-    /// Memory the operating system has, in bytes.
+    /// Memory the operating system has, in bytes; absent, as 0 here, where it is not known.
+    #[serde(default, skip_serializing_if = "crate::is_zero")]
     pub memory_bytes: u64,
-    /// Memory that programs could still get without swapping, in bytes.
+    /// Memory that programs could still get without swapping, in bytes; absent, as 0 here, where it
+    /// is not known.
+    #[serde(default, skip_serializing_if = "crate::is_zero")]
     pub memory_available_bytes: u64,
     /// The hypervisor, as far as it can be told; None on bare metal, or where nothing shows one.
     pub virtualization: Option<String>,
@@ -36,6 +40,12 @@ pub struct Host {
     /// Findings about the machine, the most serious first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+}
+
+/// Whether a figure is 0, which means that it is not known: such a figure is absent in documents.
+#[must_use]
+pub fn is_zero<T: Default + PartialEq>(figure: &T) -> bool {
+    *figure == T::default()
 }
 
 /// Settings of the kernel that storage depends on; absent if the system does not report them.

@@ -71,7 +71,7 @@ mod windows_structures;
 
 pub use databases::{database_name, database_sign};
 pub use finding::{Evidence, Finding, Severity};
-pub use host::{Host, Settings};
+pub use host::{Host, Settings, is_zero};
 pub use inspection::{
     Disk, Extents, Health, INSPECTION_SCHEMA, Inspected, Inspection, PlannedLoad, Request,
 };

@@ -2,11 +2,13 @@
 //! the way.
 
 use std::fmt::Write as _;
+use std::io::{Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use dialects::WorkloadFile;
 use dialects::convert::{Part, Parts, TOML, kind_of_extension, kind_of_text, kinds, listed};
 use dialects::drives::{Drive, Drives};
+use dialects::fio::jobs::Environment;
 use dialects::text::decode;
 use inspect::files::{Output, Seal};
 use inspect::reading;
@@ -174,9 +176,20 @@ fn parts_of(path: &Path, from: Option<Kind>, drives: &[Drive]) -> Result<(Kind, 
             wrong(path, &e)
         }
     };
-    let environment = |name: &str| std::env::var(name).ok();
-    let parts = (kind.read)(&bytes, &Drives::new(drives.to_vec()), &environment);
+    let environment = Environment { variable: &|name| std::env::var(name).ok(), size_of: &size_of };
+    let parts = (kind.read)(&bytes, &Drives::new(drives.to_vec()), environment);
     Ok((kind, parts.map_err(failed)?))
+}
+
+/// The size of a file or block device; `None` if there is none with this name.
+fn size_of(path: &Path) -> Option<u64> {
+    let kind = std::fs::metadata(path).ok()?.file_type();
+    #[cfg(unix)]
+    let is_device = std::os::unix::fs::FileTypeExt::is_block_device(&kind);
+    #[cfg(not(unix))]
+    let is_device = false;
+    let mut file = (kind.is_file() || is_device).then(|| std::fs::File::open(path).ok())??;
+    file.seek(SeekFrom::End(0)).ok().filter(|bytes| *bytes > 0)
 }
 
 fn kind_of(path: Option<&Path>) -> Option<Kind> {
@@ -188,7 +201,7 @@ fn kind_of(path: Option<&Path>) -> Option<Kind> {
 ///
 /// # Errors
 /// The file cannot be read, or has several runs.
-pub fn first_workload(path: &Path) -> Result<(Workload, Vec<String>), JobError> {
+pub fn first_workload(path: &Path) -> Result<FirstWorkload, JobError> {
     let drives = |failure| match failure {
         JobError::Usage(text) if text.contains("--drive") => JobError::Usage(format!(
             "{text}; `iosonde workload convert --drive … -o FILE.toml` makes a file that can be \
@@ -196,7 +209,7 @@ pub fn first_workload(path: &Path) -> Result<(Workload, Vec<String>), JobError> 
         )),
         other => other,
     };
-    let (_, parts) = parts_of(path, None, &[]).map_err(drives)?;
+    let (kind, parts) = parts_of(path, None, &[]).map_err(drives)?;
     let count = parts.len();
     if count > 1 {
         let text = format!(
@@ -206,7 +219,20 @@ pub fn first_workload(path: &Path) -> Result<(Workload, Vec<String>), JobError> 
         return Err(wrong(path, &text));
     }
     let part = part(&parts, 1).map_err(|e| wrong(path, &e)).map_err(drives)?;
-    Ok((part.workload, parts.lost.into_iter().chain(part.lost).collect()))
+    let lost = parts.lost.into_iter().chain(part.lost).collect();
+    Ok(FirstWorkload { workload: part.workload, lost, names_files: *kind != TOML })
+}
+
+/// The workload of a file that is run.
+#[derive(Debug)]
+pub struct FirstWorkload {
+    /// The workload itself.
+    pub workload: Workload,
+    /// What the file asks for that iosonde cannot express.
+    pub lost: Vec<String>,
+    /// Its targets are files or devices, whatever their names, and never directories: so it is in
+    /// the files of other tools.
+    pub names_files: bool,
 }
 
 /// A workload in another form, and everything that is lost on the way.

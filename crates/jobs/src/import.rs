@@ -47,6 +47,9 @@ pub enum ImportError {
     /// The file is of no known tool.
     #[error("it is in none of the formats that iosonde imports. {formats}", formats = formats())]
     Unknown,
+    /// What blkparse prints.
+    #[error("{}", crate::capture::BLKPARSE)]
+    Blkparse,
     /// The file looks like JSON, and is of no known tool.
     #[error("{0}. {formats}", formats = formats())]
     UnknownJson(ExchangeError),
@@ -299,10 +302,13 @@ fn unknown(error: ExchangeError, file: &mut File) -> ImportError {
         }
         _ => None,
     };
-    let mut first = [0; 64];
+    let mut first = [0; 1024];
     let count = file.read(&mut first).unwrap_or(0);
     let head = text::decode(first.get(..count).unwrap_or_default());
     // A table whose first cell is in quotes begins with a complete JSON text, but it is not JSON.
+    if trace::is_blkparse_text(&head) {
+        return ImportError::Blkparse;
+    }
     match (unread, head.trim_start().starts_with('{')) {
         (Some(_), false) => ImportError::Unknown,
         (Some(1), true) => ImportError::UnknownJson(error),

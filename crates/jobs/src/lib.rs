@@ -58,7 +58,7 @@ pub use asked::{check_destroy, expected_claims, simulated_device};
 pub use baseline::{BASELINE_RESULTS, Baseline, compare_with_baseline, set_baseline};
 pub use begun::BegunFiles;
 pub use conduct::{Conducted, JobError, Session, conduct, conduct_one};
-pub use conversion::{Conversion, Converted, ConvertedText, first_workload};
+pub use conversion::{Conversion, Converted, ConvertedText, FirstWorkload, first_workload};
 pub use drift::{DriftError, drift};
 pub use durability::{DurabilityPlan, VerifyRequest, verify, write_durably};
 pub use event::{Event, Sink};

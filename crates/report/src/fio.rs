@@ -167,8 +167,8 @@ fn job(group: usize, m: &Measurement, stream: &Stream, result: &StreamResult) ->
         "sync": { "total_ios": result.sync.ios,
             "lat_ns": times(&result.sync, of_text(&result.sync).as_ref()) },
         "job_runtime": whole(m.seconds * 1e3 * threads as f64),
-        "usr_cpu": percent(m.cpu.user_s),
-        "sys_cpu": percent(m.cpu.system_s),
+        "usr_cpu": percent(m.cpu.user_s.unwrap_or(0.0)),
+        "sys_cpu": percent(m.cpu.system_s.unwrap_or(0.0)),
         "latency_depth": stream.depth,
         "latency_target": 0,
         "latency_percentile": 100.0,
@@ -350,10 +350,10 @@ fn of_text(s: &Statistics) -> Option<Histogram> {
 fn times(s: &Statistics, histogram: Option<&Histogram>) -> Value {
     let Some(latency) = s.latency_ns.filter(|_| s.ios > 0) else { return nothing() };
     let mut times = json!({
-        "min": latency.min,
-        "max": latency.max,
+        "min": latency.min.unwrap_or(0),
+        "max": latency.max.unwrap_or(0),
         "mean": latency.mean,
-        "stddev": latency.stddev,
+        "stddev": latency.stddev.unwrap_or(0.0),
         "N": s.ios,
     });
     if let Some(object) = times.as_object_mut() {
@@ -377,10 +377,11 @@ fn percentiles(latency: &Latency, histogram: Option<&Histogram>) -> Map<String, 
         let name = format!("p{percent}");
         latency.percentiles().into_iter().find(|(n, _)| *n == name).and_then(|(_, ns)| ns)
     };
+    let (least, most) = (latency.min.unwrap_or(0), latency.max.unwrap_or(u64::MAX));
     let each = PERCENTILES.iter().filter_map(|p| {
         // Not `clamp`, which wants the least below the largest, and an imported result may say
         // otherwise.
-        Some((format!("{p:.6}"), Value::from(known(*p)?.min(latency.max).max(latency.min))))
+        Some((format!("{p:.6}"), Value::from(known(*p)?.min(most).max(least))))
     });
     each.collect()
 }

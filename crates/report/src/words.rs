@@ -142,7 +142,7 @@ pub(crate) fn in_flight(m: &Measurement) -> String {
 /// The shortest latency; `None` if a tool that cuts off fractions has nothing left of it.
 pub(crate) fn least(m: &Measurement, latency: &Latency) -> Option<u64> {
     let cuts = m.origin.as_ref().is_some_and(|o| o.latency_mean_short_by_ns.is_some());
-    (!cuts || latency.min > 0).then_some(latency.min)
+    latency.min.filter(|ns| !cuts || *ns > 0)
 }
 
 /// The I/Os in flight that were asked for; another tool may not report it.
@@ -287,10 +287,9 @@ pub(crate) fn engine(m: &Measurement) -> String {
 /// What an I/O costs the host; `None` if another tool does not tell it.
 pub(crate) fn cost(m: &Measurement) -> Option<String> {
     let cpu = &m.cpu;
-    let us = |value: f64| show_ns(value * 1e3);
     let mut parts = Vec::new();
-    if m.origin.is_none() || cpu.total_us_per_io > 0.0 {
-        let (total, user) = (us(cpu.total_us_per_io), us(cpu.user_us_per_io));
+    if let (Some(total), Some(user)) = (cpu.total_us_per_io, cpu.user_us_per_io) {
+        let [total, user] = [total, user].map(|us| show_ns(us * 1e3));
         parts.push(say!("words-cost", total = total, user = user));
     }
     let shares = [

@@ -364,9 +364,9 @@ figures! {
         achieved_in_flight: Option<f64>, "Achieved", Number, everywhere,
             "outstanding I/Os in all, averaged over the window",
             |m, _| told(m, m.achieved_in_flight);
-        file_bytes: u64, "File size", Bytes, everywhere,
+        file_bytes: Option<u64>, "File size", Bytes, everywhere,
             "bytes of all targets that I/O could use",
-            |m, _| m.file_bytes;
+            |m, _| counted(m, m.file_bytes);
         direct: Option<bool>, "Direct", Text, everywhere,
             "past the cache of the operating system",
             |m, _| of_load(m, m.workload.is_direct());
@@ -397,13 +397,13 @@ figures! {
             |m, _| finite(m.write.iops);
         latency_min_ns: Option<u64>, "Min", Nanoseconds, everywhere,
             "shortest latency",
-            |m, _| latency(m).map(|l| l.min);
+            |m, _| latency(m)?.min;
         latency_mean_ns: Option<f64>, "Mean", Nanoseconds, everywhere,
             "mean latency",
             |m, _| finite(latency(m)?.mean);
         latency_stddev_ns: Option<f64>, "Std. dev.", Nanoseconds, history,
             "standard deviation of the latency",
-            |m, _| finite(latency(m)?.stddev);
+            |m, _| finite(latency(m)?.stddev?);
         latency_p50_ns: Option<u64>, "p50", Nanoseconds, everywhere,
             "median of the latency; absent, as each percentile, where fewer than ten I/Os lie \
                 above it",
@@ -428,7 +428,7 @@ figures! {
             |m, _| latency(m)?.p99_999;
         latency_max_ns: Option<u64>, "Max", Nanoseconds, everywhere,
             "longest latency",
-            |m, _| latency(m).map(|l| l.max);
+            |m, _| latency(m)?.max;
         read_latency_mean_ns: Option<f64>, "Read mean", Nanoseconds, history,
             "mean latency of the reads",
             |m, _| finite(m.read.latency_ns?.mean);
@@ -440,7 +440,7 @@ figures! {
             |m, _| m.total.errors;
         cpu_us_per_io: Option<f64>, "CPU per I/O", Number, history,
             "CPU time per I/O, microseconds",
-            |m, _| told(m, m.cpu.total_us_per_io);
+            |m, _| finite(m.cpu.total_us_per_io?);
     }
     since 4 {
         slowest_second_iops: Option<f64>, "Slowest second", Iops, everywhere,

@@ -47,7 +47,9 @@ pub struct Measurement {
     pub in_flight: u64,
     /// Outstanding I/Os in all, averaged over the measured window.
     pub achieved_in_flight: f64,
-    /// Bytes of all targets that I/O could use.
+    /// Bytes of all targets that I/O could use; absent, as 0 here, where another tool does not
+    /// report them.
+    #[serde(default, skip_serializing_if = "inspect::is_zero")]
     pub file_bytes: u64,
     /// Reads and writes of all streams together; flushes are not counted.
     pub total: Statistics,
@@ -279,10 +281,10 @@ pub struct Statistics {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the field names are the definition")]
 pub struct Latency {
-    pub min: u64,
+    pub min: Option<u64>,
     pub mean: f64,
-    pub stddev: f64,
-    pub max: u64,
+    pub stddev: Option<f64>,
+    pub max: Option<u64>,
     pub p50: Option<u64>,
     pub p90: Option<u64>,
     pub p95: Option<u64>,
@@ -297,10 +299,10 @@ impl Latency {
     #[must_use]
     pub fn of(histogram: &Histogram) -> Option<Self> {
         Some(Self {
-            min: histogram.min()?,
+            min: histogram.min(),
             mean: histogram.mean()?,
-            stddev: histogram.stddev()?,
-            max: histogram.max()?,
+            stddev: histogram.stddev(),
+            max: histogram.max(),
             p50: histogram.supported_quantile(0.5),
             p90: histogram.supported_quantile(0.9),
             p95: histogram.supported_quantile(0.95),
@@ -353,7 +355,9 @@ pub struct StreamResult {
 pub struct TargetResult {
     /// The file or device that received the I/O.
     pub path: PathBuf,
-    /// The bytes of it that I/O could use.
+    /// The bytes of it that I/O could use; absent, as 0 here, where another tool does not report
+    /// them.
+    #[serde(default, skip_serializing_if = "inspect::is_zero")]
     pub file_bytes: u64,
     /// What is known of its content: what wrote it, and which bytes.
     pub content: String,
@@ -461,13 +465,13 @@ pub struct Point {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cpu {
     /// CPU seconds of iosonde in user mode.
-    pub user_s: f64,
+    pub user_s: Option<f64>,
     /// CPU seconds of iosonde in the kernel.
-    pub system_s: f64,
+    pub system_s: Option<f64>,
     /// Time of iosonde in user mode per I/O, in microseconds.
-    pub user_us_per_io: f64,
+    pub user_us_per_io: Option<f64>,
     /// User and kernel CPU per I/O, microseconds.
-    pub total_us_per_io: f64,
+    pub total_us_per_io: Option<f64>,
     /// The busiest submitting thread, as percent of one core.
     pub busiest_thread_percent: Option<f64>,
     /// The busiest core of the host, percent.

@@ -26,6 +26,30 @@ pub enum Layout {
     Spc,
 }
 
+/// From 1601, where the times of Windows begin, to 1970, in nanoseconds.
+const WINDOWS_TO_UNIX_NS: u128 = 11_644_473_600 * 1_000_000_000;
+/// Milliseconds since 1970 that are a date: of 1990 to 2100. Other times count from the beginning of
+/// a trace.
+const DATES_MS: std::ops::Range<u64> = 631_152_000_000..4_102_444_800_000;
+
+/// When a trace began, in milliseconds since 1970, by its first lines; `None` if its times are no
+/// dates.
+#[must_use]
+pub fn csv_began_unix_ms(head: &str, layout: Layout) -> Option<u64> {
+    let first = head.lines().find_map(|line| {
+        let columns: Vec<&str> = line.split(',').map(str::trim).collect();
+        match (layout, columns.as_slice()) {
+            (Layout::MsrCambridge, [time, ..]) => {
+                (u128::from(number(time).ok()?) * 100).checked_sub(WINDOWS_TO_UNIX_NS)
+            }
+            (Layout::Alibaba, [_, _, _, _, time]) => Some(u128::from(number(time).ok()?) * 1000),
+            (Layout::Systor, [time, ..]) => seconds_ns(time).ok(),
+            _ => None,
+        }
+    });
+    u64::try_from(first? / 1_000_000).ok().filter(|ms| DATES_MS.contains(ms))
+}
+
 /// The columns of one line, as text. Numbers and times are not parsed yet.
 struct Found<'a> {
     time: &'a str,

@@ -5,6 +5,7 @@
 //! asked for. `docs/iotrace.md` describes the bytes.
 
 mod anonymise;
+mod blkparse;
 mod blktrace;
 mod block;
 mod busiest;
@@ -24,9 +25,10 @@ mod reader;
 mod writer;
 
 pub use anonymise::{Permutation, Regions};
+pub use blkparse::is_blkparse_text;
 pub use blktrace::{BLKTRACE_MAGICS, BlktraceReader};
 pub use busiest::BusiestWindows;
-pub use csv::{CsvReader, Layout};
+pub use csv::{CsvReader, Layout, csv_began_unix_ms};
 pub use database::DatabaseUse;
 pub use etw::EtwReader;
 pub use files::{

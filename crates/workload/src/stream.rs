@@ -32,8 +32,8 @@ pub struct Stream {
     pub blocks: Vec<Block>,
     /// The order in which places are accessed.
     pub pattern: Pattern,
-    /// Share of I/Os that ignore a sequential or strided order and go to a random place instead, in
-    /// percent.
+    /// Share of I/Os that leave a sequential or strided order for a random place, in percent; the
+    /// order continues from there.
     pub random_percent: u8,
     /// How random offsets are spread over the span.
     pub distribution: Distribution,

@@ -227,12 +227,13 @@ pub fn show_number(value: f64) -> String {
     if magnitude >= 99.95 {
         return group_thousands(value);
     }
-    let decimals = if magnitude >= 9.995 {
-        1
-    } else if magnitude == 0.0 {
-        0
-    } else {
-        2
+    let decimals = match magnitude {
+        9.995.. => 1,
+        0.005.. => 2,
+        // Little is not nothing.
+        0.0005.. => 3,
+        0.00005.. => 4,
+        _ => 0,
     };
     let text = format!("{value:.decimals$}");
     if text.contains('.') {

@@ -42,10 +42,13 @@ pub(super) fn check(found: &mut Violations, at: &dyn Fn(&str) -> String, stream:
     let rule = "a mix has its own order and pauses, and no flushes; leave out diskspd, \
                 distribution, rate, think and sync";
     found.check(alone, at("mix"), "set along with others", rule);
-    let each = stream.pool.as_ref().is_none_or(|p| p.share == PoolShare::Each);
-    let rule =
-        "threads of a mix have the stream's depth on each of their targets; use the share `each`";
-    found.check(each, at("pool.share"), "not `each`", rule);
+    let drawn = stream.pool.as_ref().is_some_and(|p| matches!(p.share, PoolShare::Drawn { .. }));
+    let rule = "threads of a mix do not draw their targets; use the share `each` or `in_turn`";
+    found.check(!drawn, at("pool.share"), "drawn", rule);
+    let in_turn = stream.pool.as_ref().is_some_and(|p| p.share == PoolShare::InTurn);
+    let replies = mix.parts.iter().any(|p| p.reply_bytes.0 > 0);
+    let rule = "a mix with replies has its depth on each target; use the share `each`";
+    found.check(!(in_turn && replies), at("pool.share"), "in_turn", rule);
 }
 
 fn check_part(found: &mut Violations, at: &dyn Fn(&str) -> String, part: &MixPart) {

@@ -10,6 +10,7 @@ use dialects::WorkloadFile;
 use dialects::convert;
 use dialects::diskspd::command::{Call, Reading};
 use dialects::drives::{Drive, Drives};
+use dialects::fio::jobs::Environment;
 use dialects::{diskspd, recognise, sqlio, sqliosim, text};
 use history::{History, Place, check_import};
 use monitor::Alert;
@@ -151,7 +152,7 @@ fn histograms(documents: &[Document]) -> Vec<Vec<u8>> {
 /// Reads a file that holds workloads, and writes what it says as every other kind.
 fn convert(around: &Around, kind: &str, bytes: &[u8]) {
     let _ = convert::kind_of_text(&text::decode(bytes));
-    let read = |kind: &WorkloadFile| (kind.read)(bytes, &around.drives, &|_| None).ok();
+    let read = |kind: &WorkloadFile| (kind.read)(bytes, &around.drives, Environment::NOTHING).ok();
     let Some(parts) = convert::kind(kind).and_then(read) else { return };
     for index in 0..parts.len().min(PARTS_MAX) {
         let Some(Ok(part)) = parts.part(index) else { continue };
@@ -321,7 +322,7 @@ mod tests {
         let plan = integrity::Plan::default();
         let words = |text: &str| words(text.as_bytes());
         let convert = |kind, text: &str| {
-            (convert::kind(kind).unwrap().read)(text.as_bytes(), &drives, &|_| None)
+            (convert::kind(kind).unwrap().read)(text.as_bytes(), &drives, Environment::NOTHING)
         };
         let ini: Vec<String> =
             fixtures::sqliosim_files().unwrap().iter().map(|bytes| lossy(bytes)).collect();

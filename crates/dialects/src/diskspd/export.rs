@@ -110,6 +110,9 @@ impl CommandBuilder {
     /// A target for each of the stream's.
     fn stream(&mut self, workload: &Workload, stream: &Stream, shared: bool) {
         let indexes = stream.target_indexes(workload.targets.len());
+        // DiskSpd knows targets by their numbers alone.
+        let is_named = stream.name != Stream::default().name && !stream.name.starts_with("target ");
+        self.losses.add_if(is_named, "the name of the stream");
         let mut one = self.common(workload, stream, shared);
         self.order(stream, &mut one);
         self.pace(stream, &mut one, indexes.len(), shared);

@@ -122,7 +122,7 @@ pub enum Fault {
     #[error("write text or xml, or p before it to see only the profile")]
     Format,
     /// A cache mode that does not exist.
-    #[error("write b, h, m, r, u or w")]
+    #[error("write b, h, m, r, u or w; d and s of diskspd-for-linux are u and w")]
     CacheUnknown,
     /// Two cache modes exclude each other.
     #[error(
@@ -160,6 +160,11 @@ pub enum Fault {
     /// The content of writes cannot be read.
     #[error("write `-Z`, `-Zr`, or a size above 0 and perhaps a file: `-Z1M,data.bin`")]
     Content,
+    /// The content of writes is said as in diskspd-for-linux.
+    #[error(
+        "z and s are of diskspd-for-linux: write `-Z` for zeros, and nothing for counting bytes"
+    )]
+    ContentOfLinux,
     /// A second profile is named.
     #[error("one profile is read at a time")]
     ProfileTwice,

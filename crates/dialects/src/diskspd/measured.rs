@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use results::{
-    Histogram, IntervalSpread, Measurement, Statistics, Status, ThreadPoint, ThreadResult,
+    Histogram, IntervalSpread, Latency, Measurement, Statistics, Status, ThreadPoint, ThreadResult,
 };
 use workload::Stream;
 
@@ -93,9 +93,9 @@ fn target_figures(
 fn figures(own: &Statistics, histogram: Option<&String>) -> Figures {
     let histogram = histogram.and_then(|text| Histogram::decode(text).ok());
     let latencies = match (&histogram, &own.latency_ns) {
-        (Some(histogram), Some(exact)) => {
+        (Some(histogram), Some(Latency { min: Some(min), mean, max: Some(max), .. })) => {
             let us = |ns: u64| ns as f64 / 1e3;
-            Latencies::of(histogram).with_exact(us(exact.min), us(exact.max), exact.mean / 1e3)
+            Latencies::of(histogram).with_exact(us(*min), us(*max), mean / 1e3)
         }
         _ => Latencies::default(),
     };

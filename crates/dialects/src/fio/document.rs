@@ -7,6 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use workload::Workload;
 
+use crate::identities::PrintedFigures;
+
 /// A number that is not below 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
 #[serde(try_from = "f64")]
@@ -94,6 +96,12 @@ pub(super) struct Direction {
     /// Length of the run in milliseconds.
     #[serde(default)]
     pub(super) runtime: u64,
+    /// Bytes per second, cut off; before 3, KiB.
+    pub(super) bw_bytes: Option<f64>,
+    pub(super) bw: Option<f64>,
+    /// Figures as text, of what fio prints for people.
+    #[serde(skip)]
+    pub(super) printed: Option<PrintedFigures>,
     /// From the end of submission to completion.
     pub(super) clat_ns: Option<Times>,
     /// Latency from the call to completion.
@@ -133,6 +141,8 @@ pub(super) struct Times {
 /// How the figures of an older version were converted.
 pub(super) const CONVERTED: &str = "fio before version 3 has KiB and microseconds where later \
                                     versions have bytes and nanoseconds; they were converted";
+/// What fio calls the sum of several servers.
+pub(super) const ALL_CLIENTS: &str = "All clients";
 const COUNTED: &str = "fio before version 2.2 does not tell how many I/Os there were; their number \
                        follows from the rate and the length";
 
@@ -264,14 +274,18 @@ impl Job {
 
     /// Whether it is what fio adds to the jobs of several servers.
     pub(super) fn is_sum(&self) -> bool {
-        self.name == "All clients"
+        self.name == ALL_CLIENTS
     }
 
-    /// Whether it did what its options do not say.
-    pub(super) fn does_otherwise(&self, workload: &Workload) -> bool {
-        let did = |d: &Option<Direction>| d.as_ref().is_some_and(|d| d.total_ios > 0);
-        workload.streams.first().is_some_and(|stream| {
-            (did(&self.write) && !stream.writes()) || (did(&self.read) && !stream.reads())
-        })
+    /// What it did that its options do not ask for.
+    pub(super) fn unlike(&self, workload: &Workload) -> Option<String> {
+        let ios = |d: &Option<Direction>| d.as_ref().map_or(0, |d| d.total_ios);
+        let (stream, reads, writes) =
+            (workload.streams.first()?, ios(&self.read), ios(&self.write));
+        if writes > 0 && !stream.writes() {
+            return Some(format!("its options ask for reads alone, and it made {writes} writes"));
+        }
+        (reads > 0 && !stream.reads())
+            .then(|| format!("its options ask for writes alone, and it made {reads} reads"))
     }
 }

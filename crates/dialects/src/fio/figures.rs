@@ -3,6 +3,7 @@
 use results::{Histogram, Latency, Statistics};
 
 use super::document::{Direction, Job, Sync, Times};
+use crate::identities::{Printed, PrintedFigures, PrintedRun};
 
 const MIB: f64 = 1_048_576.0;
 
@@ -47,6 +48,44 @@ pub(super) fn of(job: &Job, warnings: &mut Vec<String>) -> Figures {
     }
     figures.sync = job.sync.as_ref().map(|sync| flushes(sync, job.seconds())).unwrap_or_default();
     figures
+}
+
+/// The figures of a job as fio prints them. It counts I/Os when they are issued and bytes when they
+/// are complete: `in_flight` bytes may be apart. Of a job that failed, more are.
+pub(super) fn printed(job: &Job, in_flight_bytes: u64) -> PrintedRun {
+    let of = |direction: &Option<Direction>| {
+        let direction = direction.as_ref().filter(|d| d.total_ios > 0 && job.error == 0);
+        direction.map(|d| d.printed(!job.counted, in_flight_bytes as f64)).unwrap_or_default()
+    };
+    let (total, read, write) = (of(&job.mixed), of(&job.read), of(&job.write));
+    PrintedRun { total, read, write, ..PrintedRun::default() }
+}
+
+impl Direction {
+    fn printed(&self, is_counted: bool, in_flight_bytes: f64) -> PrintedFigures {
+        let json = || {
+            let bw = self.bw_bytes.map(|bytes| Printed::within(bytes / MIB, 1.0 / MIB));
+            let kib = self.bw.map(|kib| Printed::within(kib / 1024.0, 1.0 / 1024.0));
+            let unit = if self.io_kbytes.is_some() { 0.0 } else { 1024.0 };
+            PrintedFigures {
+                seconds: None,
+                ios: is_counted.then(|| Printed::count(self.total_ios)),
+                bytes: Some(Printed::within(self.io_bytes as f64, unit)),
+                iops: Printed::text(&self.iops.0.to_string(), 1.0),
+                mib_per_s: bw.or(kib),
+            }
+        };
+        let printed = self.printed.unwrap_or_else(json);
+        let runtime = Printed::within(self.runtime as f64 / 1e3, 1e-3);
+        let seconds = (self.runtime > 0).then_some(runtime);
+        let in_flight_mib_per_s = seconds.map_or(0.0, |s| in_flight_bytes / MIB / s.value());
+        PrintedFigures {
+            seconds,
+            bytes: printed.bytes.map(|bytes| bytes.or_within(in_flight_bytes)),
+            mib_per_s: printed.mib_per_s.map(|mib| mib.or_within(in_flight_mib_per_s)),
+            ..printed
+        }
+    }
 }
 
 /// Flushes; fio counts those that begin after a write among their times only.
@@ -102,16 +141,19 @@ fn merged(one: &DirectionLatency, other: &DirectionLatency) -> DirectionLatency 
     let (weight_a, weight_b) = (one.count as f64, other.count as f64);
     let all = (weight_a + weight_b).max(1.0);
     let mean = (a.mean * weight_a + b.mean * weight_b) / all;
-    let part = |l: &Latency, weight: f64| weight * (l.stddev.powi(2) + (l.mean - mean).powi(2));
+    let part =
+        |l: &Latency, stddev: f64, weight: f64| weight * (stddev.powi(2) + (l.mean - mean).powi(2));
     let histogram = one.histogram.clone().zip(other.histogram.as_ref()).map(|(mut sum, other)| {
         sum.merge(other);
         sum
     });
     let latency = Latency {
-        min: a.min.min(b.min),
+        min: a.min.zip(b.min).map(|(a, b)| a.min(b)),
         mean,
-        stddev: ((part(&a, weight_a) + part(&b, weight_b)) / all).sqrt(),
-        max: a.max.max(b.max),
+        stddev: a.stddev.zip(b.stddev).map(|(of_a, of_b)| {
+            ((part(&a, of_a, weight_a) + part(&b, of_b, weight_b)) / all).sqrt()
+        }),
+        max: a.max.zip(b.max).map(|(a, b)| a.max(b)),
         ..histogram.as_ref().and_then(Latency::of).unwrap_or_default()
     };
     DirectionLatency {
@@ -166,10 +208,10 @@ fn summary(of: &Times, detail: &Times, ios: u64) -> DirectionLatency {
     };
     let from_bins = histogram.as_ref().and_then(Latency::of).unwrap_or_default();
     let latency = Latency {
-        min: ns(of.min.0),
+        min: Some(ns(of.min.0)),
         mean: of.mean.0,
-        stddev: of.stddev.0,
-        max: ns(of.max.0),
+        stddev: Some(of.stddev.0),
+        max: Some(ns(of.max.0)),
         p50: at(50.0).or(from_bins.p50),
         p90: at(90.0).or(from_bins.p90),
         p95: at(95.0).or(from_bins.p95),

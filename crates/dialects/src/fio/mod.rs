@@ -7,8 +7,10 @@
 mod document;
 mod figures;
 pub mod jobs;
+mod kinds;
 mod normal;
 mod options;
+mod terse;
 
 use std::fmt::Write as _;
 
@@ -19,6 +21,7 @@ use workload::Workload;
 use crate::convert::{Part as WorkloadPart, Parts};
 use crate::dialect::{Dialect, ResultFile, WorkloadFile};
 use crate::foreign::{ForeignRuns, ReadError, Run};
+use crate::identities::{Contradiction, contradictions};
 use crate::text;
 use document::{Document, Job};
 use options::Options;
@@ -31,7 +34,11 @@ pub(crate) static DIALECT: Dialect = Dialect {
     name: "fio",
     title: "fio",
     is_command: false,
-    results: &[ResultFile { is_in, read }, ResultFile { is_in: normal::is_in, read: normal::read }],
+    results: &[
+        ResultFile { is_in, read },
+        ResultFile { is_in: normal::is_in, read: normal::read },
+        ResultFile { is_in: terse::is_in, read: terse::read },
+    ],
     workloads: Some(&WorkloadFile {
         word: "fio",
         about: "fio's job file",
@@ -175,9 +182,21 @@ fn measurements(part: &Part, file: &str, read: &str, found: &mut ForeignRuns) {
 }
 
 /// The warning on a job whose options are not in the file.
-const UNKNOWN_LOAD: &str = "nobody knows which load these figures are of, because this version of \
-                            fio does not write the options of a job: they are compared with \
-                            nothing";
+const UNKNOWN_LOAD: &str = "nobody knows which load these figures are of, because fio did not write \
+                            the options of the job: they are compared with nothing";
+
+/// Removes the load from a measurement, because it is unknown.
+fn forget_load(m: &mut Measurement) {
+    m.workload.streams.clear();
+    m.workload.targets.clear();
+    m.streams.clear();
+    m.targets.clear();
+    (m.threads, m.depth, m.in_flight) = (0, None, 0);
+}
+
+/// The remark on figures that the options contradict.
+const OF_A_GROUP: &str = "The figures are those of several jobs (group_reporting), of which fio \
+                          writes the options of one: their load is not known";
 
 fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &str) -> Measurement {
     let options = Options::of(&document.global, &job.options);
@@ -195,25 +214,29 @@ fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &s
         warnings = vec![UNKNOWN_LOAD.to_owned()];
     }
     let figures = figures::of(job, &mut warnings);
-    if job.does_otherwise(&workload) {
-        warnings.push(
-            "the figures are those of several jobs (group_reporting), of which fio tells the \
-             options of the first only"
-                .to_owned(),
-        );
-    }
     if job.error != 0 {
         warnings.push(format!("fio ended the job with error {}", job.error));
     }
     if document.is_old() {
         warnings.extend(job.doubts());
     }
+    let largest = workload.streams.iter().map(workload::Stream::largest_block).max().unwrap_or(0);
+    let printed = figures::printed(job, workload.in_flight().saturating_mul(largest));
+    let unlike = job.unlike(&workload).or_else(|| {
+        let found = contradictions(&printed, &workload);
+        found.into_iter().find(Contradiction::is_of_block).map(|of_block| of_block.to_string())
+    });
+    if let Some(unlike) = &unlike {
+        warnings.push(format!("{unlike}. {OF_A_GROUP}"));
+        workload.streams.clear();
+        workload.targets.clear();
+    }
     let run = Run {
         origin: Origin {
             tool: "fio".to_owned(),
             tool_version: Some(document.version.trim_start_matches("fio-").to_owned()),
             file: Some(file.to_owned()),
-            command_line: (!untold).then_some(command_line),
+            command_line: (!untold && unlike.is_none()).then_some(command_line),
             ..Origin::default()
         },
         started: document.started(job).unwrap_or_default(),
@@ -224,6 +247,7 @@ fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &s
         total: figures.total,
         read: figures.read,
         write: figures.write,
+        printed,
         warnings,
         workload,
     };
@@ -245,10 +269,10 @@ fn cpu(job: &Job, total: &Statistics) -> Cpu {
     let (Some(user), Some(system)) = (job.usr_cpu, job.sys_cpu) else { return Cpu::default() };
     let seconds = job.runtime_ms.map_or_else(|| job.seconds(), |ms| ms.0 / 1e3);
     let (user_s, system_s) = (user.0 / 100.0 * seconds, system.0 / 100.0 * seconds);
-    let each = |s: f64| if total.ios == 0 { 0.0 } else { s * 1e6 / total.ios as f64 };
+    let each = |s: f64| (total.ios > 0).then(|| s * 1e6 / total.ios as f64);
     Cpu {
-        user_s,
-        system_s,
+        user_s: Some(user_s),
+        system_s: Some(system_s),
         user_us_per_io: each(user_s),
         total_us_per_io: each(user_s + system_s),
         ..Cpu::default()

@@ -9,39 +9,13 @@ use workload::{
 };
 
 use super::document::RawOptions;
+use super::kinds::{self, OptionKind};
 
 /// Engines that have one I/O at a time, whatever depth they are asked for.
 pub(super) const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
 
-/// Options that change nothing about the measurement, or whose effect is in the figures.
-const SILENT: [&str; 26] = [
-    "name",
-    "description",
-    "group_reporting",
-    "time_based",
-    "runtime",
-    "stonewall",
-    "new_group",
-    "wait_for_previous",
-    "output",
-    "output-format",
-    "write_bw_log",
-    "write_lat_log",
-    "write_iops_log",
-    "log_avg_msec",
-    "per_job_logs",
-    "lat_percentiles",
-    "clat_percentiles",
-    "slat_percentiles",
-    "percentile_list",
-    "thread",
-    "eta",
-    "invalidate",
-    "unified_rw_reporting",
-    "disable_slat",
-    "disable_clat",
-    "exitall",
-];
+/// Options whose effect is in the figures of a result.
+const NOT_OF_RESULTS: [&str; 4] = ["time_based", "runtime", "stonewall", "wait_for_previous"];
 
 /// Names and values; those of the job come before the global ones.
 #[derive(Debug)]
@@ -78,11 +52,19 @@ impl Options {
         let engine = reader.take("ioengine").unwrap_or_default();
         let synchronous = SYNCHRONOUS.contains(&engine.as_str());
         let mut stream = Stream { name: job.to_owned(), threads, ..Stream::default() };
-        reader.pattern(&mut stream);
+        let random = reader.pattern(&mut stream);
+        if stream.reads() && stream.writes() && random[0] != random[1] {
+            reader.odd("percentage_random", &format!("{},{}", random[0], random[1]));
+        }
         reader.blocks(&mut stream);
         let depth = reader.number("iodepth").unwrap_or(1).max(1);
         stream.depth = if synchronous { 1 } else { depth };
-        reader.pace(&mut stream, threads);
+        let text = reader.peek("rate_iops").or_else(|| reader.peek("rate"));
+        match reader.pace(&mut stream, threads) {
+            Some([Some(reads), Some(writes)]) => stream.rate = sum(reads, writes),
+            Some(_) => reader.odd("rate", &text.unwrap_or_default()),
+            None => {}
+        }
         reader.writes(&mut stream);
         stream.offset_bytes = Bytes(reader.size("offset").unwrap_or(0));
         stream.align_bytes = reader.size("blockalign").or_else(|| reader.size("ba")).map(Bytes);
@@ -127,6 +109,11 @@ impl Reader {
     /// Options with values that cannot be read.
     pub(super) fn unreadable(&self) -> &[(String, String)] {
         &self.unreadable
+    }
+
+    /// Options whose value has no meaning here, as on a command line.
+    pub(super) fn without_meaning(&self) -> &[(String, String)] {
+        &self.odd
     }
 
     pub(super) fn take(&mut self, name: &str) -> Option<String> {
@@ -183,7 +170,8 @@ impl Reader {
         self.read(name, |text| microseconds(text, 1e6).map(|us| us / 1e6))
     }
 
-    pub(super) fn pattern(&mut self, stream: &mut Stream) {
+    /// Direction and order of the I/Os; returns the share of random I/Os of reads and of writes.
+    pub(super) fn pattern(&mut self, stream: &mut Stream) -> [u8; 2] {
         let rw = self.take("rw").or_else(|| self.take("readwrite")).unwrap_or_default();
         let word = rw.split(':').next().unwrap_or_default().to_owned();
         if word.len() != rw.len() {
@@ -207,12 +195,20 @@ impl Reader {
             }
         };
         // Of a random order, the share that is random; the rest continues after the last.
-        if stream.pattern == Pattern::Random
-            && let Some(percent @ ..100) = self.percent("percentage_random")
-        {
-            (stream.pattern, stream.random_percent) = (Pattern::Sequential, percent);
+        let mut random = [100, 100];
+        if stream.pattern == Pattern::Random {
+            let pair = |text: &str| {
+                let [reads, writes] = of_directions(text).map(|p| p.parse().ok());
+                Some([reads?, writes?]).filter(|pair| pair.iter().all(|p| *p <= 100u8))
+            };
+            random = self.read("percentage_random", pair).unwrap_or(random);
+            let percent = random[usize::from(!stream.reads())];
+            if percent < 100 {
+                (stream.pattern, stream.random_percent) = (Pattern::Sequential, percent);
+            }
         }
         stream.distribution = self.read("random_distribution", distribution).unwrap_or_default();
+        random
     }
 
     pub(super) fn percent(&mut self, name: &str) -> Option<u8> {
@@ -236,33 +232,45 @@ impl Reader {
                 self.odd("bs", &text);
             }
         }
-        if let Some(blocks) = self.read("bssplit", split) {
+        let weighed = |(bytes, weight): (u64, u32)| Block { bytes: Bytes(bytes), weight };
+        let blocks = |text: &str| {
+            Some(split(of_directions(text)[of_writes])?.into_iter().map(weighed).collect())
+        };
+        if let Some(blocks) = self.read("bssplit", blocks) {
             stream.blocks = blocks;
         }
     }
 
-    /// Rates and pauses: of each job, while a stream's rate is that of all of its threads.
-    pub(super) fn pace(&mut self, stream: &mut Stream, threads: u32) {
-        let (reads, writes) = (stream.reads(), stream.writes());
-        // Reads and writes have limits of their own; the only one that is given is that of both.
-        let sum = |text: &str, read: fn(&str) -> Option<f64>| {
-            let (first, second) = text.split_once(',').unwrap_or((text, text));
-            let second = second.split(',').next().filter(|s| !s.is_empty()).unwrap_or(first);
-            let limit = |counts: bool, text: &str| if counts { read(text) } else { Some(0.0) };
-            Some(limit(reads, first)? + limit(writes, second)?)
-        };
+    /// Rates and pauses: of each job, while a stream's rate is that of all of its threads. The
+    /// limits of a job that reads and writes decide its share of writes, whatever `rwmixread` says;
+    /// where no share has the same effect, they are returned, and the stream has no rate.
+    pub(super) fn pace(&mut self, stream: &mut Stream, threads: u32) -> Option<Limits> {
         let all = |each: f64| each * f64::from(threads);
-        let iops = self.read("rate_iops", |text| sum(text, |part| part.parse().ok()));
-        let bytes = self.read("rate", |text| sum(text, |part| size(part).map(|b| b as f64)));
-        let limit = match (iops, bytes) {
-            (Some(iops), _) => Some(RateLimit::Iops(all(iops))),
-            (None, Some(bytes)) => Some(RateLimit::MibPerS(all(bytes / 1_048_576.0))),
-            (None, None) => None,
+        let iops = self.read("rate_iops", |text| limits(text, |part| part.parse().ok()));
+        let mib = |part: &str| size(part).map(|bytes| bytes as f64 / 1_048_576.0);
+        let bytes = self.read("rate", |text| limits(text, mib));
+        let limits = match (iops, bytes) {
+            (Some(iops), _) => iops.map(|each| Some(RateLimit::Iops(all(each?)))),
+            (None, Some(mib)) => mib.map(|each| Some(RateLimit::MibPerS(all(each?)))),
+            (None, None) => [None, None],
         };
+        let limit = match (stream.reads(), stream.writes(), limits) {
+            (true, true, [Some(reads), Some(writes)]) if stream.mix.is_none() => {
+                share_of_limits(reads, writes, stream.write_percent).map(|(sum, percent)| {
+                    stream.write_percent = percent;
+                    sum
+                })
+            }
+            (true, true, _) => None,
+            (true, false, [reads, _]) => reads,
+            (false, _, [_, writes]) => writes,
+        };
+        let is_apart = limit.is_none() && stream.reads() && stream.writes();
         let poisson = self.take("rate_process").is_some_and(|process| process == "poisson");
         // fio's latency begins at the call, not when the I/O was due.
         let arrival = if poisson { Arrival::Poisson } else { Arrival::Capped };
         stream.rate = limit.map(|limit| Rate { limit, arrival });
+        let apart = limits.map(|limit| limit.map(|limit| Rate { limit, arrival }));
         if let Some(pause_us) = self.read("thinktime", |text| microseconds(text, 1.0)) {
             let burst_ios = self.number("thinktime_blocks").unwrap_or(1);
             stream.think = Some(Think {
@@ -271,11 +279,15 @@ impl Reader {
                 from: workload::ThinkFrom::default(),
             });
         }
+        (is_apart && apart.iter().any(Option::is_some)).then_some(apart)
     }
 
     pub(super) fn writes(&mut self, stream: &mut Stream) {
         for (name, call) in [("fsync", SyncCall::Fsync), ("fdatasync", SyncCall::Fdatasync)] {
-            if let Some(every_writes) = self.number(name).filter(|every| *every > 0) {
+            let Some(every_writes) = self.number(name).filter(|every| *every > 0) else { continue };
+            if stream.sync.is_some() {
+                self.odd(name, &every_writes.to_string());
+            } else {
                 stream.sync = Some(SyncPolicy { every_writes, call });
             }
         }
@@ -309,7 +321,9 @@ impl Reader {
 
     /// The options that were not taken over, as one line for the user.
     fn rest(self) -> Option<String> {
-        let all: Vec<String> = self.left_over().into_iter().map(|(_, text)| text).collect();
+        let left = self.left_over().into_iter();
+        let left = left.filter(|(name, _)| !NOT_OF_RESULTS.contains(&name.as_str()));
+        let all: Vec<String> = left.map(|(_, text)| text).collect();
         (!all.is_empty())
             .then(|| format!("options of fio without a word of iosonde: {}", all.join(", ")))
     }
@@ -317,7 +331,10 @@ impl Reader {
     /// The names of options that have no word here, and what they would be on a command line.
     pub(super) fn left_over(mut self) -> Vec<(String, String)> {
         self.left.remove("numjobs");
-        let left = self.left.into_iter().filter(|(name, _)| !SILENT.contains(&name.as_str()));
+        let silent = |name: &str, value: &str| {
+            kinds::kind(name) == Some(OptionKind::Silent) || kinds::is_off(name, value)
+        };
+        let left = self.left.into_iter().filter(|(name, value)| !silent(name, value));
         let left = left.map(|(name, value)| match value.as_str() {
             "" => (name.clone(), name),
             value => (name.clone(), format!("{name}={value}")),
@@ -326,13 +343,56 @@ impl Reader {
     }
 }
 
+/// The limits of reads and of writes, where they are not one.
+pub(super) type Limits = [Option<Rate>; 2];
+
+/// The limits in `200,100`, `,100` and `200`, which is that of both; 0 is none.
+fn limits(text: &str, read: impl Fn(&str) -> Option<f64>) -> Option<[Option<f64>; 2]> {
+    let (reads, writes) = text.split_once(',').unwrap_or((text, text));
+    let limit = |part: &str| match part.trim() {
+        "" => Some(None),
+        part => Some(Some(read(part)?).filter(|limit| *limit > 0.0)),
+    };
+    Some([limit(reads)?, limit(writes.split(',').next().unwrap_or_default())?])
+}
+
+/// Both limits as one.
+fn sum(reads: Rate, writes: Rate) -> Option<Rate> {
+    let limit = match (reads.limit, writes.limit) {
+        (RateLimit::Iops(r), RateLimit::Iops(w)) => RateLimit::Iops(r + w),
+        (RateLimit::MibPerS(r), RateLimit::MibPerS(w)) => RateLimit::MibPerS(r + w),
+        _ => return None,
+    };
+    Some(Rate { limit, ..reads })
+}
+
+/// Both limits as one, with the share of writes in percent that has the same effect; `None` if no
+/// whole percentage has.
+fn share_of_limits(reads: RateLimit, writes: RateLimit, asked: u8) -> Option<(RateLimit, u8)> {
+    let (reads, writes, sum) = match (reads, writes) {
+        (RateLimit::Iops(r), RateLimit::Iops(w)) => (r, w, RateLimit::Iops(r + w)),
+        (RateLimit::MibPerS(r), RateLimit::MibPerS(w)) => {
+            (r * 1_048_576.0, w * 1_048_576.0, RateLimit::MibPerS(r + w))
+        }
+        _ => return None,
+    };
+    let percent = 100.0 * writes / (reads + writes);
+    // The limits of a job are whole I/Os or bytes per second.
+    if (percent - f64::from(asked)).abs() <= 100.0 / (reads + writes) {
+        return Some((sum, asked));
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
+    ((percent - percent.round()).abs() < 1e-9).then(|| (sum, percent.round() as u8))
+}
+
 /// Names between colons; `\:` is a colon of a name.
 pub(super) fn split_names(text: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
         match (c, names.last_mut()) {
-            ('\\', Some(name)) => name.extend(chars.next()),
+            // Other backslashes are those of a path.
+            ('\\', Some(name)) if chars.as_str().starts_with(':') => name.extend(chars.next()),
             (':', _) => names.push(String::new()),
             (c, Some(name)) => name.push(c),
             (_, None) => {}
@@ -393,12 +453,37 @@ fn distribution(text: &str) -> Option<Distribution> {
     }
 }
 
-/// Splits `4k/60:8k/40` into sizes with their weights.
-pub(super) fn split(text: &str) -> Option<Vec<Block>> {
-    let text = text.split(',').next()?;
-    let part = |part: &str| {
-        let (bytes, percent) = part.split_once('/')?;
-        Some(Block { bytes: Bytes(size(bytes)?), weight: percent.parse().ok().filter(|w| *w > 0)? })
-    };
-    text.split(':').map(part).collect()
+/// Splits `4k/60:8k/` into sizes and their percentages: those without one share the rest.
+pub(super) fn split(text: &str) -> Option<Vec<(u64, u32)>> {
+    let mut sizes: Vec<(u64, Option<u32>)> = Vec::new();
+    for entry in text.split(':') {
+        let (bytes, percent) = entry.split_once('/').unwrap_or((entry, ""));
+        let percent = percent.trim();
+        let percent = if percent.is_empty() { None } else { Some(percent.parse().ok()?) };
+        sizes.push((size(bytes)?, percent));
+    }
+    let given =
+        sizes.iter().filter_map(|(_, percent)| *percent).try_fold(0u32, u32::checked_add)?;
+    let open = u32::try_from(sizes.iter().filter(|(_, percent)| percent.is_none()).count()).ok()?;
+    let left = 100u32.checked_sub(given)?;
+    let each = left.checked_div(open).unwrap_or(0);
+    if open > 0 && left != each * open {
+        return None;
+    }
+    let mut sizes: Vec<(u64, u32)> =
+        sizes.into_iter().map(|(bytes, percent)| (bytes, percent.unwrap_or(each))).collect();
+    if open == 0 {
+        // fio gives what is left to the last.
+        sizes.last_mut()?.1 += left;
+    }
+    sizes.retain(|(_, percent)| *percent > 0);
+    (!sizes.is_empty()).then_some(sizes)
+}
+
+/// The part of an option for reads and that for writes, which is the same unless a comma is before
+/// it.
+pub(super) fn of_directions(text: &str) -> [&str; 2] {
+    let (reads, rest) = text.split_once(',').unwrap_or((text, text));
+    let writes = rest.split(',').next().unwrap_or_default();
+    [reads.trim(), if writes.trim().is_empty() { reads.trim() } else { writes.trim() }]
 }

@@ -20,7 +20,7 @@ const DEFAULT_BLOCKS: u64 = 64 * 64;
 /// The smallest file, in bytes.
 const FILE_BYTES_MIN: u64 = 4096;
 /// The clock of printed latencies: nanoseconds.
-const COUNTS_PER_SECOND: u64 = 1_000_000_000;
+pub(super) const COUNTS_PER_SECOND: u64 = 1_000_000_000;
 
 /// What a call does not say.
 pub struct Surroundings<'a> {
@@ -364,9 +364,11 @@ fn mib_hundredths(iops_hundredths: u64, block_kib: u32) -> u64 {
 }
 
 fn latency_ms(total: &Statistics) -> [Option<f64>; 3] {
-    let found = total.latency_ns.map(|l| [l.min as f64, l.mean, l.max as f64]);
+    let found = total
+        .latency_ns
+        .map(|l| [l.min.map(|ns| ns as f64), Some(l.mean), l.max.map(|ns| ns as f64)]);
     // Of a run in which nothing came back, SQLIO prints zeros.
-    found.unwrap_or_default().map(|ns| Some((ns / 1e6).floor()))
+    found.map_or([Some(0.0); 3], |ns| ns.map(|ns| Some((ns? / 1e6).floor())))
 }
 
 /// I/Os of each millisecond; the last is that of all longer ones.
@@ -377,7 +379,8 @@ pub fn ios_by_ms(total: &Statistics) -> [u64; HISTOGRAM_MS] {
     // A bucket across the beginning of a millisecond counts where its middle is, but never where no
     // I/O was.
     let known =
-        total.latency_ns.filter(|l| l.min <= l.max).map_or((0, u64::MAX), |l| (l.min, l.max));
+        total.latency_ns.and_then(|l| l.min.zip(l.max)).filter(|(least, most)| least <= most);
+    let known = known.unwrap_or((0, u64::MAX));
     for (ns, count) in found.iter().flat_map(Histogram::buckets) {
         let ns = ns.clamp(known.0, known.1);
         let ms = usize::try_from(ns / 1_000_000).unwrap_or(usize::MAX);
@@ -400,9 +403,12 @@ fn cpu_block(measurement: &Measurement) -> Option<CpuBlock> {
     let of_all = |seconds: f64| 100.0 * seconds / (measurement.seconds * f64::from(cpus)).max(1e-9);
     let row = |name: &str, percent: f64| (name.to_owned(), vec![percent]);
     let cpu = &measurement.cpu;
-    let mut rows = vec![row("PrivilegedTime(%)", of_all(cpu.system_s))];
-    rows.extend(cpu.host_percent.map(|percent| row("ProcessorTime(%)", percent)));
-    rows.push(row("UserTime(%)", of_all(cpu.user_s)));
+    let rows = [
+        ("PrivilegedTime(%)", cpu.system_s.map(of_all)),
+        ("ProcessorTime(%)", cpu.host_percent),
+        ("UserTime(%)", cpu.user_s.map(of_all)),
+    ];
+    let rows = rows.into_iter().filter_map(|(name, percent)| Some(row(name, percent?))).collect();
     Some(CpuBlock { columns: vec!["ALL".to_owned()], rows })
 }
 

@@ -9,9 +9,11 @@ use workload::{
     Block, Buffers, Bytes, Content, Mode, Pattern, Pool, PoolShare, Stream, Target, Workload,
 };
 
-use super::printout::{Access, BufferKind, Buffering, Load, Order, Printout};
+use super::job::COUNTS_PER_SECOND;
+use super::printout::{Access, BufferKind, Buffering, Figure, Load, Order, Printout};
 use super::read::{Reading, readings};
-use crate::foreign::{ForeignRuns, Run};
+use crate::foreign::{ForeignRuns, Run, own};
+use crate::identities::{Printed, PrintedFigures, PrintedRun};
 
 /// SQLIO cuts off the fraction of a millisecond of each I/O, and that of their mean again. The mean
 /// of the cut parts is around a millisecond. By Little's law it was never above 1.55 ms in the runs
@@ -90,7 +92,7 @@ fn run(reading: &Reading, done: Option<(&Load, Access)>, file: &str) -> Run {
     let total = statistics(printout, done);
     let (started, mut warnings) = start(reading);
     match done {
-        Some((load, access)) => warnings.extend(doubts(printout, load, access)),
+        Some((load, _)) => warnings.extend(doubts(load)),
         None => warnings.push(UNKNOWN_LOAD.to_owned()),
     }
     warnings.extend(times_doubts(printout));
@@ -108,9 +110,12 @@ fn run(reading: &Reading, done: Option<(&Load, Access)>, file: &str) -> Run {
         _ => Statistics::default(),
     };
     let version = Some(printout.version.clone()).filter(|version| !version.is_empty());
+    // No Windows counts so fast.
+    let is_own = printout.timer.is_some_and(|timer| timer.per_second == COUNTS_PER_SECOND);
+    let (tool, version) = if is_own { own("SQLIO") } else { ("SQLIO".to_owned(), version) };
     Run {
         origin: Origin {
-            tool: "SQLIO".to_owned(),
+            tool,
             tool_version: version,
             file: Some(file.to_owned()),
             command_line: reading.command_line.clone(),
@@ -126,8 +131,17 @@ fn run(reading: &Reading, done: Option<(&Load, Access)>, file: &str) -> Run {
         read: part(false),
         write: part(true),
         total,
+        printed: printed(printout),
         warnings,
     }
+}
+
+/// SQLIO prints rates of all I/Os, and the length that was asked for.
+fn printed(printout: &Printout) -> PrintedRun {
+    let figure = |f: Figure| Printed::decimals(f.value, f.decimals);
+    let (iops, mib_per_s) = (printout.iops.map(figure), printout.mib_per_s.map(figure));
+    let total = PrintedFigures { iops, mib_per_s, ..PrintedFigures::default() };
+    PrintedRun { total, ..PrintedRun::default() }
 }
 
 /// SQLIO prints rates; counts follow from them and from the length that was asked for.
@@ -138,23 +152,15 @@ fn statistics(printout: &Printout, done: Option<(&Load, Access)>) -> Statistics 
     let by_block = rate * block as f64 / 1_048_576.0;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     let ios = (rate * seconds as f64).round() as u64;
-    let latency_ns = match printout.latency_ms {
-        [Some(min), Some(mean), Some(max)] => {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "saturates"
-            )]
-            let ns = |ms: f64| (ms * NS_PER_MS).round() as u64;
-            Some(Latency {
-                min: ns(min),
-                mean: mean * NS_PER_MS,
-                max: ns(max),
-                ..Latency::default()
-            })
-        }
-        _ => None,
-    };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let ns = |ms: f64| (ms * NS_PER_MS).round() as u64;
+    let [min, mean, max] = printout.latency_ms;
+    let latency_ns = mean.map(|mean| Latency {
+        min: min.map(ns),
+        mean: mean * NS_PER_MS,
+        max: max.map(ns),
+        ..Latency::default()
+    });
     Statistics {
         ios,
         bytes: ios.saturating_mul(block),
@@ -186,11 +192,8 @@ fn start(reading: &Reading) -> (String, Vec<String>) {
 }
 
 /// Every reason to doubt a figure.
-fn doubts(printout: &Printout, load: &Load, access: Access) -> Vec<String> {
+fn doubts(load: &Load) -> Vec<String> {
     let mut doubts = Vec::new();
-    if let Some(doubt) = throughput_doubt(printout, access) {
-        doubts.push(doubt);
-    }
     if load.writes {
         doubts.push(
             "SQLIO writes only zeros, which storage that compresses or spares zeros does not store"
@@ -209,7 +212,7 @@ fn doubts(printout: &Printout, load: &Load, access: Access) -> Vec<String> {
 /// Every reason to doubt a latency.
 fn times_doubts(printout: &Printout) -> Vec<String> {
     let mut doubts = Vec::new();
-    if let [Some(_), Some(mean), Some(_)] = printout.latency_ms {
+    if let [_, Some(mean), _] = printout.latency_ms {
         let most = mean + MEAN_SHORT_BY_NS as f64 / NS_PER_MS;
         doubts.push(format!(
             "SQLIO cuts off fractions of milliseconds: a mean of {mean} ms is really {mean} to \
@@ -223,32 +226,6 @@ fn times_doubts(printout: &Printout) -> Vec<String> {
         ));
     }
     doubts
-}
-
-/// MBs/sec is IOs/sec times the block, cut off after two digits.
-fn throughput_doubt(printout: &Printout, access: Access) -> Option<String> {
-    let (iops, mib) = (printout.iops?, printout.mib_per_s?);
-    let mib_of_one = f64::from(access.block_kib) / 1024.0;
-    let step = |decimals: u8| 10f64.powi(-i32::from(decimals));
-    let (least, most) = if iops.decimals == 2 && mib.decimals == 2 {
-        // The rounding of IOs/sec weighs more than that of MBs/sec where a block is larger than a
-        // MiB.
-        let rounding = if mib_of_one > 1.0 { 0.005 * mib_of_one } else { 0.0 };
-        (-rounding, 0.011 + rounding)
-    } else {
-        let by_hand = step(mib.decimals) + step(iops.decimals) * mib_of_one;
-        (-by_hand, by_hand)
-    };
-    let short = iops.value * mib_of_one - mib.value;
-    (!(least - 1e-6..most).contains(&short)).then(|| {
-        format!(
-            "MBs/sec is {}, but IOs/sec times the block of {} KiB gives {:.2}: one of them is not \
-             what SQLIO printed",
-            mib.value,
-            access.block_kib,
-            iops.value * mib_of_one
-        )
-    })
 }
 
 /// The use of all CPUs together.

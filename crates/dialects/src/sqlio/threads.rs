@@ -33,9 +33,13 @@ fn line(number: usize, total: &Statistics, level: u32) -> String {
     let (iops, mib) = (show_number(total.iops), show_number(total.mib_per_s));
     let mut line = format!("thread {number}: {iops} IOs/sec, {mib} MBs/sec");
     if let Some(latency) = total.latency_ns.filter(|_| level >= 3) {
-        let [min, mean, max] =
-            [latency.min as f64, latency.mean, latency.max as f64].map(|ns| ns / 1e6);
-        let _ = write!(line, ", latency min {min:.3} avg {mean:.3} max {max:.3} ms");
+        let known = [("min", latency.min.map(|ns| ns as f64)), ("avg", Some(latency.mean))];
+        let known = known.into_iter().chain([("max", latency.max.map(|ns| ns as f64))]);
+        line.push_str(", latency");
+        for (name, ns) in known.filter_map(|(name, ns)| Some((name, ns?))) {
+            let _ = write!(line, " {name} {:.3}", ns / 1e6);
+        }
+        line.push_str(" ms");
     }
     if level >= 4 {
         let _ = write!(line, "\n  ms: percent {}", histogram(total));

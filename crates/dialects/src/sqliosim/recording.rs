@@ -19,6 +19,11 @@ use crate::foreign::fnv_1a;
 pub const LOG_ABOUT: &str = "SQLIOSim's log (sqliosim.log.xml)";
 /// What the summary of a file begins with.
 const SUMMARY: &str = "Final Summary for file ";
+/// What an entry of the log has around its text.
+const DESCRIPTION: &str = "<EXTENDED_DESCRIPTION>";
+/// The remark on a log that somebody cut down to its errors, or whose run did not end.
+const NO_SUMMARY: &str = "the log has no final summary, so it counts no I/O: only its errors and \
+                          warnings are known";
 /// Errors that are named one by one.
 const ERRORS_MAX: usize = 20;
 
@@ -47,7 +52,8 @@ pub fn recording(
     file: &str,
     read: &str,
 ) -> Option<(Experiment<Recording>, Vec<String>)> {
-    if !text.contains(SUMMARY) {
+    let has_summary = text.contains(SUMMARY);
+    if !has_summary && !(text.contains(BEGIN) && text.contains(DESCRIPTION)) {
         return None;
     }
     let said = said(text);
@@ -73,10 +79,17 @@ pub fn recording(
     }
     let rows = rows(&said.lines, seconds.unwrap_or(0.0));
     let mut notes = Vec::new();
-    if rows.is_empty() {
+    if !has_summary {
+        notes.push(NO_SUMMARY.to_owned());
+        warnings.push(NO_SUMMARY.to_owned());
+    } else if rows.is_empty() {
         notes.push("the final summaries have no counts of reads and writes".to_owned());
     }
-    let document = document(rows, seconds, (file, started.as_deref().unwrap_or(read)), text);
+    let mut document = document(rows, seconds, (file, started.as_deref().unwrap_or(read)), text);
+    if !has_summary {
+        document.status = Status::Interrupted;
+        document.method.clear();
+    }
     Some((Experiment { warnings, ..document }, notes))
 }
 
@@ -151,7 +164,7 @@ fn said(text: &str) -> Said {
             head.get(from..)?.split('\'').next()
         };
         let description = body
-            .split_once("<EXTENDED_DESCRIPTION>")
+            .split_once(DESCRIPTION)
             .and_then(|(_, rest)| rest.split_once("</EXTENDED_DESCRIPTION>"))
             .map_or("", |(description, _)| description);
         let description = unescaped(description.trim());
@@ -308,6 +321,19 @@ mod tests {
         // A rate needs a length.
         assert_eq!(document.conclusion.totals.rows[0].figures()[0].1, None);
         assert_eq!(document.conclusion.totals.rows[0].reads, Some(1000));
+    }
+
+    /// People keep the errors of a log; without its summary it was of no known format.
+    #[test]
+    fn errors_without_a_summary_are_a_recording_that_did_not_end() {
+        let error = &LOG[LOG.find("<ENTRY TYPE='ERROR'").unwrap()..];
+        let error = &error[..error.find("</ENTRY>").unwrap()];
+        let (document, notes) = recording(error, "x", READ).unwrap();
+        assert_eq!((document.status, notes.len()), (Status::Interrupted, 1));
+        assert!(document.conclusion.totals.rows.is_empty() && document.method.is_empty());
+        assert!(document.warnings.iter().any(|w| w.contains("Page: 87366")), "{document:?}");
+        let json = serde_json::to_string(&document).unwrap();
+        assert!(results::Document::parse(&json).is_ok());
     }
 
     #[test]

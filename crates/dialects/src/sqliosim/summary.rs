@@ -87,7 +87,7 @@ fn latencies(text: &mut String, name: &str, ios: &FileIos) -> std::fmt::Result {
         at(latency.p90),
         at(latency.p99),
         at(latency.p99_9),
-        show_ns(latency.max as f64)
+        at(latency.max)
     )
 }
 

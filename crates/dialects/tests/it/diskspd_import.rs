@@ -88,7 +88,7 @@ fn figures_and_what_was_asked_for_are_read() {
     close(iops, 10.98);
     close(mib_per_s, 10.98 * 8192.0 / 1_048_576.0);
     let latency = latency_ns.unwrap();
-    assert_eq!((latency.min, latency.max), (82_000, 89_938_000));
+    assert_eq!((latency.min, latency.max), (Some(82_000), Some(89_938_000)));
     // Of 110 I/Os, 11 are above the 90th percentile, and five or six above the 95th.
     assert_eq!((latency.p50, latency.p90, latency.p95), (Some(551_000), Some(14_283_000), None));
     assert!(measurement.write.latency_ns.unwrap().mean > measurement.read.latency_ns.unwrap().mean);
@@ -363,12 +363,14 @@ fn percentiles_of_earlier_versions_are_read() {
     assert_eq!(with("using software and hardware write cache"), (Mode::Buffered, false));
 }
 
+/// A text without the lines that begin so.
+fn without(text: &str, line: &str) -> String {
+    text.lines().filter(|l| !l.trim().starts_with(line)).flat_map(|l| [l, "\n"]).collect()
+}
+
 /// Where a heading was lost, its figures vanished without a word.
 #[test]
 fn figures_without_their_heading_are_refused_or_missed() {
-    let without = |text: &str, line: &str| {
-        text.lines().filter(|l| l.trim() != line).flat_map(|l| [l, "\n"]).collect::<String>()
-    };
     // Of one target there is one table of percentiles, whatever is above it.
     let bare = only(&without(LATENCY_TEXT, "Total latency distribution:"));
     assert_eq!(bare.total.latency_ns, only(LATENCY_TEXT).total.latency_ns);
@@ -386,9 +388,66 @@ fn figures_without_their_heading_are_refused_or_missed() {
     assert!(error(&short).contains("the row has 6 columns and its heading 7"), "{}", error(&short));
     let chart = LATENCY_TEXT.get(..LATENCY_TEXT.find("Total latency").unwrap()).unwrap();
     let notes = found(chart).unwrap().notes;
-    assert!(notes[0].contains("the table of percentiles, and with it every latency"), "{notes:?}");
+    assert!(notes[0].contains("the table of percentiles is missing"), "{notes:?}");
     let means = LATENCY_TEXT.replace("AvgLat", "Average");
     assert!(found(&means).unwrap().notes[0].contains("the column of mean latencies"));
+}
+
+/// The figures of another machine stood below a result, and replaced it: 3.33 IOPS for 26,748.
+#[test]
+fn a_second_table_is_another_result() {
+    let one = only(LATENCY_TEXT);
+    let other = "### another machine\n\nTotal IO\n\
+                 thread | bytes | I/Os | MiB/s | I/O per s | file\n---\n 0 | 81920 | 10 | 0.03 | 3.33 | y.dat (128MiB)\n---\n\
+                 total: 81920 | 10 | 0.03 | 3.33\n";
+    let both = found(&format!("{LATENCY_TEXT}\n{other}")).unwrap().measurements;
+    let [first, second] = both.as_slice() else { panic!("{}", both.len()) };
+    assert_eq!((&first.total, &first.read), (&one.total, &one.read));
+    assert_eq!((second.total.ios, second.total.iops), (10, 3.33));
+    assert!(second.workload.is_unknown());
+    close(second.seconds, 10.0 / 3.33);
+
+    // One quoted table is a result, too.
+    let reads = other.replace("Total IO", "Read IO");
+    let quoted = found(&format!("<pre>D:\n{reads}</pre>")).unwrap().measurements;
+    assert_eq!(
+        (quoted[0].total.ios, quoted[0].read.ios, quoted[0].status),
+        (10, 10, Status::Complete)
+    );
+    assert!(quoted[0].checks.warnings.iter().any(|w| w.contains("the table of reads alone")));
+}
+
+/// Of `-F`, the parameters of an old version say nothing; the figures do. 4 threads were shown as
+/// 1.
+#[test]
+fn threads_that_the_parameters_do_not_say_are_those_of_the_figures() {
+    let old = without(LATENCY_TEXT, "threads per file");
+    let m = only(&old);
+    assert_eq!((m.threads, m.in_flight), (2, 4), "as `thread count` says");
+    let m = only(&without(&old, "thread count:"));
+    assert_eq!(m.threads, 2, "as the rows say");
+}
+
+/// The table of the processors stood below that of the I/Os, and its rows were rows of I/Os.
+#[test]
+fn a_table_of_processors_after_that_of_the_ios_is_read() {
+    let begin = LATENCY_TEXT.find("CPU |").unwrap();
+    let end = LATENCY_TEXT.find("Total IO").unwrap();
+    let cpu = &LATENCY_TEXT[begin..end];
+    let reads = LATENCY_TEXT.find("Read IO").unwrap();
+    let text = [&LATENCY_TEXT[..begin], &LATENCY_TEXT[end..reads], cpu, &LATENCY_TEXT[reads..]];
+    let (moved, whole) = (only(&text.concat()), only(LATENCY_TEXT));
+    assert_eq!((moved.total, moved.cpu), (whole.total, whole.cpu));
+}
+
+/// Without the table of percentiles, the mean was dropped as well.
+#[test]
+fn a_mean_without_percentiles_is_kept() {
+    let chart = LATENCY_TEXT.get(..LATENCY_TEXT.find("Total latency").unwrap()).unwrap();
+    let (cut, whole) = (&found(chart).unwrap().measurements[0], only(LATENCY_TEXT));
+    let (cut, whole) = (cut.total.latency_ns.unwrap(), whole.total.latency_ns.unwrap());
+    assert_eq!((cut.mean, cut.stddev), (whole.mean, whole.stddev));
+    assert_eq!((cut.min, cut.max, cut.p50), (None, None, None));
 }
 
 #[test]

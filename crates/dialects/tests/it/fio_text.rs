@@ -38,8 +38,8 @@ fn fio_2_is_read() {
     assert_eq!(m.started, "2014-01-06T12:00:20Z");
     let latency = m.read.latency_ns.unwrap();
     near(latency.mean, 610_000.0);
-    near(latency.stddev, 91_000.0);
-    assert_eq!((latency.min, latency.max), (103_000, 5_003_000));
+    near(latency.stddev.unwrap(), 91_000.0);
+    assert_eq!((latency.min, latency.max), (Some(103_000), Some(5_003_000)));
     assert_eq!(
         (latency.p50, latency.p99, latency.p99_9),
         (Some(600_000), Some(900_000), Some(1_512_000))
@@ -48,7 +48,7 @@ fn fio_2_is_read() {
     assert_eq!((stream.pattern, stream.write_percent, stream.depth), (Pattern::Random, 0, 64));
     assert_eq!(stream.blocks[0].bytes.0, 4096);
     assert_eq!(m.engine.features, ["libaio"]);
-    near(m.cpu.user_s, 0.7);
+    near(m.cpu.user_s.unwrap(), 0.7);
     assert!(warns(m, "whether the I/O was direct"));
     assert!(warns(m, "without the zone"));
     assert!(!warns(m, "older than") && !warns(m, "converted"), "{:?}", m.checks.warnings);
@@ -70,13 +70,13 @@ fn a_group_and_a_job_with_flushes_are_read() {
     let (read, write) = (oltp.read.latency_ns.unwrap(), oltp.write.latency_ns.unwrap());
     near(read.mean, 4_104_300.0);
     assert_eq!((read.p99, write.p99), (Some(9_621_000), Some(13_000_000)));
-    assert_eq!(write.max, 37_838_000);
+    assert_eq!(write.max, Some(37_838_000));
     // Of four threads, a share of CPU in percent is not that of a known time.
-    assert_eq!(oltp.cpu.user_s, 0.0);
+    assert_eq!(oltp.cpu.user_s, None);
     assert_eq!((log.write.ios, log.sync.ios), (50, 50));
     near(log.sync.latency_ns.unwrap().mean, 3_662_810.0);
     assert_eq!((log.threads, log.depth), (1, Some(1)));
-    near(log.cpu.user_s, 0.013_052);
+    near(log.cpu.user_s.unwrap(), 0.013_052);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn errors_and_shortened_numbers_are_read() {
     assert!(warns(m, "fio ended the job with error 5"));
     assert!(warns(m, "fio was asked for 8 I/Os at a time"));
     let latency = m.total.latency_ns.unwrap();
-    assert_eq!((latency.min, latency.max), (101_142, 5_358_300));
+    assert_eq!((latency.min, latency.max), (Some(101_142), Some(5_358_300)));
     assert_eq!(latency.p90, Some(500_040));
     assert_eq!((m.total.ios, m.total.bytes), (4096, 4 << 30));
     assert_eq!(m.workload.streams[0].pattern, Pattern::Sequential);
@@ -178,7 +178,97 @@ fn what_is_not_whole_is_named() {
 fn figures_that_do_not_agree_are_those_that_fio_printed() {
     let runs = found(&V2.replace("iops=104857", "iops=99000"));
     near(runs.measurements[0].total.iops, 99_000.0);
-    assert!(warns(&runs.measurements[0], "do not agree"));
+    let warnings = &runs.measurements[0].checks.warnings;
+    assert!(warns(&runs.measurements[0], " contradicts the other figures"), "{warnings:?}");
+}
+
+/// fio cuts off the fraction of an I/O per second: 3 I/Os in 6 s were shown as 0 IOPS and 0 MiB/s.
+#[test]
+fn less_than_one_io_per_second_is_counted() {
+    let slow = V2
+        .replace(
+            "io=4096.0MB, bw=419430KB/s, iops=104857, runt= 10000msec",
+            "io=12288B, bw=2047B/s, iops=0, runt=  6002msec",
+        )
+        .replace("r=1048576", "r=3");
+    let m = &found(&slow).measurements[0];
+    near(m.total.iops, 3.0 / 6.002);
+    assert_eq!((m.total.ios, m.total.bytes), (3, 12_288));
+    assert!(!warns(m, "contradicts"), "{:?}", m.checks.warnings);
+}
+
+/// Of `unified_rw_reporting`, the text has one count for reads and writes: it was shown as a load
+/// of reads.
+#[test]
+fn a_mixed_load_without_its_share_of_writes_is_unknown() {
+    let unified = V2.replace("rw=randread", "rw=randrw").replace("read : io", "mixed: io");
+    let m = &found(&unified).measurements[0];
+    assert!(m.workload.is_unknown());
+    near(m.total.iops, 104_857.6);
+    assert!(warns(m, "the share of writes of `rw=randrw"), "{:?}", m.checks.warnings);
+    // A load of one direction has its share.
+    let reads = V2.replace("read : io", "mixed: io");
+    assert_eq!(found(&reads).measurements[0].workload.streams[0].write_percent, 0);
+}
+
+/// `fio --client` writes the server before each line of a load: the loads were unknown, the
+/// version too, and the sum of all servers was a third result.
+#[test]
+fn servers_of_a_client_are_results_with_their_loads_and_their_sum_is_not() {
+    let job = |pid: u32| {
+        let result = &V2[V2.find("randread: (groupid").unwrap()..V2.find("Run status").unwrap()];
+        format!("<db1> \n{}", result.replace("pid=1234", &format!("pid={pid}")))
+    };
+    let head = V2.lines().next().unwrap();
+    let sum = job(0).replace("<db1> \nrandread:", "All clients:").replace("jobs=1", "jobs=2");
+    let server = "hostname=db1, be=0, 64-bit, os=Linux, arch=x86-64, fio=fio-3.33, flags=1";
+    let text = format!(
+        "{server}\n{server}\n<db1> {head}\n<db1> {head}\n<db1> Starting 1 process\n{}{}{sum}",
+        job(1),
+        job(2)
+    );
+    let found = found(&text);
+    let [one, other] = found.measurements.as_slice() else { panic!("{:?}", found.notes) };
+    for m in [one, other] {
+        assert_eq!(m.workload.streams[0].depth, 64);
+        assert_eq!(m.origin.as_ref().unwrap().tool_version.as_deref(), Some("3.33"));
+        assert_eq!(m.environment.host.as_ref().unwrap().hostname, "db1");
+    }
+    assert!(found.notes[0].contains("`All clients` is the sum of the others"), "{:?}", found.notes);
+}
+
+/// `--minimal` was of no known format.
+#[test]
+fn terse_output_is_read() {
+    let times = "47;9548;95.534654;234.484070";
+    let percentiles = format!("99.000000%=214;{}", "0%=0;".repeat(19));
+    let reads = format!(
+        "124660;41539;10384;3001;0;0;0;0;{times};{percentiles}{times};37240;42128;98.1%;40752.0;1999.4;"
+    );
+    let none = format!("0;0;0;0;0;0;0;0;0;0;0;0;{}0;0;0;0;0;0;0%;0;0;", "0%=0;".repeat(20));
+    let text = format!("3;fio-3.33;test;0;0;{reads}{none}1.833333%;42.900000%;31113;0;10;100.0%\n");
+    let found = found(&text);
+    let [m] = found.measurements.as_slice() else { panic!("{:?}", found.notes) };
+    assert_eq!((m.total.bytes, m.total.iops, m.seconds), (124_660 << 10, 10_384.0, 3.001));
+    let latency = m.read.latency_ns.unwrap();
+    near(latency.mean, 95_534.654);
+    assert_eq!((latency.min, latency.p99), (Some(47_000), Some(214_000)));
+    assert!(m.workload.is_unknown() && warns(m, "how many I/Os"), "{:?}", m.checks.warnings);
+    assert!(!warns(m, "contradicts"), "{:?}", m.checks.warnings);
+    let cut = recognise(&text.as_bytes()[..text.find(";47;").unwrap()], "x", READ).unwrap_err();
+    assert!(cut.what.contains("the line ends after"), "{cut}");
+}
+
+/// Each `--status-interval` prints the run from its beginning on: four results were one run.
+#[test]
+fn of_intermediate_results_the_last_counts() {
+    let start = V2.find("randread: (groupid").unwrap();
+    let first = V2[start..].replace("runt= 10000", "runt=  5000").replace("r=1048576", "r=524288");
+    let first = first.replace("io=4096.0MB", "io=2048.0MB");
+    let found = found(&format!("{}{first}\n{}", &V2[..start], &V2[start..]));
+    let [one] = found.measurements.as_slice() else { panic!("{:?}", found.notes) };
+    assert_eq!((one.total.ios, one.seconds), (1_048_576, 10.0));
+    assert!(found.notes[0].contains("is a later result of one before it"), "{:?}", found.notes);
 }
 
 proptest! {

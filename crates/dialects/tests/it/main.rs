@@ -8,6 +8,7 @@ mod diskspd_job;
 mod diskspd_results;
 mod fio;
 mod fio_text;
+mod identities;
 mod iometer;
 mod iometer_results;
 mod sqlio;

@@ -36,8 +36,8 @@ pub(super) fn of_sides(a: &[Document], b: &[Document]) -> Vec<SideDifference> {
         }),
         found("kernel", false, &|s| of_host(s, |h| h.kernel.clone())),
         found("operating system", false, &|s| of_host(s, |h| h.os.clone())),
-        found("processor", false, &|s| of_host(s, |h| format!("{} x {}", h.cpus, h.cpu_model))),
-        found("memory", false, &|s| of_host(s, |h| Bytes(h.memory_bytes).to_string())),
+        found("processor", false, &|s| of_host(s, processor)),
+        found("memory", false, &|s| of_host(s, memory)),
     ]
     .into_iter()
     .flatten()
@@ -69,6 +69,21 @@ pub(super) fn targets(side: &[Document]) -> Vec<String> {
 /// The devices, by model if that is known.
 pub(super) fn devices(side: &[Document]) -> Vec<String> {
     of_devices(side, |d| Some(d.model.clone().unwrap_or_else(|| d.name.clone())))
+}
+
+/// Number and model of the processors, as far as they are known.
+fn processor(host: &inspect::Host) -> String {
+    match host.cpus {
+        0 => host.cpu_model.clone(),
+        cpus => format!("{cpus} x {}", host.cpu_model),
+    }
+}
+
+fn memory(host: &inspect::Host) -> String {
+    match host.memory_bytes {
+        0 => "unknown".to_owned(),
+        bytes => Bytes(bytes).to_string(),
+    }
 }
 
 pub(super) fn of_host(side: &[Document], of: fn(&inspect::Host) -> String) -> Vec<String> {

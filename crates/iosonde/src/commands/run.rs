@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use jobs::Plan;
+use engine::Permissions;
+use jobs::{FirstWorkload, Plan};
 use results::Document;
 use workload::{
     Arrival, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate,
@@ -19,13 +20,13 @@ use crate::targets::TargetArgs;
 use screen::Display;
 
 pub(crate) fn run(args: &RunArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let workload = workload_of(args)?;
+    let (workload, names_files) = workload_of(args)?;
     if args.print_workload {
         let text = workload.to_toml().map_err(|e| Failure::CannotRun(e.to_string()))?;
         print(&text)?;
         return Ok(Outcome::Done);
     }
-    let permissions = args.target.permissions();
+    let permissions = Permissions { any_name: names_files, ..args.target.permissions() };
     let repeat = args.repeat.count()?;
     let sides = repeat::sides(&args.repeat, &workload)?;
     let plan = match repeat {
@@ -79,10 +80,14 @@ fn streams_of(names: &[String]) -> Result<Vec<Stream>, Failure> {
     Ok(streams.iter().enumerate().map(stream).collect())
 }
 
-fn workload_of(args: &RunArgs) -> Result<Workload, Failure> {
+/// The workload, and whether its targets are files whatever their names.
+fn workload_of(args: &RunArgs) -> Result<(Workload, bool), Failure> {
+    let mut names_files = false;
     let mut workload = match &args.workload {
         Some(path) => {
-            let (workload, lost) = jobs::first_workload(path)?;
+            let FirstWorkload { workload, lost, names_files: of_file } =
+                jobs::first_workload(path)?;
+            names_files = of_file && args.target.targets.is_empty();
             let mut display = Display::new(args.target.conduct.quiet);
             for what in &lost {
                 display.message(&format!("not done: {what}"));
@@ -120,7 +125,7 @@ fn workload_of(args: &RunArgs) -> Result<Workload, Failure> {
         Some(WaitArg::Spin) => workload.completion = Completion::Spin,
         None => {}
     }
-    Ok(workload)
+    Ok((workload, names_files))
 }
 
 /// Sets what the flags say about targets and engine.

@@ -9,7 +9,7 @@ use inspect::files::{Output, Seal};
 use inspect::reading;
 use trace::{
     BLKTRACE_MAGICS, BlktraceReader, CsvReader, EtwReader, FioReader, Header, ImportError, Io,
-    Layout, Ordered, TraceError, Writer,
+    Layout, Ordered, TraceError, Writer, csv_began_unix_ms,
 };
 use workload::{Bytes, plural, show_duration};
 
@@ -160,6 +160,11 @@ pub fn import_trace(request: &ImportRequest<'_>) -> Result<Vec<String>, JobError
     Ok(lines)
 }
 
+/// The refusal of what blkparse prints.
+pub(crate) const BLKPARSE: &str = "it is the text that blkparse prints. Import the binary files of \
+                                   blktrace instead, `NAME.blktrace.*`, with `iosonde capture \
+                                   import`";
+
 /// The format of a trace by its beginning.
 fn recognise(path: &Path, input: &mut Input) -> Result<TraceFormat, JobError> {
     let head = input.fill_buf().map_err(|error| cannot_read(path, &error))?;
@@ -195,6 +200,9 @@ fn recognise(path: &Path, input: &mut Input) -> Result<TraceFormat, JobError> {
             _ => {}
         }
     }
+    if trace::is_blkparse_text(&text) {
+        return Err(cannot_read(path, &BLKPARSE));
+    }
     let text = "its format is not known. Known are blktrace (binary, version 7), I/O logs of fio \
                 (version 2 and 3), CSV of MSR Cambridge, Alibaba, Systor '17 and SPC, and text of \
                 `xperf -a dumper`; name it with `--from`";
@@ -224,7 +232,7 @@ fn copy(
         }
         return Ok(imported);
     }
-    let Some(input) = inputs.pop() else { return Ok(Imported::default()) };
+    let Some(mut input) = inputs.pop() else { return Ok(Imported::default()) };
     let layout = match format {
         TraceFormat::Msr => Layout::MsrCambridge,
         TraceFormat::Alibaba => Layout::Alibaba,
@@ -243,8 +251,11 @@ fn copy(
             return Ok(Imported { devices: reader.devices(), ..imported });
         }
     };
+    let head = input.fill_buf().map_err(|error| CopyError::Input(cannot_read(name, &error)))?;
+    let began_unix_ms = csv_began_unix_ms(&String::from_utf8_lossy(head), layout);
     let mut reader = CsvReader::new(input, layout);
-    let mut imported = write(name, format, Ordered::new(reader.by_ref()), out)?;
+    let ios = Ordered::new(reader.by_ref());
+    let mut imported = write_begun(name, (format, began_unix_ms), ios, out)?;
     imported.devices = reader.devices();
     imported.left_out(reader.left_out(), "had no answer, so the trace does not say what it did");
     Ok(imported)
@@ -256,9 +267,20 @@ fn write(
     ios: impl Iterator<Item = Result<Io, ImportError>>,
     out: &mut BufWriter<File>,
 ) -> Result<Imported, CopyError> {
+    write_begun(name, (format, None), ios, out)
+}
+
+/// Writes a trace that began at a known time, in milliseconds since 1970.
+fn write_begun(
+    name: &Path,
+    (format, began_unix_ms): (TraceFormat, Option<u64>),
+    ios: impl Iterator<Item = Result<Io, ImportError>>,
+    out: &mut BufWriter<File>,
+) -> Result<Imported, CopyError> {
     let wrong = |error: &dyn std::fmt::Display| CopyError::Input(cannot_read(name, error));
     let unwritable = |error: TraceError| CopyError::Output(io::Error::other(error));
-    let header = Header { source: format.source().to_owned(), ..Header::default() };
+    let source = format.source().to_owned();
+    let header = Header { source, began_unix_ms, ..Header::default() };
     let mut writer = Writer::new(out, &header).map_err(unwritable)?;
     let mut imported = Imported::default();
     for io in ios {

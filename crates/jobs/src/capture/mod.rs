@@ -13,6 +13,7 @@ pub use anonymise::anonymise_trace;
 pub use capture::Method as CaptureMethod;
 pub(crate) use convert::{kind, op};
 pub use disks::device_path;
+pub(crate) use import::BLKPARSE;
 pub use import::{ImportRequest, TraceFormat, import_trace};
 pub use record::{RecordRequest, Recorded, record_trace};
 

@@ -198,7 +198,8 @@ fn settle(workload: &mut Workload, facts: &[TargetFacts]) {
 /// A finished run, while others continue.
 fn line(number: usize, of: usize, m: &Measurement) -> String {
     let latency = m.total.latency_ns.map_or_else(String::new, |l| {
-        format!(", mean {}, max {}", show_ns(l.mean), show_ns(l.max as f64))
+        let max = l.max.map_or_else(String::new, |ns| format!(", max {}", show_ns(ns as f64)));
+        format!(", mean {}{max}", show_ns(l.mean))
     });
     let errors = match m.total.errors {
         0 => String::new(),

@@ -152,7 +152,7 @@ fn figures(s: &Statistics) -> Vec<Cell> {
         number(s.mib_per_s),
         number(words::mean_of(s)),
         whole(s.latency_ns.and_then(|l| l.p99)),
-        whole(s.latency_ns.map(|l| l.max)),
+        whole(s.latency_ns.and_then(|l| l.max)),
         whole(s.errors),
     ]
 }

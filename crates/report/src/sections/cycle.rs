@@ -133,7 +133,7 @@ fn runs(e: &Experiment<Cycle>) -> Option<Table> {
             number(m.map(|m| m.total.mib_per_s * MB_PER_MIB)),
             number(latency.map(|l| l.mean)),
             number(p99),
-            number(latency.map(|l| l.max as f64)),
+            number(latency.and_then(|l| l.max).map(|ns| ns as f64)),
             number(m.and_then(|m| m.cpu.host_percent)),
             number(m.map(|m| m.total.errors as f64)),
             text(reason),
@@ -198,7 +198,7 @@ fn worker_rows(m: &Measurement, detail: CycleDetail) -> Vec<Vec<Cell>> {
             number(s.mib_per_s * MB_PER_MIB),
             number(words::mean_of(s)),
             whole(s.latency_ns.and_then(|l| l.p99)),
-            whole(s.latency_ns.map(|l| l.max)),
+            whole(s.latency_ns.and_then(|l| l.max)),
             whole(s.errors),
         ]
     };

@@ -147,7 +147,7 @@ fn together(e: &Experiment<Fleet>) -> Option<Table> {
             whole(s.latency_ns.and_then(|l| l.p50)),
             whole(s.latency_ns.and_then(|l| l.p99)),
             whole(s.latency_ns.and_then(|l| l.p99_9)),
-            whole(s.latency_ns.map(|l| l.max)),
+            whole(s.latency_ns.and_then(|l| l.max)),
         ]
     });
     let title = say!("fleet-heading-merged");

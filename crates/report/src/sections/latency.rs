@@ -58,9 +58,9 @@ fn percentiles(loads: &[Load<'_>]) -> Option<Chart> {
     heads.extend(Latency::default().percentiles().iter().map(|(name, _)| (*name).to_owned()));
     heads.push("max".to_owned());
     let line = |(name, l): (String, Latency)| {
-        let mut values = vec![Some(l.min)];
+        let mut values = vec![l.min];
         values.extend(l.percentiles().iter().map(|(_, value)| *value));
-        values.push(Some(l.max));
+        values.push(l.max);
         let points = values.iter().enumerate().map(|(i, v)| (i as f64, v.map(|v| v as f64)));
         series(&name, Shape::Line, Side::Left, super::make::points(points))
     };
@@ -200,8 +200,7 @@ fn line(load: &Load<'_>, kind: &str, ios: u64, l: &Latency) -> Vec<Cell> {
         whole(Some(ios).filter(|ios| *ios > 0)),
         whole(words::least(m, l)),
         number(l.mean),
-        // A tool that reports no distribution has none.
-        number(Some(l.stddev).filter(|s| *s > 0.0 || m.origin.is_none())),
+        number(l.stddev),
     ];
     row.extend(l.percentiles().iter().map(|(_, value)| whole(*value)));
     row.push(whole(l.max));

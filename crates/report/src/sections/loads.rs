@@ -125,8 +125,6 @@ fn row(document: &Document, cell: u32, m: &Measurement) -> Vec<Cell> {
         "target" => text(targets(m)),
         "device" => text(device(environment)),
         "host" => text(environment.hostname().unwrap_or_default()),
-        // What another tool does not tell is zero in its results.
-        "file_bytes" if m.origin.is_some() && m.file_bytes == 0 => Cell::Empty,
         "latency_min_ns" => whole(m.total.latency_ns.and_then(|l| words::least(m, &l))),
         _ => Cell::of(figure, &figure.of(m, &part_of)),
     };

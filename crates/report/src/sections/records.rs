@@ -134,7 +134,7 @@ fn of_validation(e: &Experiment<Validation>) -> Vec<Vec<Cell>> {
         cells.extend([whole(file.size_bytes), text(op)]);
         cells.extend([ios.single, ios.several, ios.bytes, ios.errors].map(whole));
         cells.push(number(latency.map(|l| l.mean)));
-        let times = latency.map(|l| [l.p50, l.p99, Some(l.max)]).unwrap_or_default();
+        let times = latency.map(|l| [l.p50, l.p99, l.max]).unwrap_or_default();
         cells.extend(times.map(whole));
         cells.push(whole(file.throttling.map(|t| t.throttled)));
         cells.push(whole(file.throttling.map(|t| t.in_flight_max)));

@@ -430,7 +430,7 @@ fn figures(ios: &FileIos) -> [Cell; 8] {
         number(latency.map(|l| l.mean)),
         time(latency.and_then(|l| l.p50)),
         time(latency.and_then(|l| l.p99)),
-        time(latency.map(|l| l.max)),
+        time(latency.and_then(|l| l.max)),
         whole(ios.errors),
     ]
 }

@@ -96,7 +96,8 @@ proptest! {
         let mut m = sample::mixed();
         (m.seconds, m.started, m.workload.seconds) = (seconds, text.clone(), seconds);
         m.workload.streams[0].depth = depth;
-        let latency = Latency { min, mean, max, p50: Some(p50), ..Latency::default() };
+        let (min, max, p50) = (Some(min), Some(max), Some(p50));
+        let latency = Latency { min, mean, max, p50, ..Latency::default() };
         let s = &mut m.total;
         (s.ios, s.bytes, s.iops) = (ios, bytes, iops);
         s.latency_ns = Some(latency);

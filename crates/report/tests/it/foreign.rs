@@ -10,7 +10,8 @@ use crate::sample;
 /// CPUs.
 fn sqlio() -> Measurement {
     let mut m = sample::mixed();
-    let latency = Latency { min: 0, mean: 29e6, max: 303_000_000, ..Latency::default() };
+    let latency =
+        Latency { min: Some(0), mean: 29e6, max: Some(303_000_000), ..Latency::default() };
     for s in [&mut m.total, &mut m.read, &mut m.write] {
         s.latency_ns = Some(latency);
         s.histogram = None;

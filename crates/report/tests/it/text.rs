@@ -60,7 +60,8 @@ fn a_measurement_reads_in_the_order_of_the_field() {
 #[test]
 fn an_imported_result_says_whose_it_is_and_how_far_its_mean_is_known() {
     let mut m = sample::mixed();
-    let latency = Latency { min: 0, mean: 29e6, max: 532_000_000, ..Latency::default() };
+    let latency =
+        Latency { min: Some(0), mean: 29e6, max: Some(532_000_000), ..Latency::default() };
     for s in [&mut m.total, &mut m.read, &mut m.write] {
         s.latency_ns = Some(latency);
     }
@@ -368,10 +369,10 @@ fn number() -> impl Strategy<Value = f64> {
 fn latency() -> impl Strategy<Value = Option<Latency>> {
     let fields = (any::<u64>(), number(), number(), any::<u64>(), prop::option::of(any::<u64>()));
     prop::option::of(fields.prop_map(|(min, mean, stddev, max, p)| Latency {
-        min,
+        min: Some(min),
         mean,
-        stddev,
-        max,
+        stddev: Some(stddev),
+        max: Some(max),
         p50: p,
         p99: p,
         ..Latency::default()
@@ -399,7 +400,7 @@ fn odd() -> impl Strategy<Value = Measurement> {
             let mut m = sample_once();
             (m.total, m.read, m.write, m.sync) = (total, read, write, sync);
             (m.seconds, m.achieved_in_flight, m.in_flight) = (a, b, whole);
-            (m.cpu.total_us_per_io, m.cpu.host_percent) = (a, Some(b));
+            (m.cpu.total_us_per_io, m.cpu.host_percent) = (Some(a), Some(b));
             (m.checks.tool_ceiling_iops, m.checks.littles_law_percent) = (Some(a), Some(b));
             m.checks.warnings = vec![words.clone(); n];
             m.started.clone_from(&words);

@@ -158,7 +158,7 @@ fn caption(load: &Load) -> String {
         Some(false) => ", buffered",
         None => "",
     };
-    format!("{} of {}{mode}", words::size(Some(load.file_bytes)), words::clean(&load.target))
+    format!("{} of {}{mode}", words::size(load.file_bytes), words::clean(&load.target))
 }
 
 #[cfg(test)]

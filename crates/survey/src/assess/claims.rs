@@ -157,10 +157,8 @@ fn measured(title: &str, m: &Measurement) -> Option<Setting> {
     let stream = m.workload.streams.first()?;
     let mut figures = vec![(Figure::Iops, m.total.iops), (Figure::MibPerS, m.total.mib_per_s)];
     if let Some(latency) = &m.total.latency_ns {
-        figures.extend([
-            (Figure::LatencyMean, latency.mean),
-            (Figure::LatencyMax, latency.max as f64),
-        ]);
+        figures.push((Figure::LatencyMean, latency.mean));
+        figures.extend(latency.max.map(|ns| (Figure::LatencyMax, ns as f64)));
         let percentiles = [
             (Figure::LatencyP50, latency.p50),
             (Figure::LatencyP90, latency.p90),

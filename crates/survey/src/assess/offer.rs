@@ -232,7 +232,7 @@ impl Frozen {
         (ios > 0.0 && in_flight > 0.0 && seconds > 0.0).then(|| Self {
             events: ios / in_flight,
             share: (ns / in_flight / 1e9 / seconds).min(1.0),
-            longest_ns: judged.latency_ns.map_or(0, |latency| latency.max),
+            longest_ns: judged.latency_ns.and_then(|latency| latency.max).unwrap_or(0),
         })
     }
 

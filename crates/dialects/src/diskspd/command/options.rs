@@ -359,6 +359,7 @@ impl Options {
         match value {
             "" => self.zero = true,
             "r" => self.span.random_write_data = true,
+            "s" | "z" => return Err(Fault::ContentOfLinux),
             _ => {
                 // An empty name after the comma means no file, as in DiskSpd.
                 let (bytes, file) = match value.split_once(',') {

@@ -12,6 +12,8 @@ pub(super) struct Input {
     spans: Vec<TimeSpan>,
     /// Which of [`SAID_OF_EACH`] the text says of each target.
     said: Vec<Vec<[bool; SAID_OF_EACH.len()]>>,
+    /// Whether it says how many threads each time span has.
+    threads_said: Vec<bool>,
 }
 
 /// What every version says of every target, each in one of these ways. Where a line was lost, its
@@ -33,12 +35,19 @@ impl Input {
         whole.then_some(span)
     }
 
+    /// Whether no line says how many threads a time span has. Before 2.1 that is so with `-F`, and
+    /// the figures say it.
+    pub(super) fn threads_unsaid(&self, number: usize) -> bool {
+        number.checked_sub(1).and_then(|index| self.threads_said.get(index)) == Some(&false)
+    }
+
     /// Takes a line without the blanks around it. DiskSpd's tabs say what belongs to a target;
     /// where they are lost, the order does: whatever comes after a path is of that target.
     pub(super) fn line(&mut self, text: &str) {
         if text.starts_with("timespan:") {
             self.spans.push(TimeSpan::default());
             self.said.push(Vec::new());
+            self.threads_said.push(false);
             return;
         }
         let (Some(span), Some(said)) = (self.spans.last_mut(), self.said.last_mut()) else {
@@ -54,6 +63,10 @@ impl Input {
             }
         } else {
             of_span(span, text);
+        }
+        if let Some(threads_said) = self.threads_said.last_mut() {
+            *threads_said |=
+                text.starts_with("threads per file:") || text.starts_with("thread pool with ");
         }
         if text.starts_with("using completion routines") {
             span.completion_routines = true;

@@ -75,7 +75,7 @@ impl Chart {
             let times: &mut Times = match column {
                 Column::Read => &mut span.read.times,
                 Column::Write => &mut span.write.times,
-                Column::Total => &mut span.total,
+                Column::Total => &mut span.total.times,
             };
             match (name, percent_of(name)) {
                 ("min", _) => times.min = Some(ms),

@@ -10,7 +10,8 @@ use results::{
 use super::TOOL;
 use super::workload::{unknown, workload};
 use crate::diskspd::profile::TimeSpan;
-use crate::foreign::Run;
+use crate::foreign::{Run, own};
+use crate::identities::{Printed, PrintedFigures, PrintedRun};
 
 const MIB: f64 = 1_048_576.0;
 const NS_PER_MS: f64 = 1e6;
@@ -22,6 +23,8 @@ pub(super) struct Head<'a> {
     pub(super) version: Option<String>,
     pub(super) command_line: Option<String>,
     pub(super) host: Option<String>,
+    /// iosonde printed it, and not DiskSpd.
+    pub(super) is_own: bool,
     /// As DiskSpd writes it: `2026/01/02 03:04:05 UTC`.
     pub(super) printed: Option<String>,
 }
@@ -37,10 +40,10 @@ pub(super) struct Span {
     pub(super) seconds_to_end: f64,
     pub(super) read: Figures,
     pub(super) write: Figures,
-    /// Latency of reads and writes together.
-    pub(super) total: Times,
-    /// Rates of reads and writes together, as printed.
-    pub(super) total_rates: Option<Rates>,
+    /// Reads and writes together, as printed; of XML, only their latency.
+    pub(super) total: Figures,
+    /// The length follows from I/Os and IOPS.
+    pub(super) is_derived: bool,
     pub(super) targets: Vec<OnTarget>,
     /// Where each target is among them.
     pub(super) places: HashMap<String, usize>,
@@ -48,6 +51,8 @@ pub(super) struct Span {
     pub(super) host_percent: Option<f64>,
     /// Threads, as the figures tell them; 0 where they do not.
     pub(super) threads: u64,
+    /// Threads that the rows of the tables name.
+    pub(super) threads_in_rows: u64,
     /// What is missing, if the text ends in it.
     pub(super) missing: Option<&'static str>,
     pub(super) warnings: Vec<String>,
@@ -61,6 +66,8 @@ pub(super) struct Figures {
     /// As printed. None if the text does not have them.
     pub(super) rates: Option<Rates>,
     pub(super) times: Times,
+    /// Each figure with the digits that it has in the text.
+    pub(super) printed: PrintedFigures,
 }
 
 /// Rates as DiskSpd prints them, from a length of the run that it prints rounded.
@@ -91,7 +98,7 @@ pub(super) struct OnTarget {
 }
 
 impl Times {
-    /// Without minimum and maximum or mean, nothing is known that a summary could be.
+    /// Without a mean, nothing is known that a summary could be.
     fn latency(&self, ios: u64) -> Option<Latency> {
         if ios == 0 {
             return None;
@@ -103,10 +110,10 @@ impl Times {
             found.filter(|_| supported).map(|(_, ms)| ns(*ms))
         };
         Some(Latency {
-            min: ns(self.min?),
+            min: self.min.map(ns),
             mean: self.mean? * NS_PER_MS,
-            stddev: self.stddev.unwrap_or(0.0) * NS_PER_MS,
-            max: ns(self.max?),
+            stddev: self.stddev.map(|ms| ms * NS_PER_MS),
+            max: self.max.map(ns),
             p50: at(50.0),
             p90: at(90.0),
             p95: at(95.0),
@@ -160,6 +167,16 @@ impl Figures {
 }
 
 impl Span {
+    /// Reads and writes together: as printed, otherwise their sum.
+    fn both(&self) -> Figures {
+        if self.total.ios > 0 {
+            return self.total.clone();
+        }
+        let mut both = self.read.clone();
+        both.add(&self.write);
+        Figures { times: self.total.times.clone(), rates: self.total.rates.or(both.rates), ..both }
+    }
+
     /// Adds what one thread did on a target to the target's figures.
     pub(super) fn on_target(&mut self, path: &str, file_bytes: u64) -> &mut OnTarget {
         let index = *self.places.entry(path.to_owned()).or_insert_with(|| {
@@ -182,6 +199,7 @@ impl Span {
         place: &str,
         read: &str,
     ) -> Result<Measurement, Vec<String>> {
+        let both = self.both();
         let mut warnings = self.warnings;
         let workload = match asked {
             Some(asked) => workload(asked, &self.targets)?,
@@ -196,17 +214,23 @@ impl Span {
         let status =
             if short || self.missing.is_some() { Status::Interrupted } else { Status::Complete };
         let (seconds, threads, targets) = (self.seconds, self.threads, self.targets);
-        let mut both = self.read.clone();
-        both.add(&self.write);
-        both.times = self.total;
-        both.rates = self.total_rates.or(both.rates);
+        let length = Printed::decimals(self.seconds, 2);
+        let printed = PrintedRun {
+            seconds: (self.seconds > 0.0 && !self.is_derived).then_some(length),
+            threads: Some(self.threads).filter(|threads| *threads > 0),
+            total: self.total.printed,
+            read: self.read.printed,
+            write: self.write.printed,
+        };
         let of_path: HashMap<&Path, &OnTarget> =
             targets.iter().map(|t| (Path::new(&t.path), t)).collect();
         let bytes = |path: &Path| of_path.get(path).map_or(0, |t| t.file_bytes);
+        let (tool, tool_version) =
+            if head.is_own { own(TOOL) } else { (TOOL.to_owned(), head.version.clone()) };
         let run = Run {
             origin: Origin {
-                tool: TOOL.to_owned(),
-                tool_version: head.version.clone(),
+                tool,
+                tool_version,
                 file: Some(head.file.to_owned()),
                 command_line: head.command_line.clone(),
                 ..Origin::default()
@@ -219,6 +243,7 @@ impl Span {
             total: both.statistics(seconds),
             read: self.read.statistics(seconds),
             write: self.write.statistics(seconds),
+            printed,
             warnings,
             workload,
         };

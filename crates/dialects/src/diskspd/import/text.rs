@@ -11,6 +11,7 @@ use super::spans::{Figures, Head, Rates, Span, Times, unknown_load, without_word
 use crate::diskspd::profile::TimeSpan;
 use crate::diskspd::result::FAILED;
 use crate::foreign::{ForeignRuns, ReadError, fnv_1a};
+use crate::identities::{Printed, PrintedFigures};
 
 const COMMAND: &str = "Command Line:";
 const RESULTS: &str = "Results for timespan ";
@@ -22,7 +23,9 @@ pub fn is_in(text: &str) -> bool {
     let mut parameters = false;
     text.lines().map(str::trim).any(|line| {
         parameters |= line == "Input parameters:";
-        line.starts_with(RESULTS) || (parameters && line.starts_with("timespan:"))
+        line.starts_with(RESULTS)
+            || (parameters && line.starts_with("timespan:"))
+            || is_heading(line)
     })
 }
 
@@ -35,6 +38,12 @@ pub fn read(text: &str, file: &str, read: &str) -> Result<ForeignRuns, ReadError
     }
     reader.end_of_run();
     Ok(reader.found)
+}
+
+/// Whether a line has the columns of a table of I/Os.
+fn is_heading(line: &str) -> bool {
+    line.starts_with("thread")
+        && ["| ", "bytes", "I/Os", "I/O per s"].iter().all(|c| line.contains(c))
 }
 
 /// What the lines at hand belong to.
@@ -60,6 +69,18 @@ enum Direction {
     Total,
     Read,
     Write,
+}
+
+impl Direction {
+    /// The table with this title.
+    fn of_title(text: &str) -> Option<Self> {
+        match text {
+            "Total IO" => Some(Self::Total),
+            "Read IO" => Some(Self::Read),
+            "Write IO" => Some(Self::Write),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -92,7 +113,12 @@ struct Open {
     asked: Option<TimeSpan>,
     /// Why there is nothing in it.
     left_out: Option<String>,
-    tables: u8,
+    /// The parameters do not say how many threads there are, as before 2.1 with `-F`.
+    threads_unsaid: bool,
+    /// It has tables alone: somebody quoted them.
+    is_quoted: bool,
+    /// Which tables it has: total, reads, writes.
+    tables: [bool; 3],
     /// Whether its tables have mean latencies.
     means: bool,
     percentiles: bool,
@@ -110,6 +136,9 @@ impl Reader<'_> {
             self.begin_span(rest);
         } else if line == "Totals:" {
             self.part = Part::Totals;
+        } else if self.part == Part::Outside && is_heading(line) {
+            self.begin_quoted();
+            self.part = Part::Table(Direction::of_title(&self.above).unwrap_or(Direction::Total));
         }
         if self.part != Part::Outside {
             self.hash = self.hash.rotate_left(5) ^ fnv_1a(raw);
@@ -125,6 +154,15 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Begins a result of which there are tables alone.
+    fn begin_quoted(&mut self) {
+        self.end_of_run();
+        self.head = Head { file: self.file, ..Head::default() };
+        let span = Span { number: 1, ..Span::default() };
+        self.spans.push(Open { line: self.number, span, is_quoted: true, ..Open::default() });
+        self.columns.clear();
+    }
+
     fn begin_span(&mut self, rest: &str) {
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
         // A result whose head is missing begins with its first time span.
@@ -134,8 +172,9 @@ impl Reader<'_> {
         }
         let number = digits.parse().unwrap_or(self.spans.len() + 1);
         let asked = self.input.span(number).cloned();
-        let span = Span { number, ..Span::default() };
-        self.spans.push(Open { line: self.number, span, asked, ..Open::default() });
+        let threads_unsaid = self.input.threads_unsaid(number);
+        let (line, span) = (self.number, Span { number, ..Span::default() });
+        self.spans.push(Open { line, span, asked, threads_unsaid, ..Open::default() });
         self.columns.clear();
         self.part = Part::Span;
     }
@@ -145,6 +184,9 @@ impl Reader<'_> {
             self.head.host = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
         } else if let Some(start) = line.strip_prefix("start time:") {
             self.head.printed = Some(start.trim().to_owned());
+        } else if let Some(scheme) = line.strip_prefix("active power scheme:") {
+            // Windows writes the identifier of the scheme between the brackets.
+            self.head.is_own = scheme.trim_end().ends_with("()");
         } else {
             self.input.line(line);
         }
@@ -153,14 +195,19 @@ impl Reader<'_> {
     /// A line of a time span's figures.
     fn figures(&mut self, raw: &str) -> Result<(), ReadError> {
         let (text, number) = (raw.trim(), self.number);
+        let table = Direction::of_title(text);
+        let is_again = |open: &Open| table.is_some_and(|table| open.tables[table as usize]);
+        if self.spans.last().is_some_and(is_again) {
+            // The table of another result, which has lost its beginning.
+            self.begin_quoted();
+        }
         let title = match text {
-            "Total IO" => Some(Part::Table(Direction::Total)),
-            "Read IO" => Some(Part::Table(Direction::Read)),
-            "Write IO" => Some(Part::Table(Direction::Write)),
             // Before 2.1.
             "total:" | "Total latency distribution:" => Some(Part::Percentiles),
             _ if text.starts_with("Latency distribution:") => Some(Part::Percentiles),
-            _ => None,
+            // The use of the processors.
+            _ if text.contains("|  Usage |") => Some(Part::Span),
+            _ => table.map(Part::Table),
         };
         let row = Row { text, raw, number };
         let Some(open) = self.spans.last_mut() else { return Ok(()) };
@@ -177,7 +224,7 @@ impl Reader<'_> {
         } else if let Part::Table(direction) = self.part {
             if text.starts_with("thread") && text.contains('|') {
                 self.columns = columns(&row)?;
-                open.tables = open.tables.max(direction as u8);
+                open.tables[direction as usize] = true;
                 open.means |= self.columns.iter().any(|name| name == "AvgLat");
             } else {
                 open.table_line(&row, direction, &self.columns)?;
@@ -196,6 +243,7 @@ impl Reader<'_> {
         let mut to_end = 0.0;
         let mut measured: Vec<Measurement> = Vec::new();
         for mut open in spans.into_iter().rev() {
+            open.settle();
             if let Some(what) = open.nothing() {
                 let (line, number) = (open.line, open.span.number);
                 let note = format!("line {line}: time span {number} {what}");
@@ -299,7 +347,8 @@ impl Row<'_> {
 impl Open {
     /// Why nothing of it can be kept.
     fn nothing(&self) -> Option<String> {
-        let empty = self.tables == 0 && self.span.read.ios == 0 && self.span.write.ios == 0;
+        let empty =
+            self.tables == [false; 3] && self.span.read.ios == 0 && self.span.write.ios == 0;
         match &self.left_out {
             Some(what) => Some(format!("is left out: {what}")),
             None => empty.then(|| "has no figures; left out".to_owned()),
@@ -309,16 +358,55 @@ impl Open {
     /// What the text should have and does not.
     fn missing(&self) -> Option<&'static str> {
         let measures = self.asked.as_ref().is_some_and(|asked| asked.measure_latency);
-        if self.tables < Direction::Write as u8 {
+        if self.is_quoted {
+            None
+        } else if !self.tables[Direction::Write as usize] {
             Some("the table of writes")
         } else if self.span.seconds <= 0.0 {
             Some("the length of the test")
         } else if (measures || self.means) && !self.percentiles {
-            Some("the table of percentiles, and with it every latency,")
+            Some("the table of percentiles")
         } else if self.percentiles && !self.means {
             Some("the column of mean latencies, and with it every latency,")
         } else {
             None
+        }
+    }
+
+    /// Takes from the figures what the rest of the text does not say.
+    fn settle(&mut self) {
+        let span = &mut self.span;
+        if let Some(asked) = self.asked.as_mut().filter(|_| self.threads_unsaid) {
+            let threads = if span.threads > 0 { span.threads } else { span.threads_in_rows };
+            let threads = u32::try_from(threads).unwrap_or(0).max(1);
+            match asked.targets.as_mut_slice() {
+                [one] => one.threads_per_file = threads,
+                _ => asked.thread_count = threads,
+            }
+        }
+        if !self.is_quoted {
+            return;
+        }
+        let names = [Direction::Total, Direction::Read, Direction::Write];
+        let figures = names.into_iter().zip([&span.total, &span.read, &span.write]);
+        let known = |(_, figures): &(Direction, &Figures)| {
+            figures.ios > 0 && figures.rates.is_some_and(|rates| rates.iops > 0.0)
+        };
+        if let Some((_, figures)) = figures.into_iter().find(known) {
+            let iops = figures.rates.map_or(0.0, |rates| rates.iops);
+            (span.seconds, span.is_derived) = (figures.ios as f64 / iops, true);
+            let what = "the length of the run is not in the text: it follows from I/Os and IOPS";
+            span.warnings.push(what.to_owned());
+        }
+        if let [_, true, false] | [_, false, true] = self.tables {
+            let (there, only) = match self.tables[Direction::Read as usize] {
+                true => ("reads", &span.read),
+                false => ("writes", &span.write),
+            };
+            span.warnings.push(format!("the text has the table of {there} alone"));
+            if span.total.ios == 0 {
+                span.total = Figures { printed: PrintedFigures::default(), ..only.clone() };
+            }
         }
     }
 
@@ -349,9 +437,7 @@ impl Open {
             let cells = cells_of(sum.trim_end().trim_end_matches('|'), row, &columns)?;
             let times = Times { mean: cells.mean_ms, stddev: cells.stddev_ms, ..Times::default() };
             match direction {
-                Direction::Total => {
-                    (self.span.total, self.span.total_rates) = (times, cells.figures.rates);
-                }
+                Direction::Total => self.span.total = Figures { times, ..cells.figures },
                 Direction::Read => self.span.read = Figures { times, ..cells.figures },
                 Direction::Write => self.span.write = Figures { times, ..cells.figures },
             }
@@ -360,6 +446,8 @@ impl Open {
             && thread.trim().bytes().all(|b| b.is_ascii_digit())
         {
             let cells = cells_of(rest, row, &columns.iter().collect::<Vec<_>>())?;
+            let number = thread.trim().parse::<u64>().unwrap_or(0);
+            self.span.threads_in_rows = self.span.threads_in_rows.max(number.saturating_add(1));
             let (path, bytes) = cells.file.unwrap_or_default();
             let target = self.span.on_target(&path, bytes);
             match direction {
@@ -407,12 +495,13 @@ fn cells_of(text: &str, row: &Row, columns: &[&String]) -> Result<Cells, ReadErr
     }
     let mut cells = Cells::default();
     let (mut iops, mut mib_per_s) = (None, None);
+    let printed = |cell| Printed::text(cell, 1.0);
     for (name, cell) in names.iter().zip(found) {
         match name.as_str() {
             "bytes" => cells.figures.bytes = row.whole(cell)?,
             "I/Os" => cells.figures.ios = row.whole(cell)?,
-            "MiB/s" | "MB/s" => mib_per_s = Some(row.amount(cell)?),
-            "I/O per s" => iops = Some(row.amount(cell)?),
+            "MiB/s" | "MB/s" => mib_per_s = Some((row.amount(cell)?, printed(cell))),
+            "I/O per s" => iops = Some((row.amount(cell)?, printed(cell))),
             "AvgLat" => cells.mean_ms = Some(row.amount(cell)?),
             "LatStdDev" if cell != "N/A" => cells.stddev_ms = Some(row.amount(cell)?),
             "file" => cells.file = Some(file(cell)),
@@ -420,7 +509,14 @@ fn cells_of(text: &str, row: &Row, columns: &[&String]) -> Result<Cells, ReadErr
         }
     }
     let rates = iops.zip(mib_per_s);
-    cells.figures.rates = rates.map(|(iops, mib_per_s)| Rates { iops, mib_per_s });
+    cells.figures.rates = rates.map(|(iops, mib)| Rates { iops: iops.0, mib_per_s: mib.0 });
+    cells.figures.printed = PrintedFigures {
+        seconds: None,
+        ios: Some(Printed::count(cells.figures.ios)),
+        bytes: Some(Printed::count(cells.figures.bytes)),
+        iops: iops.and_then(|iops| iops.1),
+        mib_per_s: mib_per_s.and_then(|mib| mib.1),
+    };
     Ok(cells)
 }
 

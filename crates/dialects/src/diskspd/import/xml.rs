@@ -5,6 +5,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 use super::spans::{Figures, Head, Span, unknown_load, without_words};
 use crate::diskspd::profile::{self, Profile};
 use crate::foreign::{ForeignRuns, ReadError, fnv_1a};
+use crate::identities::{Printed, PrintedFigures};
 use crate::markup::{Limits, guard};
 
 const BEGIN: &str = "<Results>";
@@ -148,6 +149,10 @@ impl Part<'_> {
                 span.write.add(&write);
             }
         }
+        for of in [&mut span.read, &mut span.write] {
+            let (ios, bytes) = (Printed::count(of.ios), Printed::count(of.bytes));
+            of.printed = PrintedFigures { ios: Some(ios), bytes: Some(bytes), ..of.printed };
+        }
         if let Some(latency) = child(node, "Latency") {
             self.latency(document, latency, span)?;
         }
@@ -171,7 +176,12 @@ impl Part<'_> {
                 "WriteLatencyStdev",
                 "WriteMilliseconds",
             ),
-            (&mut span.total, "AverageTotalMilliseconds", "LatencyStdev", "TotalMilliseconds"),
+            (
+                &mut span.total.times,
+                "AverageTotalMilliseconds",
+                "LatencyStdev",
+                "TotalMilliseconds",
+            ),
         ] {
             times.mean = self.number(document, node, mean)?;
             times.stddev = self.number(document, node, stddev)?;
@@ -298,9 +308,11 @@ fn head<'a>(root: Node, file: &'a str) -> Head<'a> {
         }
         Some(node.text()?.trim().to_owned()).filter(|text| !text.is_empty())
     };
+    let version = text(&["Tool", "Version"]);
     Head {
         file,
-        version: text(&["Tool", "Version"]),
+        is_own: version.as_deref().is_some_and(|version| version.starts_with("iosonde")),
+        version,
         command_line: None,
         host: text(&["ComputerName"]),
         printed: text(&["RunTime"]),

@@ -2,28 +2,41 @@
 
 use workload::{Block, Bytes, Mix, MixPart, Pattern, Stream};
 
+use crate::fio::options::{of_directions, split};
+
 /// Sizes of one direction and how often each comes, in percent.
 type Sizes = Vec<(u64, u32)>;
 
 /// The mix of a job that reads and writes in blocks of different sizes: `bs=4k,64k`, or `bssplit`
-/// with a comma. `None` if both have the same, or where a share is not a whole percent.
-pub(super) fn mix(bs: Option<&str>, bssplit: Option<&str>, stream: &Stream) -> Option<Mix> {
+/// with a comma; or whose reads and writes have different shares of random I/Os. `None` if both have
+/// the same, or where a share is not a whole percent.
+pub(super) fn mix(
+    bs: Option<&str>,
+    bssplit: Option<&str>,
+    random: [u8; 2],
+    stream: &Stream,
+) -> Option<Mix> {
     if !stream.reads() || !stream.writes() {
         return None;
     }
-    let (reads, writes) = match (bssplit, bs) {
-        (Some(text), _) => both(text, split)?,
-        (None, Some(text)) => both(text, |part| Some(vec![(part.parse().ok()?, 100)]))?,
-        (None, None) => return None,
+    let one = |part: &str| Some(vec![(part.parse().ok()?, 100)]);
+    let [reads, writes]: [Option<Sizes>; 2] = match (bssplit, bs) {
+        (Some(text), _) => of_directions(text).map(split),
+        (None, text) => of_directions(text.unwrap_or("4096")).map(one),
     };
-    if reads == writes {
+    let (reads, writes) = (reads?, writes?);
+    let random = if stream.pattern == Pattern::Sequential && stream.random_percent == 0 {
+        [0, 0]
+    } else {
+        random
+    };
+    if reads == writes && random[0] == random[1] {
         return None;
     }
-    let random_percent =
-        if stream.pattern == Pattern::Random { 100 } else { stream.random_percent };
     let written = u32::from(stream.write_percent);
     let mut parts = Vec::new();
-    for (sizes, share, write_percent) in [(reads, 100 - written, 0), (writes, written, 100)] {
+    let ways = [(reads, 100 - written, 0, random[0]), (writes, written, 100, random[1])];
+    for (sizes, share, write_percent, random_percent) in ways {
         // fio keeps the offsets of a direction to multiples of its smallest block.
         let align = sizes.iter().map(|(bytes, _)| *bytes).min()?;
         for (bytes, percent) in sizes {
@@ -41,34 +54,35 @@ pub(super) fn mix(bs: Option<&str>, bssplit: Option<&str>, stream: &Stream) -> O
     Some(Mix { parts })
 }
 
-/// The parts before and after the comma.
-fn both(text: &str, read: impl Fn(&str) -> Option<Sizes>) -> Option<(Sizes, Sizes)> {
-    let mut parts = text.split(',');
-    let reads = read(parts.next()?)?;
-    let writes = match parts.next() {
-        None | Some("") => reads.clone(),
-        Some(text) => read(text)?,
+/// The sizes of `4096-4096,8192-8192` as those of `bs`; `None` if one is a range.
+pub(super) fn fixed(ranges: &str) -> Option<String> {
+    let one = |range: &str| {
+        let (least, most) = range.split_once('-')?;
+        (least == most).then(|| least.to_owned())
     };
-    Some((reads, writes))
+    ranges.split(',').map(one).collect::<Option<Vec<String>>>().map(|sizes| sizes.join(","))
 }
 
-/// Reads `4096/60:8192/40`; sizes without a percentage share the rest.
-fn split(text: &str) -> Option<Sizes> {
-    let mut sizes: Vec<(u64, Option<u32>)> = Vec::new();
-    for entry in text.split(':') {
-        let (bytes, percent) = entry.split_once('/').unwrap_or((entry, ""));
-        let percent = if percent.is_empty() { None } else { Some(percent.parse().ok()?) };
-        sizes.push((bytes.parse().ok()?, percent));
+/// The stream of one direction with the sizes and the order that it has in a mix.
+pub(super) fn of_way(stream: Stream, mix: &Mix) -> Stream {
+    let of_way = |p: &&MixPart| p.write_percent == stream.write_percent;
+    let parts: Vec<&MixPart> = mix.parts.iter().filter(of_way).collect();
+    let random_percent = parts.first().map_or(100, |p| p.random_percent);
+    let (pattern, random_percent) = match random_percent {
+        100 => (Pattern::Random, 0),
+        percent => (Pattern::Sequential, percent),
+    };
+    let block = |p: &&MixPart| Block { bytes: p.block_bytes, weight: u32::from(p.percent) };
+    let blocks: Vec<Block> = parts.iter().map(block).collect();
+    let several = blocks.len() > 1;
+    Stream {
+        mix: None,
+        pattern,
+        random_percent,
+        align_bytes: parts.first().map(|p| p.align_bytes).filter(|_| several),
+        blocks,
+        ..stream
     }
-    let given =
-        sizes.iter().filter_map(|(_, percent)| *percent).try_fold(0u32, u32::checked_add)?;
-    let open = u32::try_from(sizes.iter().filter(|(_, percent)| percent.is_none()).count()).ok()?;
-    let left = 100u32.checked_sub(given)?;
-    let each = left.checked_div(open).unwrap_or(0);
-    if left != each * open {
-        return None;
-    }
-    Some(sizes.into_iter().map(|(bytes, percent)| (bytes, percent.unwrap_or(each))).collect())
 }
 
 /// The sizes of both directions of a mix whose parts differ in size and direction only, as fio's

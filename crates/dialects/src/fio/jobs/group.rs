@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use workload::{
-    Bytes, Content, DiskspdAccess, DiskspdOrder, DiskspdSlices, Distribution, EngineChoice, Mode,
-    OnError, Pattern, Pool, PoolShare, Priority, Stream, Target, Workload, parse_cpus,
+    Bytes, Content, EngineChoice, Mode, OnError, Pattern, Pool, PoolShare, Priority, Stream,
+    Target, Workload, parse_cpus,
 };
 
 use super::parse::{Job, Place};
-use super::{Group, JobFileError, at, directions};
-use crate::fio::options::{Reader, SYNCHRONOUS, split_names};
+use super::refuse::{check_values, losses, without_paces};
+use super::sizes::{Shares, sizes, take_stride, take_zones, zones};
+use super::{Environment, Group, JobFileError, at, directions};
+use crate::fio::options::{Limits, Reader, SYNCHRONOUS, split_names};
 
 /// Engines with what they are here; others work through these calls, too, or not on files.
 const ENGINES: [(&str, EngineChoice); 12] = [
@@ -51,6 +53,7 @@ struct Common {
 
 /// Collects the streams and targets of a group.
 struct WorkloadBuilder<'a> {
+    environment: Environment<'a>,
     /// Files of all jobs so far, those of other groups among them.
     files: &'a mut usize,
     targets: Vec<Target>,
@@ -63,13 +66,16 @@ struct WorkloadBuilder<'a> {
 pub(super) fn group(
     jobs: &[Job],
     odd: &[String],
+    environment: Environment<'_>,
     files: &mut usize,
 ) -> Result<Group, JobFileError> {
     let (targets, streams) = (Vec::new(), Vec::new());
-    let mut made = WorkloadBuilder { files, targets, streams, lost: odd.to_vec() };
+    let mut made = WorkloadBuilder { environment, files, targets, streams, lost: odd.to_vec() };
+    // One for each stream, of which a job may have two.
     let mut all: Vec<(&Job, Common)> = Vec::new();
     for job in jobs {
-        all.push((job, made.job(job)?));
+        let common = made.job(job)?;
+        all.resize(made.streams.len(), (job, common));
     }
     made.drop_whole_spans();
     let usual = Workload::default();
@@ -141,29 +147,20 @@ impl WorkloadBuilder<'_> {
             Stream { name, depth: if synchronous { 1 } else { depth }, ..Stream::default() };
         let stride = take_stride(&mut reader);
         let zones = take_zones(&mut reader);
-        reader.pattern(&mut stream);
-        sizes(&mut reader, &mut stream, stride);
+        let random = reader.pattern(&mut stream);
+        sizes(&mut reader, &mut stream, stride, random);
         if let Some(zones) = zones {
             self::zones(&mut reader, &mut stream, &zones);
         }
-        reader.pace(&mut stream, jobs);
-        if stream.rate.is_some() && stream.think.take().is_some() {
+        let limits = reader.pace(&mut stream, jobs);
+        if (stream.rate.is_some() || limits.is_some()) && stream.think.take().is_some() {
             notes.push(("thinktime", "pauses of a job that has a rate".to_owned()));
         }
         content(&mut reader, &mut stream);
         placement(&mut reader, &mut stream);
         let common = common(&mut reader, *choice, &engine, &mut notes);
-        if stream.mix.is_some()
-            && (stream.rate.is_some() || stream.think.is_some() || stream.sync.is_some())
-        {
-            notes.push((
-                "bs",
-                "rates, pauses and flushes of a job whose reads and writes have other sizes"
-                    .to_owned(),
-            ));
-            (stream.rate, stream.think, stream.sync) = (None, None, None);
-        }
-        if jobs > 1 && stream.pattern != Pattern::Random {
+        stream.targets = self.files(&mut reader, job, jobs, &mut stream, &mut notes)?;
+        if stream.threads > 1 && stream.pattern != Pattern::Random {
             notes.push((
                 "numjobs",
                 "all clones of a job begin at the first block; threads are spread over the file \
@@ -171,11 +168,22 @@ impl WorkloadBuilder<'_> {
                     .to_owned(),
             ));
         }
-        let paths = self.files(&mut reader, job, jobs, &mut stream, &mut notes)?;
+        if limits.is_none() {
+            without_paces(job, &stream)?;
+        } else {
+            notes.push((
+                if job.options.contains_key("rate_iops") { "rate_iops" } else { "rate" },
+                "reads and writes have limits of their own: they are two streams, each with the \
+                 whole depth"
+                    .to_owned(),
+            ));
+        }
         check_values(job, &reader)?;
-        self.lost.extend(losses(job, reader, notes));
-        stream.targets = paths;
-        self.streams.push(stream);
+        self.lost.extend(losses(job, reader, notes, stream.writes())?);
+        match limits {
+            None => self.streams.push(stream),
+            Some(limits) => self.streams.extend(apart(&stream, limits)),
+        }
         Ok(common)
     }
 
@@ -188,8 +196,6 @@ impl WorkloadBuilder<'_> {
         stream: &mut Stream,
         notes: &mut Vec<(&str, String)>,
     ) -> Result<Vec<usize>, JobFileError> {
-        let offset = reader.size("offset").unwrap_or(0);
-        let (size, whole) = (reader.size("size"), reader.size("filesize"));
         let directory = reader.take("directory");
         let count = reader.number("nrfiles").unwrap_or(1).max(1) as usize;
         let written = reader.take("filename").map(|names| split_names(&names));
@@ -205,7 +211,15 @@ impl WorkloadBuilder<'_> {
             (0..clones).flat_map(of).map(|(c, n)| named(&format, &job.name, c, n)).collect()
         });
         let each_clone = (names.len() / clones).max(1) as u64;
-        let (size, whole) = (size.map(|s| s / each_clone), whole);
+        let path = |name: String| match &directory {
+            Some(directory) => Path::new(directory).join(name),
+            None => PathBuf::from(name),
+        };
+        let names: Vec<PathBuf> = names.into_iter().map(path).collect();
+        let whole = reader.size("filesize");
+        let shares = Shares { job, paths: &names, whole, size_of: self.environment.size_of };
+        let offset = shares.bytes(reader, "offset")?.unwrap_or(0);
+        let size = shares.bytes(reader, "size")?.map(|size| size / each_clone);
         stream.offset_bytes = Bytes(offset);
         let end = size.map(|s| s.saturating_add(offset));
         let file = whole.or(end).map(Bytes);
@@ -223,21 +237,15 @@ impl WorkloadBuilder<'_> {
             ));
         }
         if names.len() > 1 && (!own || count > 1) {
-            stream.pool = Some(Pool { share: share_of(share.as_deref(), notes) });
+            let service = share.unwrap_or_else(|| "roundrobin".to_owned());
+            let share = share_of(&service, stream.mix.is_some());
+            if share.is_none() {
+                reader.odd("file_service_type", &service);
+            }
+            stream.pool = share.map(|share| Pool { share });
         }
-        if stream.mix.is_some() && stream.pool.is_some() {
-            notes.push((
-                "filename",
-                "a depth for all files together; a mix has it on each of them".to_owned(),
-            ));
-            stream.pool = Some(Pool { share: PoolShare::Each });
-        }
-        let path = |name: String| match &directory {
-            Some(directory) => Path::new(directory).join(name),
-            None => PathBuf::from(name),
-        };
         let mut indexes = Vec::new();
-        for path in names.into_iter().map(path) {
+        for path in names {
             let index = self.target(path, file);
             if !indexes.contains(&index) {
                 indexes.push(index);
@@ -308,36 +316,22 @@ impl WorkloadBuilder<'_> {
     }
 }
 
-/// Options that decide about the load: a value that cannot be read must not become the default.
-const DECIDING: [&str; 13] = [
-    "rw",
-    "bs",
-    "ba",
-    "size",
-    "filesize",
-    "offset",
-    "iodepth",
-    "numjobs",
-    "nrfiles",
-    "runtime",
-    "ramp_time",
-    "rwmixread",
-    "rwmixwrite",
-];
-
-fn check_values(job: &Job, reader: &Reader) -> Result<(), JobFileError> {
-    let wrong = reader.unreadable().iter().find(|(name, _)| DECIDING.contains(&name.as_str()));
-    let Some((name, value)) = wrong else { return Ok(()) };
-    let Place { line, column } = job.places.get(name).copied().unwrap_or(job.place);
-    let remedy = match name.as_str() {
-        "rw" => "write `read`, `write`, `randread`, `randwrite`, `rw` or `randrw`",
-        "size" | "filesize" | "offset" if value.ends_with('%') => {
-            "a share of a file or device is not known here; write the size, such as `4g`"
+/// A stream of reads and one of writes, each with its own limit.
+fn apart(stream: &Stream, limits: Limits) -> [Stream; 2] {
+    let mut ways = [("reads", 0), ("writes", 100)].map(|(way, write_percent)| {
+        let part =
+            Stream { name: format!("{} {way}", stream.name), write_percent, ..stream.clone() };
+        match &stream.mix {
+            Some(mix) => directions::of_way(part, mix),
+            None => part,
         }
-        _ => "write a number, with its unit where fio takes one",
-    };
-    let what = format!("`{name}={value}` cannot be read; {remedy}");
-    Err(JobFileError::Value { line, column, what })
+    });
+    for (way, limit) in ways.iter_mut().zip(limits) {
+        way.rate = limit;
+    }
+    let [reads, _] = &mut ways;
+    (reads.content, reads.sync, reads.durable) = (Content::Random, None, false);
+    ways
 }
 
 /// What a file is called, of a clone of a job.
@@ -346,79 +340,6 @@ fn named(format: &str, job: &str, clone: usize, file: usize) -> String {
         .replace("$jobnum", &clone.to_string())
         .replace("$filenum", &file.to_string())
         .replace("$jobname", job)
-}
-
-/// `rw=read:8k` leaves 8 KiB out after each I/O.
-fn take_stride(reader: &mut Reader) -> Option<u64> {
-    let rw = reader.take("rw")?;
-    let (word, gap) = rw.split_once(':').unwrap_or((&rw, ""));
-    let gap = gap.parse::<u64>().ok().filter(|_| !word.starts_with("rand"));
-    reader.put("rw", if gap.is_some() { word } else { &rw });
-    gap
-}
-
-fn sizes(reader: &mut Reader, stream: &mut Stream, stride: Option<u64>) {
-    let texts = (reader.peek("bs"), reader.peek("bssplit"));
-    let mix = directions::mix(texts.0.as_deref(), texts.1.as_deref(), stream);
-    let align = reader.size("ba");
-    if let Some(mut mix) = mix {
-        reader.take("bs");
-        reader.take("bssplit");
-        if let Some(align) = align {
-            mix.parts.iter_mut().for_each(|p| p.align_bytes = Bytes(align));
-        }
-        *stream = Stream { mix: Some(mix), ..stream.clone() }.with_means_of_mix();
-        return;
-    }
-    reader.blocks(stream);
-    // fio keeps offsets to multiples of the smallest block.
-    let smallest = stream.blocks.iter().map(|b| b.bytes).min();
-    let several = smallest.filter(|s| s.0 != stream.largest_block());
-    stream.align_bytes = align.map(Bytes).or(several);
-    if let (Some(gap), [block], Pattern::Sequential) =
-        (stride, stream.blocks.as_slice(), stream.pattern)
-    {
-        stream.pattern = Pattern::Stride { stride_bytes: Bytes(block.bytes.0.saturating_add(gap)) };
-    }
-}
-
-/// Takes the zones of `random_distribution=zoned:…`, if the job has them.
-fn take_zones(reader: &mut Reader) -> Option<String> {
-    let zones = reader.peek("random_distribution")?.strip_prefix("zoned:")?.to_owned();
-    reader.take("random_distribution");
-    Some(zones)
-}
-
-/// `60/10:40/90`: shares of the I/Os and of the file.
-fn zones(reader: &mut Reader, stream: &mut Stream, zones: &str) {
-    let pair = |zone: &str| -> Option<(u8, u8)> {
-        let (access, size) = zone.split_once('/')?;
-        Some((access.parse().ok()?, size.parse().ok()?))
-    };
-    let found: Option<Vec<(u8, u8)>> = zones.split(':').map(pair).collect();
-    let sum = |of: fn(&(u8, u8)) -> u8, zones: &[(u8, u8)]| {
-        zones.iter().map(|z| u32::from(of(z))).sum::<u32>()
-    };
-    let whole = found.filter(|z| sum(|z| z.0, z) == 100 && sum(|z| z.1, z) == 100);
-    let plain = stream.mix.is_none() && stream.pattern == Pattern::Random;
-    match whole.as_deref().filter(|_| plain) {
-        Some([(access, span), (_, 1..)]) if *span > 0 => {
-            stream.distribution = Distribution::Hot {
-                span_percent: f64::from(*span),
-                access_percent: f64::from(*access),
-            };
-        }
-        Some(zones) if zones.iter().all(|z| z.1 > 0) && stream.blocks.len() == 1 => {
-            stream.diskspd = Some(DiskspdOrder {
-                access: DiskspdAccess::Random,
-                step_bytes: Bytes(stream.alignment()),
-                thread_stride_bytes: Bytes(0),
-                slices: DiskspdSlices::Percent(zones.to_vec()),
-            });
-            stream.align_bytes = None;
-        }
-        _ => reader.odd("random_distribution", &format!("zoned:{zones}")),
-    }
 }
 
 fn content(reader: &mut Reader, stream: &mut Stream) {
@@ -491,49 +412,11 @@ fn common(
     }
 }
 
-/// How the I/Os of a job with several files go to them.
-fn share_of(service: Option<&str>, notes: &mut Vec<(&str, String)>) -> PoolShare {
+/// How the I/Os of a job with several files go to them; `None` if iosonde has no such way.
+fn share_of(service: &str, mixed: bool) -> Option<PoolShare> {
     match service {
-        None | Some("roundrobin") => PoolShare::InTurn,
-        Some("random") => PoolShare::Drawn { weights: Vec::new() },
-        Some(other) => {
-            let text = format!("file_service_type={other}: the files have the I/Os in turn here");
-            notes.push(("file_service_type", text));
-            PoolShare::InTurn
-        }
+        "roundrobin" => Some(PoolShare::InTurn),
+        "random" if !mixed => Some(PoolShare::Drawn { weights: Vec::new() }),
+        _ => None,
     }
-}
-
-/// Options of a job that iosonde has no word for, each with its place.
-fn losses(job: &Job, reader: Reader, notes: Vec<(&str, String)>) -> Vec<String> {
-    let place = |name: &str| job.places.get(name).copied().unwrap_or(job.place);
-    let left = reader.left_over().into_iter().filter(|(name, text)| !is_silent(name, text));
-    let left = left.map(|(name, text)| (place(&name), format!("`{text}` has no word here")));
-    let notes = notes.into_iter().map(|(name, text)| (place(name), text));
-    let mut all: Vec<(Place, String)> = left.chain(notes).collect();
-    all.sort();
-    all.into_iter().map(|(place, what)| at(place, &what)).collect()
-}
-
-/// Options that ask for iosonde's default.
-fn is_silent(name: &str, text: &str) -> bool {
-    const ALWAYS: [&str; 6] = [
-        "norandommap",
-        "rwmixread",
-        "rwmixwrite",
-        "percentage_random",
-        "cpus_allowed_policy",
-        "thinktime_blocks",
-    ];
-    const AS_USUAL: [&str; 8] = [
-        "startdelay=0",
-        "loops=1",
-        "nrfiles=1",
-        "overwrite=1",
-        "create_on_open=0",
-        "randrepeat=1",
-        "file_service_type=roundrobin",
-        "fallocate=none",
-    ];
-    ALWAYS.contains(&name) || AS_USUAL.contains(&text)
 }

@@ -6,19 +6,36 @@
 
 mod directions;
 mod group;
-mod names;
 mod parse;
+mod refuse;
+mod sizes;
 mod values;
 mod write;
+
+use std::path::Path;
 
 use thiserror::Error;
 use workload::Workload;
 
+use super::kinds;
+
 pub(crate) use directions::in_percent;
 pub use write::{NoFileName, write};
 
-/// The value of an environment variable; `None` if it is not set.
-pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
+/// What a job file may ask the machine for.
+#[derive(Clone, Copy)]
+pub struct Environment<'a> {
+    /// The value of an environment variable; `None` if it is not set.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The size of a file or device in bytes, of which a job may use a share; `None` if there is
+    /// no such file.
+    pub size_of: &'a dyn Fn(&Path) -> Option<u64>,
+}
+
+impl Environment<'static> {
+    /// A machine without variables and files.
+    pub const NOTHING: Self = Self { variable: &|_| None, size_of: &|_| None };
+}
 
 /// The jobs that run at the same time.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,6 +66,21 @@ pub enum JobFileError {
         column: usize,
         /// The option, and what to do.
         what: String,
+    },
+    /// An option changes the load, and iosonde cannot express it.
+    #[error(
+        "line {line}, column {column}: `{option}` changes the load in a way that iosonde cannot \
+         express; {remedy}"
+    )]
+    Load {
+        /// The number of the line, counted from 1.
+        line: usize,
+        /// The column, counted from 1.
+        column: usize,
+        /// The option with its value.
+        option: String,
+        /// What to do instead.
+        remedy: String,
     },
     /// A group of jobs makes no I/O on files or devices.
     #[error("line {line}: the job `{job}` {what}")]
@@ -89,10 +121,11 @@ pub fn is_job_file(text: &str) -> bool {
         "runtime",
     ];
     // Names are looked at, and no values.
-    let sections = parse::sections(text, &|_| Some("0".to_owned()));
+    let environment = Environment { variable: &|_| Some("0".to_owned()), ..Environment::NOTHING };
+    let sections = parse::sections(text, environment);
     let known = |job: &parse::Job| OPTIONS.iter().any(|name| job.options.contains_key(*name));
     let is_toml = text.lines().any(|line| line.trim_start().starts_with("[["));
-    !is_toml && sections.jobs.iter().any(known) && names::foreign(&sections.jobs).is_none()
+    !is_toml && sections.jobs.iter().any(known) && foreign(&sections.jobs).is_none()
 }
 
 /// At most so many lines that do not belong in a job file are named one by one.
@@ -103,7 +136,7 @@ const ODD_SHOWN: usize = 20;
 /// unset variable is an error.
 pub fn read(text: &str, environment: Environment<'_>) -> Result<Vec<Group>, JobFileError> {
     let parse::Sections { jobs, odd, wrong } = parse::sections(text, environment);
-    if let Some(what) = names::foreign(&jobs) {
+    if let Some(what) = foreign(&jobs) {
         return Err(JobFileError::Foreign(what));
     }
     if let Some((parse::Place { line, column }, what)) = wrong {
@@ -127,7 +160,20 @@ pub fn read(text: &str, environment: Environment<'_>) -> Result<Vec<Group>, JobF
         odd.push(format!("… and {more} more lines that do not belong in a job file"));
     }
     let mut files = 0;
-    groups.iter().map(|jobs| group::group(jobs, &odd, &mut files)).collect()
+    groups.iter().map(|jobs| group::group(jobs, &odd, environment, &mut files)).collect()
+}
+
+/// Why a file is not a job file: most names of its options are not fio's.
+fn foreign(jobs: &[parse::Job]) -> Option<String> {
+    let mut names: Vec<&str> =
+        jobs.iter().flat_map(|job| job.options.keys()).map(String::as_str).collect();
+    names.sort_unstable();
+    names.dedup();
+    let others: Vec<&str> =
+        names.iter().copied().filter(|name| kinds::kind(name).is_none()).collect();
+    let first = others.first().filter(|_| others.len() * 2 > names.len())?;
+    let (others, all) = (others.len(), names.len());
+    Some(format!("{others} of the {all} names in it are not options of fio, `{first}` for one"))
 }
 
 fn at(place: parse::Place, what: &str) -> String {

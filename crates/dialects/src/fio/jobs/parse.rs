@@ -23,7 +23,7 @@ pub(super) struct Job {
 }
 
 /// Names that mean the same option.
-const ALIASES: [(&str, &str); 7] = [
+const ALIASES: [(&str, &str); 9] = [
     ("readwrite", "rw"),
     ("blocksize", "bs"),
     ("blockalign", "ba"),
@@ -31,11 +31,23 @@ const ALIASES: [(&str, &str); 7] = [
     ("wait_for_previous", "stonewall"),
     ("random_align", "ba"),
     ("file_size", "filesize"),
+    ("file_offset", "offset"),
+    ("blocksize_range", "bsrange"),
 ];
 
 /// Options with sizes, in which `k` and the like are units.
-const SIZES: [&str; 9] =
-    ["rw", "bs", "ba", "bssplit", "size", "filesize", "offset", "rate", "buffer_compress_chunk"];
+const SIZES: [&str; 10] = [
+    "rw",
+    "bs",
+    "ba",
+    "bssplit",
+    "bsrange",
+    "size",
+    "filesize",
+    "offset",
+    "rate",
+    "buffer_compress_chunk",
+];
 
 /// The longest line that is read, and the most options of a file: each job has all global ones.
 const LINE_BYTES_MAX: usize = 64 << 10;
@@ -80,7 +92,7 @@ pub(super) fn sections(text: &str, environment: Environment<'_>) -> Sections {
         match target {
             Some(_) if bare.starts_with("include ") => {
                 let text = format!("`{bare}`: the other file is not read; put its lines here");
-                found.odd.push((place, text));
+                found.wrong.get_or_insert((place, text));
             }
             Some(job) => match filled_in(bare, environment) {
                 Ok(option) => job.set(&option, place),
@@ -206,7 +218,7 @@ mod tests {
             [b]\n\
             \x20time_based\n\
             wait_for_previous\n";
-        let Sections { jobs, odd, .. } = sections(text, &|_| None);
+        let Sections { jobs, odd, .. } = sections(text, Environment::NOTHING);
         assert_eq!(odd, []);
         let [a, b] = jobs.as_slice() else { panic!("two jobs") };
         assert_eq!((a.name.as_str(), a.options["bs"].as_str()), ("a", "8192"));

@@ -24,8 +24,9 @@ pub(super) fn filled_in(option: &str, environment: Environment<'_>) -> Result<St
     let (mut filled, mut rest) = (String::new(), option);
     while let Some((before, after)) = rest.split_once("${") {
         let Some((name, after)) = after.split_once('}') else { break };
-        let value =
-            environment(name).filter(|value| !value.trim().is_empty()).ok_or_else(|| {
+        let value = (environment.variable)(name)
+            .filter(|value| !value.trim().is_empty())
+            .ok_or_else(|| {
                 format!(
                     "`{option}`: the environment variable `{name}` is not set or is empty; set it \
                      (`{name}=… iosonde …`), or write its value into the file"

@@ -54,7 +54,8 @@ pub fn write(workload: &Workload) -> Result<(String, Vec<String>), NoFileName> {
 /// Whether fio reads a path as it is written.
 fn can_be_named(path: &Path) -> bool {
     let odd = |c: char| c.is_control() || matches!(c, ';' | '#');
-    path.to_str().is_some_and(|p| p.trim() == p && !p.contains(odd) && is_literal(p))
+    let is_one = |p: &str| p.trim() == p && !p.contains(odd) && !p.ends_with('\\') && is_literal(p);
+    path.to_str().is_some_and(is_one)
 }
 
 /// The name of a stream's job on one of its targets: one that no other has, without what would end
@@ -351,7 +352,7 @@ impl Out {
 
     /// Writes the files, and which part of them is used.
     fn region(&mut self, stream: &Stream, targets: &[&Target]) {
-        let name = |t: &&Target| t.path.to_string_lossy().replace('\\', "\\\\").replace(':', "\\:");
+        let name = |t: &&Target| t.path.to_string_lossy().replace(':', "\\:");
         let names: Vec<String> = targets.iter().map(name).collect();
         self.set("filename", names.join(":"));
         let offset = stream.offset_bytes.0;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::super::document::{Amount, RawOptions, Times};
-use super::{options_of, printed};
+use super::{date_of, options_of};
+use crate::identities::{Printed, PrintedFigures};
 
 /// A number above this is damage.
 const NUMBER_MAX: f64 = 9e18;
@@ -28,7 +29,17 @@ pub(super) struct Result {
     pub(super) group: i64,
     pub(super) jobs: u32,
     pub(super) error: i64,
+    pub(super) pid: Option<u64>,
     pub(super) printed: Option<Timestamp>,
+}
+
+/// The bytes, the rate and the length of a direction.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Totals {
+    pub(super) bytes: f64,
+    pub(super) iops: f64,
+    pub(super) runtime_ms: u64,
+    pub(super) printed: PrintedFigures,
 }
 
 /// The kind of I/O that figures are about.
@@ -46,6 +57,8 @@ pub(super) enum Line<'a> {
     /// The command line, and its options.
     Call(&'a str, RawOptions),
     Version(String),
+    /// The server of `--client` whose lines follow.
+    Server(String),
     Head(Head),
     Result(Result),
     /// `Run status group`: no job follows.
@@ -78,6 +91,14 @@ impl<'a> Line<'a> {
     pub(super) fn of(line: &'a str) -> Self {
         let line = line.rsplit('\r').next().unwrap_or(line);
         let trimmed = line.trim();
+        // Of several servers, fio says which one the line is of.
+        let (server, trimmed) = match trimmed.strip_prefix('<').and_then(|l| l.split_once('>')) {
+            Some((server, rest)) => (Some(server), rest.trim()),
+            None => (None, trimmed),
+        };
+        if let Some(server) = server.filter(|_| trimmed.is_empty()) {
+            return Line::Server(server.to_owned());
+        }
         let known = head(trimmed)
             .map(Line::Head)
             .or_else(|| result(trimmed).map(Line::Result))
@@ -129,7 +150,7 @@ impl Head {
         let fixed = |part: &&str| {
             let part = part.trim_start_matches(|c: char| "(RWT) ".contains(c));
             let (least, most) = part.split_once('-')?;
-            let bytes = bytes(least, 1024.0)?;
+            let bytes = bytes(least)?;
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole")]
             (least == most && bytes >= 1.0).then_some(bytes as u64)
         };
@@ -146,6 +167,17 @@ impl Head {
             (None, Some(writes)) if writes_count && !reads_count => Some((writes, writes)),
             _ => None,
         }
+    }
+
+    /// Whether the job reads and writes.
+    pub(super) fn is_mixed(&self) -> bool {
+        matches!(self.rw.trim_start_matches("rand"), "rw" | "readwrite")
+    }
+
+    /// The line itself, in short.
+    pub(super) fn shown(&self) -> String {
+        let Self { rw, bs, engine, depth, .. } = self;
+        format!("rw={rw}, bs={bs}, ioengine={engine}, iodepth={depth}")
     }
 
     /// The options that the line shows.
@@ -171,12 +203,14 @@ fn result(line: &str) -> Option<Result> {
     let (jobs, rest) = rest.split_once("): err=")?;
     let error = rest.trim_start().split([':', ' ']).next()?;
     let date = rest.rsplit_once(": pid=").and_then(|(_, rest)| rest.split_once(": "));
+    let pid = rest.rsplit_once(": pid=").and_then(|(_, rest)| rest.split(':').next());
     Some(Result {
         name: name.to_owned(),
         group: group.trim().parse().ok()?,
         jobs: jobs.trim().parse().ok()?,
         error: error.parse().ok()?,
-        printed: date.and_then(|(_, date)| printed(date)),
+        pid: pid.and_then(|pid| pid.trim().parse().ok()),
+        printed: date.and_then(|(_, date)| date_of(date)),
     })
 }
 
@@ -206,7 +240,10 @@ fn call(line: &str) -> Option<Line<'_>> {
 
 /// Reads the version in `fio-3.33` or `fio 1.59`.
 fn version<'a>(line: &str) -> Option<Line<'a>> {
-    let version = line.strip_prefix("fio-").or_else(|| line.strip_prefix("fio "))?;
+    // A client prints `hostname=db1, …, fio=fio-3.33, flags=1` of each server.
+    let of_server = || field(line.strip_prefix("hostname=")?, "fio=fio-");
+    let version = line.strip_prefix("fio-").or_else(|| line.strip_prefix("fio "));
+    let version = version.or_else(of_server)?;
     let is_one = version.starts_with(|c: char| c.is_ascii_digit()) && !version.contains(' ');
     is_one.then(|| Line::Version(version.to_owned()))
 }
@@ -272,23 +309,37 @@ fn field<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     Some(line.get(from..)?.split(',').next()?.trim())
 }
 
-/// Bytes, IOPS and milliseconds of a direction.
-pub(super) fn totals(rest: &str) -> std::result::Result<(f64, f64, u64), String> {
+/// The figures of a direction.
+pub(super) fn totals(rest: &str) -> std::result::Result<Totals, String> {
     let wrong = |what: &str| format!("the direction has no {what}: `{rest}`");
     let first = rest.split(';').next().unwrap_or(rest);
     // 2.x: io=4096.0MB, bw=312345KB/s, iops=78086, runt= 13428msec
     if let Some(io) = field(first, "io=") {
-        let iops = field(first, "iops=").and_then(number).ok_or_else(|| wrong("`iops`"))?;
+        let iops = field(first, "iops=").ok_or_else(|| wrong("`iops`"))?;
         let runtime = field(first, "runt=").and_then(msec).ok_or_else(|| wrong("`runt`"))?;
-        let bytes = bytes(io, 1024.0).ok_or_else(|| wrong("`io`"))?;
-        return Ok((bytes, iops, runtime));
+        let figures = (io, iops, field(first, "bw="));
+        return Totals::of(figures, runtime).ok_or_else(|| wrong("`io` or `iops`"));
     }
     // 3.x: IOPS=599, BW=2398KiB/s (2455kB/s)(2400KiB/1001msec)
-    let iops = field(first, "IOPS=").and_then(number).ok_or_else(|| wrong("`IOPS`"))?;
+    let iops = field(first, "IOPS=").ok_or_else(|| wrong("`IOPS`"))?;
     let last = first.rsplit_once('(').and_then(|(_, last)| last.trim_end().strip_suffix(')'));
     let (io, runtime) = last.and_then(|l| l.split_once('/')).ok_or_else(|| wrong("`io/time`"))?;
-    let io = bytes(io, 1024.0).ok_or_else(|| wrong("number of bytes"))?;
-    Ok((io, iops, msec(runtime).ok_or_else(|| wrong("run time"))?))
+    let runtime = msec(runtime).ok_or_else(|| wrong("run time"))?;
+    let bw = field(first, "BW=").and_then(|bw| bw.split(' ').next());
+    Totals::of((io, iops, bw), runtime).ok_or_else(|| wrong("`IOPS` or number of bytes"))
+}
+
+impl Totals {
+    fn of((io, iops, bw): (&str, &str, Option<&str>), runtime_ms: u64) -> Option<Self> {
+        let (bytes, rate) = (printed_bytes(io)?, printed(iops, 1000.0)?);
+        let printed = PrintedFigures {
+            bytes: Some(bytes),
+            iops: Some(rate),
+            mib_per_s: bw.and_then(printed_bytes).map(|bw| bw.times(1.0 / 1_048_576.0)),
+            ..PrintedFigures::default()
+        };
+        Some(Self { bytes: bytes.value(), iops: rate.value(), runtime_ms, printed })
+    }
 }
 
 fn msec(text: &str) -> Option<u64> {
@@ -330,16 +381,20 @@ pub(super) fn percentiles(
 
 /// `78086`, `78.1k`, `1.2M`: powers of 1000.
 pub(super) fn number(text: &str) -> Option<f64> {
-    scaled(text, 1000.0)
+    printed(text, 1000.0).map(Printed::value)
 }
 
 /// `4096.0MB`, `2400KiB`, `16.0KiB`, `512B`, `4K`: powers of 1024, also where fio 2 calls them MB.
-pub(super) fn bytes(text: &str, base: f64) -> Option<f64> {
-    let text = text.trim().trim_end_matches("B/s").trim_end_matches('B').trim_end_matches('i');
-    scaled(text, base)
+pub(super) fn bytes(text: &str) -> Option<f64> {
+    printed_bytes(text).map(Printed::value)
 }
 
-fn scaled(text: &str, base: f64) -> Option<f64> {
+fn printed_bytes(text: &str) -> Option<Printed> {
+    let text = text.trim().trim_end_matches("B/s").trim_end_matches('B').trim_end_matches('i');
+    printed(text, 1024.0)
+}
+
+fn printed(text: &str, base: f64) -> Option<Printed> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (figure, unit) = text.split_at(digits);
@@ -352,8 +407,7 @@ fn scaled(text: &str, base: f64) -> Option<f64> {
         "p" | "P" => 5,
         _ => return None,
     };
-    let number = figure.parse::<f64>().ok()? * base.powi(power);
-    (number.is_finite() && number < NUMBER_MAX).then_some(number)
+    Printed::text(figure, base.powi(power)).filter(|n| n.value() < NUMBER_MAX)
 }
 
 #[cfg(test)]
@@ -375,9 +429,9 @@ mod tests {
             ("4K", 4096.0),
             ("1.5GiB", 1.5 * 1_073_741_824.0),
         ] {
-            assert_eq!(bytes(text, 1024.0), Some(read), "{text}");
+            assert_eq!(bytes(text), Some(read), "{text}");
         }
-        assert_eq!((number("fast"), number(""), bytes("-4K", 1024.0)), (None, None, None));
+        assert_eq!((number("fast"), number(""), bytes("-4K")), (None, None, None));
     }
 
     #[test]

@@ -13,9 +13,10 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::document::{Amount, Direction, Document, Job, RawOptions, Sync, Times};
+use super::document::{ALL_CLIENTS, Amount, Direction, Document, Job, RawOptions, Sync, Times};
 use crate::foreign::{ForeignRuns, ReadError, fnv_1a};
-use lines::{Head, Line, Result as JobResult, Way};
+use crate::identities::{Printed, PrintedFigures};
+use lines::{Head, Line, Result as JobResult, Totals, Way};
 
 /// Results that are taken from one file.
 const JOBS_MAX: usize = 100_000;
@@ -30,6 +31,8 @@ pub(super) fn is_in(text: &str) -> bool {
 /// A job as it is read.
 struct Block {
     result: JobResult,
+    /// The server that did it, of a client's output.
+    server: Option<String>,
     /// Where its lines begin and end in the text.
     begin: usize,
     line: usize,
@@ -39,14 +42,15 @@ struct Block {
     cpu: Option<(f64, f64)>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Figures {
-    bytes: f64,
-    iops: f64,
-    runtime_ms: u64,
+    totals: Totals,
     completion: Option<Times>,
     whole: Option<Times>,
 }
+
+/// What two results of one job of a run have in common: its server, name, group and process.
+type JobKey = (Option<String>, String, i64, u64);
 
 /// The lists of percentiles that may follow.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -89,6 +93,10 @@ struct Reader<'a> {
     heads: Vec<Head>,
     /// A result came after the heads: the next head is of another run.
     in_results: bool,
+    /// The server whose lines these are, of a client's output.
+    server: Option<String>,
+    /// The results of the run, and where each is among all.
+    done: Vec<(JobKey, usize)>,
     block: Option<Block>,
     /// The direction that the next latencies are of; `None` for those of flushes.
     way: Option<Way>,
@@ -121,6 +129,7 @@ impl<'a> Reader<'a> {
                 self.in_results = true;
                 self.block = Some(Block {
                     result,
+                    server: self.server.clone(),
                     begin: at,
                     line: number,
                     ways: BTreeMap::new(),
@@ -130,6 +139,10 @@ impl<'a> Reader<'a> {
                 });
             }
             Line::Summary => self.end_block(at),
+            Line::Server(server) => {
+                self.end_block(at);
+                self.server = Some(server);
+            }
             Line::Way { way, rest } => self.begin_way(way, rest)?,
             Line::Flushes => self.way = None,
             Line::Times { name, unit_ns, rest } => self.times(name, unit_ns, rest)?,
@@ -161,14 +174,15 @@ impl<'a> Reader<'a> {
     fn end_run(&mut self, at: usize) {
         self.end_block(at);
         self.heads.clear();
-        (self.version, self.call) = (None, None);
+        self.done.clear();
+        (self.version, self.call, self.server) = (None, None, None);
         self.in_results = false;
     }
 
     fn begin_way(&mut self, way: Way, rest: &str) -> Result<(), String> {
         let Some(block) = &mut self.block else { return Ok(()) };
-        let (bytes, iops, runtime_ms) = lines::totals(rest)?;
-        block.ways.insert(way, Figures { bytes, iops, runtime_ms, ..Figures::default() });
+        let totals = lines::totals(rest)?;
+        block.ways.insert(way, Figures { totals, completion: None, whole: None });
         (self.way, self.list) = (Some(way), None);
         Ok(())
     }
@@ -211,7 +225,7 @@ impl<'a> Reader<'a> {
         }
         let (name, line) = (block.result.name.clone(), block.line);
         let note = |what: &str| format!("line {line}: the job `{name}` {what}; left out");
-        if block.issued.is_empty() && block.ways.values().any(|f| f.bytes > 0.0) {
+        if block.issued.is_empty() && block.ways.values().any(|f| f.totals.bytes > 0.0) {
             let what = "is not whole: its line `issued rwts` is missing";
             self.found.notes.push(note(what));
             return;
@@ -220,16 +234,34 @@ impl<'a> Reader<'a> {
             self.found.notes.push(note("did no I/O"));
             return;
         }
+        if block.result.name == ALL_CLIENTS {
+            self.found.notes.push(note("is the sum of the others"));
+            return;
+        }
+        let key = block
+            .result
+            .pid
+            .map(|pid| (block.server.clone(), block.result.name.clone(), block.result.group, pid));
         let place = self.text.get(block.begin..end).unwrap_or_default();
         let head = self.heads.iter().find(|head| head.is_of(&block.result));
         let mut warnings = self.warnings(head, &block);
+        // Reads and writes together, of which only their sum is printed.
+        let is_apart = block.ways.contains_key(&Way::Read) || block.ways.contains_key(&Way::Write);
+        let tells_share = is_apart || head.is_none_or(|head| !head.is_mixed());
+        if let Some(head) = head.filter(|_| !tells_share) {
+            warnings.push(format!(
+                "the share of writes of `{}` is not known (unified_rw_reporting)",
+                head.shown()
+            ));
+        }
+        let is_of_several = head.is_some_and(|head| self.is_of_different_loads(head, &block));
         let call = self.call.as_ref().filter(|(_, options)| {
             // The only job of a call has its name.
             options.get("name").and_then(Value::as_str) == Some(block.result.name.as_str())
         });
         let version = self.version.as_deref();
         let asked = call.map(|(_, options)| options);
-        let (document, job) = measure(block, (head, asked), version, &mut warnings);
+        let (document, job) = measure(block, (head, asked), version);
         let place = format!("{:016x} normal", fnv_1a(place));
         let mut m = super::measurement(&document, &job, self.file, &place, self.read);
         m.checks.warnings.extend(warnings);
@@ -238,10 +270,28 @@ impl<'a> Reader<'a> {
             origin.command_line = call.map(|(line, _)| (*line).to_owned());
             origin.tool_version.clone_from(&self.version);
         }
-        if head.is_none_or(|head| head.blocks().is_none()) {
-            forget_load(&mut m);
+        let is_known = |head: &Head| head.blocks().is_some() && tells_share && !is_of_several;
+        if !head.is_some_and(is_known) {
+            super::forget_load(&mut m);
         }
-        self.found.measurements.push(m);
+        let earlier = self.done.iter().find(|(other, _)| key.as_ref() == Some(other));
+        match earlier.and_then(|(_, at)| self.found.measurements.get_mut(*at)) {
+            Some(earlier) => {
+                *earlier = m;
+                let what = "is a later result of one before it, which was intermediate";
+                self.found.notes.push(format!("line {line}: the job `{name}` {what}"));
+            }
+            None => {
+                self.done.extend(key.map(|key| (key, self.found.measurements.len())));
+                self.found.measurements.push(m);
+            }
+        }
+    }
+
+    /// Whether a result is of jobs that did different things.
+    fn is_of_different_loads(&self, head: &Head, block: &Block) -> bool {
+        let differs = |h: &Head| h.group == head.group && h.options() != head.options();
+        block.result.jobs > 1 && self.heads.iter().any(differs)
     }
 
     fn warnings(&self, head: Option<&Head>, block: &Block) -> Vec<String> {
@@ -263,11 +313,10 @@ impl<'a> Reader<'a> {
                     let bs = &head.bs;
                     warnings.push(format!("the sizes of the I/Os are a range, bs={bs}"));
                 }
-                let differs = |h: &&Head| h.group == head.group && (h.options() != head.options());
-                if block.result.jobs > 1 && self.heads.iter().any(|h| differs(&h)) {
+                if self.is_of_different_loads(head, block) {
                     warnings.push(
                         "the figures are those of several jobs (group_reporting) with different \
-                         loads, of which the first is shown"
+                         loads: the load is not known"
                             .to_owned(),
                     );
                 }
@@ -291,26 +340,16 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Removes the load from a measurement, because it is unknown.
-fn forget_load(m: &mut results::Measurement) {
-    m.workload.streams.clear();
-    m.workload.targets.clear();
-    m.streams.clear();
-    m.targets.clear();
-    (m.threads, m.depth, m.in_flight) = (0, None, 0);
-}
-
 /// The job in the words of the JSON.
 fn measure(
     block: Block,
     (head, call): (Option<&Head>, Option<&RawOptions>),
     version: Option<&str>,
-    warnings: &mut Vec<String>,
 ) -> (Document, Job) {
-    let Block { result, mut ways, sync, issued, cpu, .. } = block;
+    let Block { result, server, mut ways, sync, issued, cpu, .. } = block;
     let count = |place: usize| issued.get(place).copied().unwrap_or(0);
     let all = issued.iter().take(3).copied().fold(0, u64::saturating_add);
-    let longest = ways.values().map(|figures| figures.runtime_ms).max().unwrap_or(0);
+    let longest = ways.values().map(|figures| figures.totals.runtime_ms).max().unwrap_or(0);
     let mut options = call.cloned().unwrap_or_else(|| options_of(&[("filename", "unknown")]));
     options.extend(head.map(Head::options).unwrap_or_default());
     options.insert("numjobs".to_owned(), Value::from(result.jobs));
@@ -320,9 +359,13 @@ fn measure(
         options.insert("rwmixread".to_owned(), Value::from(format!("{percent:.0}")));
     }
     let block = head.and_then(Head::blocks);
+    // Where both are printed apart, their sum may be all zeros (`unified_rw_reporting=both`).
+    if ways.contains_key(&Way::Read) || ways.contains_key(&Way::Write) {
+        ways.remove(&Way::Mixed);
+    }
     let mut direction = |way: Way, ios: u64, block: Option<u64>| {
         let figures = ways.remove(&way)?;
-        Some(self::direction(figures, ios, block, warnings))
+        Some(self::direction(figures, ios, block))
     };
     let (of_reads, of_writes) = (block.map(|b| b.0), block.map(|b| b.1));
     let same = of_reads.filter(|_| of_reads == of_writes);
@@ -334,6 +377,7 @@ fn measure(
         name: result.name,
         group: result.group,
         error: result.error,
+        hostname: server,
         options,
         read: direction(Way::Read, count(0), of_reads),
         write: direction(Way::Write, count(1), of_writes),
@@ -354,34 +398,25 @@ fn measure(
 
 /// A direction whose I/Os are exact counts, and whose bytes and rate are rounded in print. A value
 /// that follows from the count and the block size is used if it agrees with the printed one.
-fn direction(
-    figures: Figures,
-    ios: u64,
-    block: Option<u64>,
-    warnings: &mut Vec<String>,
-) -> Direction {
-    let near = |exact: f64, printed: f64| (exact - printed).abs() <= ROUNDED * printed.max(1.0);
-    let exact_bytes = block.and_then(|block| block.checked_mul(ios));
-    let io_bytes = exact_bytes.filter(|bytes| near(*bytes as f64, figures.bytes));
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-    let io_bytes = io_bytes.unwrap_or(figures.bytes.round() as u64);
-    let seconds = figures.runtime_ms as f64 / 1e3;
-    let exact_iops = (seconds > 0.0).then(|| ios as f64 / seconds);
-    let rate = match exact_iops {
-        Some(exact) if near(exact, figures.iops) => exact,
-        _ => {
-            warnings.push(
-                "the I/Os that fio counted and its IOPS do not agree; shown is what it printed"
-                    .to_owned(),
-            );
-            figures.iops
-        }
+fn direction(figures: Figures, ios: u64, block: Option<u64>) -> Direction {
+    let Totals { bytes, iops, runtime_ms, printed } = figures.totals;
+    let near = |exact: f64, rounded: f64, printed: Option<Printed>| {
+        (exact - rounded).abs() <= ROUNDED * rounded.max(1.0)
+            || printed.is_some_and(|printed| printed.agrees(Printed::within(exact, 0.0)))
     };
+    let exact_bytes = block.and_then(|block| block.checked_mul(ios));
+    let io_bytes = exact_bytes.filter(|exact| near(*exact as f64, bytes, printed.bytes));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let io_bytes = io_bytes.unwrap_or(bytes.round() as u64);
+    let seconds = runtime_ms as f64 / 1e3;
+    let exact_iops = (seconds > 0.0).then(|| ios as f64 / seconds);
+    let rate = exact_iops.filter(|exact| near(*exact, iops, printed.iops));
     Direction {
         io_bytes,
         total_ios: ios,
-        iops: Amount(rate),
-        runtime: figures.runtime_ms,
+        iops: Amount(rate.unwrap_or(iops)),
+        runtime: runtime_ms,
+        printed: Some(PrintedFigures { ios: Some(Printed::count(ios)), ..printed }),
         clat_ns: figures.completion,
         lat_ns: figures.whole,
         ..Direction::default()
@@ -389,7 +424,7 @@ fn direction(
 }
 
 /// `Wed Nov 25 02:10:59 2026`, in whatever zone.
-fn printed(text: &str) -> Option<Timestamp> {
+fn date_of(text: &str) -> Option<Timestamp> {
     let words: Vec<&str> = text.split_whitespace().skip(1).take(4).collect();
     let at = DateTime::strptime("%b %d %H:%M:%S %Y", words.join(" ")).ok()?;
     TimeZone::UTC.to_timestamp(at).ok()

@@ -5,6 +5,7 @@ use jiff::civil::DateTime;
 use results::{Latency, Point, Statistics};
 
 use super::{Column, ResultRow};
+use crate::identities::{Printed, PrintedFigures};
 
 /// The columns of one kind of I/O.
 pub(super) struct Kind {
@@ -69,7 +70,7 @@ pub(super) fn statistics(row: &ResultRow, kind: &Kind) -> Statistics {
     let mean = row.figure(kind.mean_ms).filter(|_| ios > 0);
     let latency_ns = mean.map(|mean| Latency {
         mean: mean * 1e6,
-        max: row.figure(kind.max_ms).map_or(0, ns),
+        max: row.figure(kind.max_ms).map(ns),
         ..Latency::default()
     });
     Statistics {
@@ -80,6 +81,24 @@ pub(super) fn statistics(row: &ResultRow, kind: &Kind) -> Statistics {
         errors: count(row, kind.errors),
         latency_ns,
         ..Statistics::default()
+    }
+}
+
+/// What a row says about one kind of I/O, as printed; the counts of both kinds are not.
+pub(super) fn printed(row: &ResultRow, kind: &Kind) -> PrintedFigures {
+    let count = |columns: &[Column]| match columns {
+        [one] => row.count(*one).map(Printed::count),
+        _ => None,
+    };
+    let figure = |column| row.figure(column).and_then(|n| Printed::text(&n.to_string(), 1.0));
+    let decimal =
+        row.figure(kind.mb_per_s).and_then(|n| Printed::text(&n.to_string(), 1e6 / 1_048_576.0));
+    PrintedFigures {
+        seconds: None,
+        ios: count(kind.ios),
+        bytes: count(kind.bytes),
+        iops: figure(kind.iops),
+        mib_per_s: figure(kind.mib_per_s).or(decimal),
     }
 }
 

@@ -11,13 +11,18 @@ use workload::{Pool, PoolShare, Stream, Target, Workload};
 
 use super::super::config::AccessSpec;
 use super::super::read::Version;
-use super::figures::{Kind, READ, TOTAL, WRITE, add, bins, count, moment, statistics, together};
+use super::figures::{
+    Kind, READ, TOTAL, WRITE, add, bins, count, moment, printed, statistics, together,
+};
 use super::read::read;
 use super::{Column, End, ResultRow, ResultRun, RowKind, Session};
 use crate::foreign::{ForeignRuns, Run};
+use crate::identities::{Printed, PrintedRun};
 
 /// Before this version, `MBps` was the only unit.
 const TWO_UNITS: Version = Version(1, 1, 0);
+/// Workers begin and end within this part of the window.
+const SAME_LENGTH: f64 = 1000.0;
 
 /// Whether a text is a result file.
 #[must_use]
@@ -117,6 +122,7 @@ impl Imported<'_> {
             total: statistics(all, &TOTAL),
             read: statistics(all, &READ),
             write: statistics(all, &WRITE),
+            printed: self.printed(all, networks == 0),
             warnings,
         };
         let text = self.session.head() + &self.run.to_csv();
@@ -136,6 +142,24 @@ impl Imported<'_> {
         }
         measurement.series = self.series();
         Ok(measurement)
+    }
+
+    /// The rates of the whole run, of a file whose rows are of storage alone. Each worker has a
+    /// length of its own; instantaneous results have six digits, however large they are.
+    fn printed(&self, all: &ResultRow, is_storage: bool) -> PrintedRun {
+        if !is_storage || self.run.is_instantaneous {
+            return PrintedRun::default();
+        }
+        let workers = self.run.rows.iter().filter(|row| row.kind == RowKind::Worker);
+        let lengths = workers.filter_map(|row| {
+            let (ticks, speed) = (row.figure(Column::RawRun)?, row.figure(Column::TicksPerS)?);
+            (ticks > 0.0 && speed > 0.0).then(|| ticks / speed)
+        });
+        let (least, most) = lengths.fold((f64::INFINITY, 0.0f64), |(l, m), s| (l.min(s), m.max(s)));
+        let seconds =
+            (most > 0.0).then(|| Printed::within(most, (most - least) + most / SAME_LENGTH));
+        let (total, read) = (printed(all, &TOTAL), printed(all, &READ));
+        PrintedRun { seconds, threads: None, total, read, write: printed(all, &WRITE) }
     }
 
     /// The disk workers, and the names of their disks. Rows of a file of instantaneous results come
@@ -272,8 +296,7 @@ impl Imported<'_> {
             "IOMeter leaves out the I/Os that are in flight when the window ends, however long \
              they take"
                 .to_owned(),
-            "IOMeter reports no shortest latency and no percentiles; the shortest is given as 0"
-                .to_owned(),
+            "IOMeter reports no shortest latency and no percentiles".to_owned(),
         ];
         if !self.session.description.is_empty() {
             doubts.push(format!("it was called `{}`", self.session.description));

@@ -303,7 +303,7 @@ impl DirectionSum {
         self.errors += statistics.errors;
         if let Some(latency) = statistics.latency_ns {
             self.sum_ns += latency.mean * statistics.ios as f64;
-            self.max_ns = self.max_ns.max(latency.max);
+            self.max_ns = self.max_ns.max(latency.max.unwrap_or(0));
         }
     }
 

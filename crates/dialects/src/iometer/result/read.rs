@@ -14,14 +14,15 @@ pub fn read(text: &str) -> (ResultFile, Vec<Note>) {
     while let Some((index, raw)) = lines.next() {
         let line = trimmed(raw);
         let is_cut = !raw.ends_with('\n');
-        let lower = line.to_ascii_lowercase();
-        if lower.starts_with("'test type,") {
-            reader.session(lines.next().map_or("", |(_, l)| trimmed(l)));
+        // A spreadsheet makes all lines as long as the longest.
+        let lower = unpadded(line).to_ascii_lowercase();
+        if lower.starts_with("'test type") {
+            reader.session(lines.next().map_or("", |(_, l)| unpadded(l)));
         } else if lower == "'version" {
-            let version = lines.next().and_then(|(_, l)| Version::from_text(l));
+            let version = lines.next().and_then(|(_, l)| Version::from_text(unpadded(l)));
             reader.here().version = version;
         } else if lower == "'time stamp" {
-            reader.stamp(lines.next().map_or("", |(_, l)| trimmed(l)));
+            reader.stamp(lines.next().map_or("", |(_, l)| unpadded(l)));
         } else {
             reader.line(index + 1, line, &lower, is_cut);
         }
@@ -33,6 +34,11 @@ pub fn read(text: &str) -> (ResultFile, Vec<Note>) {
 
 fn trimmed(line: &str) -> &str {
     line.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
+}
+
+/// A line without the commas that a spreadsheet adds.
+fn unpadded(line: &str) -> &str {
+    trimmed(trimmed(line).trim_end_matches(','))
 }
 
 /// What a field of a row is.
@@ -208,6 +214,7 @@ impl Reader {
             (Some(Some(row)), Some(spec)) => spec.rows.push(row),
             (Some(_), _) => self.unknown(number, line),
             (None, _) => {
+                let line = unpadded(line);
                 let (name, assignment) = line.rsplit_once(',').unwrap_or((line, ""));
                 let assignment = Assignment::from_word(assignment).unwrap_or(Assignment::None);
                 let (name, rows) = (name.trim().to_owned(), Vec::new());

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::arithmetic;
 use super::source::Place;
 use super::{Action, Around, Budget, Complaints, LINE_BYTES_MAX, Output, Script, Step, is_sqlio};
 use crate::sqlio::script::PAUSE_S_MAX;
@@ -352,14 +353,29 @@ impl Shell<'_> {
         if let Some(inner) = quoted(text, '"') {
             return self.filled(inner);
         }
-        if let Some(name) = text.strip_prefix('$') {
-            return match self.known(name)?.as_slice() {
+        if let Some(known) = text.strip_prefix('$').and_then(|name| self.known(name)) {
+            return match known.as_slice() {
                 [one] => Some(one.clone()),
                 _ => None,
             };
         }
         let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        is_number.then(|| text.to_owned())
+        if is_number { Some(text.to_owned()) } else { self.computed(text) }
+    }
+
+    /// The value of `10*60` or `$minutes * 60`; `None` if it is not whole.
+    fn computed(&self, text: &str) -> Option<String> {
+        let filled = self.filled(text)?;
+        let is_plain = |c: char| c.is_ascii_digit() || "+-*/%() ".contains(c);
+        let number = |text: &str| text.trim().parse::<i64>().ok();
+        let is_whole = match filled.split_once('/') {
+            None => true,
+            Some((over, by)) => number(over)?.checked_rem(number(by)?)? == 0,
+        };
+        let value = (is_whole && filled.chars().all(is_plain))
+            .then(|| arithmetic::value(&filled, &|_| None))
+            .flatten()?;
+        Some(value.to_string())
     }
 
     fn known(&self, name: &str) -> Option<Vec<String>> {
@@ -370,14 +386,20 @@ impl Shell<'_> {
         self.variables.get(&name).cloned()
     }
 
-    /// A text with the values of `$name`, `${name}` and `$($name)`; `None` if one is not known.
+    /// A text with the values of `$name`, `${name}`, `$($name)` and `$($name*60)`; `None` if one is
+    /// not known.
     fn filled(&self, text: &str) -> Option<String> {
         let (mut out, mut rest) = (String::new(), text);
         while let Some((before, after)) = rest.split_once('$') {
             out.push_str(before);
-            let (name, tail) = if let Some(inner) = after.strip_prefix("($") {
-                inner.split_once(')')?
-            } else if let Some(inner) = after.strip_prefix('{') {
+            if let Some(inner) = after.strip_prefix('(') {
+                let (inner, tail) = inner.split_once(')')?;
+                out.push_str(&self.values(inner)?.join(" "));
+                rest = tail;
+                (out.len() <= LINE_BYTES_MAX).then_some(())?;
+                continue;
+            }
+            let (name, tail) = if let Some(inner) = after.strip_prefix('{') {
                 inner.split_once('}')?
             } else {
                 let is_name = |c: char| c.is_alphanumeric() || c == '_';

@@ -252,6 +252,17 @@ fn power(text: &str) -> Result<Script, Complaints> {
     power_script(text, &Around::variables(&size))
 }
 
+/// `$Seconds = 10*60` stands in the documents' own script, and was not understood.
+#[test]
+fn power_shell_computes() {
+    let text = "$Seconds = 10*60\n$half = ($Seconds / 2)\nforeach ($n in 1, 2*2) {\n\
+                .\\sqlio.exe -s$Seconds -o$n \"-t$($n*2)\" x.dat\n}\nsqlio -s$half x.dat\n";
+    assert_eq!(power_calls(text), ["-s600 -o1 -t2 x.dat", "-s600 -o4 -t8 x.dat", "-s300 x.dat"]);
+    for text in ["$s = 10/4", "$s = $t*2", "$s = 10*", "$s = 9223372036854775807*2"] {
+        assert!(power(text).is_err(), "{text}");
+    }
+}
+
 fn power_calls(text: &str) -> Vec<String> {
     let of = |step: Step| match step.action {
         Action::Call(arguments) => Some(arguments.join(" ")),

@@ -74,10 +74,10 @@ fn streams_that_do_the_same_go_through_a_file_together() {
     workload.streams.push(workload.streams[0].clone());
     workload.streams[1].name = "second".to_owned();
     let m = measure(&workload);
-    assert_eq!((latency(&m.read).min, m.total.ios), (MS, 20_000));
+    assert_eq!((latency(&m.read).min, m.total.ios), (Some(MS), 20_000));
     // Each has its own cursor: one reads what the other has read.
     workload.streams[1].pattern = Pattern::Sequential;
-    assert!(latency(&measure(&workload).read).min < MS);
+    assert!(latency(&measure(&workload).read).min < Some(MS));
 }
 
 fn capped(limit: RateLimit, stream: Stream) -> Stream {
@@ -92,7 +92,7 @@ fn a_cap_is_exact_for_rates_in_ios_and_in_bytes() {
         let stream = capped(RateLimit::Iops(iops), Stream { threads, ..reads(4) });
         let m = measure(&workload(stream, device(MS)));
         near(m.total.ios as f64, iops * 10.0, 1e-9);
-        assert_eq!((latency(&m.read).min, latency(&m.read).max), (MS, MS));
+        assert_eq!((latency(&m.read).min, latency(&m.read).max), (Some(MS), Some(MS)));
         assert!(m.read.delay_ns.is_none(), "a cap is no open loop");
         assert_eq!(m.checks.rate_reached_percent, None);
     }
@@ -107,7 +107,7 @@ fn a_cap_is_exact_for_rates_in_ios_and_in_bytes() {
 fn a_cap_that_is_never_reached_changes_nothing() {
     let m = measure(&workload(capped(RateLimit::Iops(1e6), reads(2)), device(MS)));
     assert_eq!(m.total.ios, 20_000);
-    assert_eq!(latency(&m.read).max, MS);
+    assert_eq!(latency(&m.read).max, Some(MS));
 }
 
 /// 200 I/Os each second, and a second of every five without service: the 200 that were held up
@@ -121,7 +121,7 @@ fn what_a_stall_held_up_follows_at_full_speed() {
     assert_eq!(m.total.ios, 4000);
     // Four of 4000 met a stall.
     near(latency(&m.read).p99.unwrap() as f64, MS as f64, 0.008);
-    assert!(latency(&m.read).max > S - 5 * MS);
+    assert!(latency(&m.read).max > Some(S - 5 * MS));
 }
 
 /// Bursts of 10 at depth 10 take 2 ms on 8 servers of 1 ms. With the pause of 10 ms from the last
@@ -166,7 +166,7 @@ fn io_goes_on_after_the_window_and_counts_nowhere() {
         assert_eq!(m.stalls.unfinished, unfinished, "with {cooldown} s");
         assert_eq!(m.status == Status::Complete, unfinished == 0);
         assert_eq!((m.seconds, m.total.ios), (10.0, 20_000 - 2));
-        assert_eq!((m.series.len(), latency(&m.read).max), (10, MS));
+        assert_eq!((m.series.len(), latency(&m.read).max), (10, Some(MS)));
         assert_eq!(m.stalls.longest_gap_ns, MS);
         near(m.achieved_in_flight, 2.0, 1e-6);
     }

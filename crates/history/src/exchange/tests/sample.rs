@@ -7,7 +7,8 @@ use crate::exchange::jsonl::{About, Cell, Line, Remark};
 
 /// A measurement with numbers that are not easily kept.
 pub(crate) fn measurement(id: &str) -> Measurement {
-    let latency = Latency { min: 1, mean: 1.0 / 3.0, max: u64::MAX >> 12, ..Latency::default() };
+    let latency =
+        Latency { min: Some(1), mean: 1.0 / 3.0, max: Some(u64::MAX >> 12), ..Latency::default() };
     let total =
         Statistics { ios: 7, iops: 0.1 + 0.2, latency_ns: Some(latency), ..Statistics::default() };
     let target = Target { path: "/data/ü, \"x\"".into(), size_bytes: None };

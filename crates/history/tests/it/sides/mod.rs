@@ -18,10 +18,10 @@ pub(crate) fn load(file_bytes: u64, stream: &Stream, iops: f64) -> Measurement {
     let mean = 1e9 / iops;
     let tail = |times: f64| Some(whole(mean * times));
     let latency = Latency {
-        min: whole(mean * 0.5),
+        min: Some(whole(mean * 0.5)),
         mean,
-        stddev: mean * 0.2,
-        max: whole(mean * 20.0),
+        stddev: Some(mean * 0.2),
+        max: Some(whole(mean * 20.0)),
         p50: tail(0.9),
         p90: tail(1.5),
         p95: tail(1.8),
@@ -54,7 +54,7 @@ pub(crate) fn load(file_bytes: u64, stream: &Stream, iops: f64) -> Measurement {
             write: none(),
             sync: none(),
         }],
-        cpu: Cpu { total_us_per_io: 3.0, ..Cpu::default() },
+        cpu: Cpu { total_us_per_io: Some(3.0), ..Cpu::default() },
         ..testing::measurement(&format!("m-{iops}"), Workload::single(target, stream.clone()))
     }
 }

@@ -54,9 +54,9 @@ pub(crate) fn full(id: &str, iops: f64) -> Measurement {
 
 fn statistics(iops: f64, histogram: &str) -> Statistics {
     let latency = Latency {
-        min: 90_000,
+        min: Some(90_000),
         mean: 1e6 / 7.0,
-        max: 2_000_000,
+        max: Some(2_000_000),
         p50: Some(1),
         ..Latency::default()
     };
