@@ -75,13 +75,10 @@ pub(crate) fn cursors(workload: &Workload) -> Vec<Vec<Arc<AtomicU64>>> {
     let mut all: Vec<Vec<Arc<AtomicU64>>> = Vec::new();
     for stream in &workload.streams {
         let mut before = workload.streams.iter().zip(&all);
-        let cursors = match before.find(|(other, _)| goes_on_together(stream, other)) {
-            Some((_, cursors)) => cursors.clone(),
-            None => {
-                let begin = || Arc::new(AtomicU64::new(stream.begin_bytes.0));
-                workload.targets.iter().map(|_| begin()).collect()
-            }
-        };
+        let shared = before.find(|(other, _)| goes_on_together(stream, other));
+        let begin = |_| Arc::new(AtomicU64::new(stream.begin_bytes.0));
+        let begun = || workload.targets.iter().map(begin).collect();
+        let cursors = shared.map_or_else(begun, |(_, cursors)| cursors.clone());
         all.push(cursors);
     }
     all

@@ -99,8 +99,8 @@ fn read_session(
     let separator = separator(line);
     let names = fields(line, separator);
     let times = if names.get(1).is_some_and(|name| name == "Time") { 2 } else { 1 };
-    let words = names.iter().take(1).flat_map(|name| name.split(' '));
-    let host = words.filter_map(|word| word.strip_prefix(r"\\")).next().unwrap_or_default();
+    let mut words = names.iter().take(1).flat_map(|name| name.split(' '));
+    let host = words.find_map(|word| word.strip_prefix(r"\\")).unwrap_or_default();
     let columns: Vec<Column> =
         names.iter().skip(times).map(|name| Column::of(name, host)).collect();
     if columns.iter().all(|column| column.disk.is_none()) {
