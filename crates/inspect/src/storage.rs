@@ -59,6 +59,44 @@ pub struct Storage {
     pub chain: Vec<Layer>,
 }
 
+impl Storage {
+    /// The I/Os that the queues of its devices take, by the limit of each, and the devices whose
+    /// queues those are: queues next to each other together, and of those on top of one another the
+    /// smallest.
+    #[must_use]
+    pub fn queue_room(&self, limit: impl Fn(&Device) -> Option<u64>) -> Option<(u64, Vec<&str>)> {
+        let known = |name: &str| limit(self.devices.iter().find(|device| device.name == name)?);
+        let mut layers: Vec<(u32, &str)> =
+            self.chain.iter().map(|layer| (layer.level, layer.name.as_str())).collect();
+        if layers.is_empty() {
+            layers.extend(self.devices.iter().map(|device| (0, device.name.as_str())));
+        }
+        room(&layers, &known)
+    }
+}
+
+/// The I/Os that the queues of these layers take, each followed by those below it, and the devices
+/// whose queues those are.
+fn room<'a>(
+    layers: &[(u32, &'a str)],
+    limit: &impl Fn(&str) -> Option<u64>,
+) -> Option<(u64, Vec<&'a str>)> {
+    let (level, _) = layers.first()?;
+    let one = |part: &[(u32, &'a str)]| {
+        let ((_, name), below) = part.split_first()?;
+        let own = limit(name).map(|most| (most, vec![*name]));
+        let below = room(below, limit);
+        own.into_iter().chain(below).min_by_key(|(most, _)| *most)
+    };
+    let beside = layers.chunk_by(|_, (next, _)| next > level).map(one);
+    let all: Vec<_> = beside.collect::<Option<_>>()?;
+    let sum = |(total, mut names): (u64, Vec<_>), (most, more): (u64, Vec<_>)| {
+        names.extend(more);
+        (total.saturating_add(most), names)
+    };
+    all.into_iter().reduce(sum)
+}
+
 /// The file system of a target.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileSystem {
@@ -245,4 +283,28 @@ pub struct Device {
     /// How zones have to be written, where it has any: `host-managed`, `host-aware`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zoned: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A loop device that takes 4 on a disk that takes 256 was said to take 260.
+    #[test]
+    fn the_smallest_queue_of_a_stack_decides() {
+        let limit = |name: &str| match name {
+            "loop0" => Some(4),
+            "sda" | "sdb" => Some(32),
+            _ => None,
+        };
+        let of = |layers: &[(u32, &'static str)]| room(layers, &limit);
+        assert_eq!(of(&[(0, "loop0"), (1, "sda1"), (2, "sda")]), Some((4, vec!["loop0"])));
+        let raid = [(0, "md0"), (1, "sda1"), (2, "sda"), (1, "sdb")];
+        assert_eq!(of(&raid), Some((64, vec!["sda", "sdb"])));
+        let under = [(0, "dm-0"), (1, "sda"), (1, "loop0"), (2, "sdb")];
+        assert_eq!(of(&under), Some((36, vec!["sda", "loop0"])));
+        assert_eq!(of(&[(0, "sda"), (0, "sdb")]), Some((64, vec!["sda", "sdb"])));
+        assert_eq!(of(&[(0, "md0"), (1, "sda"), (1, "nbd0")]), None, "one of them is not known");
+        assert_eq!(of(&[]), None);
+    }
 }

@@ -137,8 +137,9 @@ fn a_device_whose_accounting_is_off_has_no_figures() {
     let root = root.path();
     write(root, "proc/stat", "cpu 1 1 1 1\n");
     let names = ["sda", "sda1", "sdb", "zram0", "dm-0"];
-    let stats = |count: u64| -> String {
-        names.iter().map(|name| format!("8 0 {name} {count} 0 8 5 2 0 16 40 0 9 45\n")).collect()
+    let stats = |count: u64| {
+        let line = |name: &&str| format!("8 0 {name} {count} 0 8 5 2 0 16 40 0 9 45\n");
+        names.iter().map(line).collect::<Vec<_>>().concat()
     };
     write(root, "proc/diskstats", stats(1));
     let class = "sys/class/block";

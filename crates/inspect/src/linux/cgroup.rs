@@ -65,12 +65,11 @@ impl<'a> Cgroups<'a> {
         let first = self.own.iter().find(|(controllers, _)| has(controllers));
         let is_second = |m: &&Mount| m.kind == "cgroup2";
         let is_first = |m: &&Mount| m.kind == "cgroup" && m.options.iter().any(|o| o == controller);
-        let (group, mount) = match first {
-            Some(group) => (Some(group), self.mounts.iter().find(is_first)),
-            None => {
-                let group = self.own.iter().find(|(controllers, _)| controllers.is_empty());
-                (group, self.mounts.iter().find(is_second))
-            }
+        let (group, mount) = if first.is_some() {
+            (first, self.mounts.iter().find(is_first))
+        } else {
+            let group = self.own.iter().find(|(controllers, _)| controllers.is_empty());
+            (group, self.mounts.iter().find(is_second))
         };
         let (Some((_, path)), Some(mount)) = (group, mount) else { return Vec::new() };
         // Where groups are not told apart by a namespace, a container's mount begins further down.
@@ -78,8 +77,8 @@ impl<'a> Cgroups<'a> {
         path.ancestors().map(|path| mount.directory.join(path)).collect()
     }
 
-    fn limit<T>(&self, place: PathBuf, of: impl Fn(&str) -> Option<T>) -> Option<Limit<T>> {
-        let text = self.tree.text(&place)?;
+    fn limit<T>(&self, place: &Path, of: impl Fn(&str) -> Option<T>) -> Option<Limit<T>> {
+        let text = self.tree.text(place)?;
         Some(Limit { value: of(&text)?, place: place.to_string_lossy().into_owned(), text })
     }
 
@@ -88,7 +87,7 @@ impl<'a> Cgroups<'a> {
         const FILES: [&str; 3] = ["memory.max", "memory.high", "memory.limit_in_bytes"];
         let directories = self.directories("memory");
         let places = directories.iter().flat_map(|d| FILES.iter().map(|file| d.join(file)));
-        let limits = places.filter_map(|place| self.limit(place, |text| text.parse().ok()));
+        let limits = places.filter_map(|place| self.limit(&place, |text| text.parse().ok()));
         limits.min_by_key(|limit| limit.value)
     }
 
@@ -100,13 +99,13 @@ impl<'a> Cgroups<'a> {
         };
         let mut found = Vec::new();
         for directory in self.directories("cpu") {
-            found.extend(self.limit(directory.join("cpu.max"), |text| {
+            found.extend(self.limit(&directory.join("cpu.max"), |text| {
                 let mut words = text.split_whitespace();
                 share(words.next(), words.next())
             }));
             let period = self.tree.text(directory.join("cpu.cfs_period_us"));
             let quota = directory.join("cpu.cfs_quota_us");
-            found.extend(self.limit(quota, |text| share(Some(text), period.as_deref())));
+            found.extend(self.limit(&quota, |text| share(Some(text), period.as_deref())));
         }
         // This list is already that of the group with those above it.
         let files = ["cpuset.cpus.effective", "cpuset.effective_cpus"];
@@ -114,7 +113,7 @@ impl<'a> Cgroups<'a> {
             self.directories("cpuset").first().iter().flat_map(|d| files.map(|f| d.join(f)))
         {
             let count = |text: &str| Some(super::processors::numbers(text).len() as f64);
-            found.extend(self.limit(place, count).filter(|limit| limit.value > 0.0));
+            found.extend(self.limit(&place, count).filter(|limit| limit.value > 0.0));
         }
         found.into_iter().min_by(|a, b| a.value.total_cmp(&b.value))
     }

@@ -213,7 +213,7 @@ fn file_system(tree: &Tree, mount: &Mount, space: Space, volumes: &[PathBuf]) ->
             .filter(|bytes| *bytes > 0),
         errors: of_ext4("errors_count").and_then(|text| text.parse().ok()),
         inodes: Some(space.inodes).filter(|inodes| *inodes > 0),
-        available_inodes: Some(space.available_inodes).filter(|_| space.inodes > 0),
+        available_inodes: (space.inodes > 0).then_some(space.available_inodes),
         attributes: Vec::new(),
     }
 }

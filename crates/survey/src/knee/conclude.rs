@@ -238,17 +238,18 @@ fn queues(lab: &Lab<'_>) -> Vec<QueueLimit> {
         return limit.map(|ios| QueueLimit { name, ios: ios.into() }).into_iter().collect();
     }
     let Environment { storage, .. } = lab.environment();
-    let mut devices: Vec<&inspect::Device> = storage.iter().flat_map(|s| &s.devices).collect();
-    devices.sort_by(|a, b| a.name.cmp(&b.name));
-    devices.dedup_by(|a, b| a.name == b.name);
-    let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
-    let names = names.join(" + ");
-    let sum = |name: &str, of: fn(&inspect::Device) -> Option<u64>| {
-        let limits: Option<Vec<u64>> = devices.iter().map(|device| of(device)).collect();
-        let ios = limits.filter(|limits| !limits.is_empty())?.iter().sum::<u64>() as f64;
-        Some(QueueLimit { name: format!("{name} of {names}"), ios })
+    let limit = |name: &str, of: fn(&inspect::Device) -> Option<u64>| {
+        let rooms = storage.iter().map(|storage| storage.queue_room(of));
+        let mut rooms: Vec<(u64, Vec<&str>)> = rooms.collect::<Option<_>>()?;
+        // Targets on the same devices share their queues.
+        rooms.sort_by(|(_, a), (_, b)| a.cmp(b));
+        rooms.dedup_by(|(_, a), (_, b)| a == b);
+        let names: Vec<&str> = rooms.iter().flat_map(|(_, names)| names).copied().collect();
+        let ios = rooms.iter().fold(0_u64, |sum, (room, _)| sum.saturating_add(*room)) as f64;
+        let name = format!("{name} of {}", names.join(" + "));
+        (!names.is_empty()).then_some(QueueLimit { name, ios })
     };
-    let both = [sum("nr_requests", |d| d.nr_requests), sum("queue_depth", |d| d.queue_depth)];
+    let both = [limit("nr_requests", |d| d.nr_requests), limit("queue_depth", |d| d.queue_depth)];
     both.into_iter().flatten().collect()
 }
 

@@ -216,24 +216,11 @@ fn volumes() -> Vec<Case> {
     ]
 }
 
-fn disks() -> Vec<Case> {
+/// What the kernel was told about a disk: its cache, its queue, its accounting.
+fn told() -> Vec<Case> {
     let fine = || on(&sata(&[]), SDA);
     let of = |file: &str, text: &str| on(&sata(&[(file, text)]), SDA);
     let device = |file: &str, text: &str| on(&sata_device(&[(file, text)]), SDA);
-    let full = "8.0 GT/s PCIe";
-    let slow_link = sata(&[]);
-    slow_link.write("sys/class/ata_device/dev1.0/spdn_cnt", "2\n");
-    let solid = |scheduler: &str| {
-        let files = [("queue/rotational", "0"), ("queue/scheduler", scheduler)];
-        on(&sata(&files), SDA)
-    };
-    let cache = |fua: &str| {
-        let files = [("queue/write_cache", "write back"), ("queue/fua", fua)];
-        on(&sata(&files), SDA)
-    };
-    let one_cpu = " CPU0 CPU1\n 30: 500000 3 nvme0q1\n 31: 400000 0 nvme0q2\n";
-    let both_cpus = " CPU0 CPU1\n 30: 500000 3 nvme0q1\n 31: 3 400000 nvme0q2\n";
-    let sectors = [("queue/logical_block_size", "512"), ("queue/physical_block_size", "4096")];
     // A disk whose cache the kernel was told not to flush, or that has none.
     let through = |files: Files<'_>| {
         let files = [&[("queue/write_cache", "write through")], files].concat();
@@ -255,9 +242,6 @@ fn disks() -> Vec<Case> {
             on(&virtual_disk("zram0", &[("queue/iostats", "0")]), VIRTUAL),
         ),
         ("accounting-off", accounting("mq/0/nr_tags", "64"), fine()),
-        ("scheduler", solid("none [bfq]"), solid("[none] bfq")),
-        ("scheduler-rotating", of("queue/scheduler", "[none] mq-deadline"), fine()),
-        ("volatile-write-cache", cache("0"), cache("1")),
         ("flush-disabled", device("scsi_disk/0:0:0:0/cache_type", "write back"), fine()),
         ("flush-disabled", through(&[("cache_type", "write back")]), through(&[])),
         ("flush-disabled", through(&[("queue/fua", "1")]), through(&[("queue/fua", "0")])),
@@ -270,6 +254,31 @@ fn disks() -> Vec<Case> {
         ),
         ("read-ahead", of("queue/read_ahead_kb", "0"), of("queue/read_ahead_kb", "128")),
         ("read-ahead", of("queue/read_ahead_kb", "65536"), of("queue/read_ahead_kb", "8192")),
+    ]
+}
+
+fn disks() -> Vec<Case> {
+    let fine = || on(&sata(&[]), SDA);
+    let of = |file: &str, text: &str| on(&sata(&[(file, text)]), SDA);
+    let device = |file: &str, text: &str| on(&sata_device(&[(file, text)]), SDA);
+    let full = "8.0 GT/s PCIe";
+    let slow_link = sata(&[]);
+    slow_link.write("sys/class/ata_device/dev1.0/spdn_cnt", "2\n");
+    let solid = |scheduler: &str| {
+        let files = [("queue/rotational", "0"), ("queue/scheduler", scheduler)];
+        on(&sata(&files), SDA)
+    };
+    let cache = |fua: &str| {
+        let files = [("queue/write_cache", "write back"), ("queue/fua", fua)];
+        on(&sata(&files), SDA)
+    };
+    let one_cpu = " CPU0 CPU1\n 30: 500000 3 nvme0q1\n 31: 400000 0 nvme0q2\n";
+    let both_cpus = " CPU0 CPU1\n 30: 500000 3 nvme0q1\n 31: 3 400000 nvme0q2\n";
+    let sectors = [("queue/logical_block_size", "512"), ("queue/physical_block_size", "4096")];
+    vec![
+        ("scheduler", solid("none [bfq]"), solid("[none] bfq")),
+        ("scheduler-rotating", of("queue/scheduler", "[none] mq-deadline"), fine()),
+        ("volatile-write-cache", cache("0"), cache("1")),
         ("queue-depth-small", on(&fc("16 Gbit", "16"), SDA), on(&fc("16 Gbit", "64"), SDA)),
         ("queue-depth-small", device("queue_depth", "1"), fine()),
         (
@@ -401,7 +410,8 @@ fn asked() -> Vec<Case> {
 }
 
 fn all() -> Vec<Case> {
-    [file_systems(), partitions(), raids(), volumes(), disks(), hosts(), asked(), limits()].concat()
+    [file_systems(), partitions(), raids(), volumes(), disks(), told(), hosts(), asked(), limits()]
+        .concat()
 }
 
 /// Limits of the own control group on a device, by a file of the group and its text.
