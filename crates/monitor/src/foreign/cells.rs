@@ -21,6 +21,16 @@ pub(super) fn number(text: &str) -> Option<f64> {
     read.ok().filter(|number: &f64| plain && number.is_finite() && *number < AMOUNT_MAX)
 }
 
+/// A number of sysstat, also as it writes for people (`-h`): `14.8%`, and kibibytes as `0.5k` or
+/// `10.2M`.
+pub(super) fn sysstat_number(text: &str) -> Option<f64> {
+    let text = text.strip_suffix('%').unwrap_or(text);
+    let unit = [("B", 1.0 / KIB), ("k", 1.0), ("M", KIB), ("G", MIB), ("T", MIB * KIB)];
+    let unit = unit.iter().find_map(|(name, kib)| Some((text.strip_suffix(name)?, *kib)));
+    let (text, kib) = unit.unwrap_or((text, 1.0));
+    number(text).map(|number| number * kib)
+}
+
 /// An amount as a whole number.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
 pub(super) fn whole(amount: f64) -> u64 {

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::cells::{number, sysstat_cpu, sysstat_rates};
+use super::cells::{number, sysstat_cpu, sysstat_number, sysstat_rates};
 use super::document::{Found, Window, leaves_out_idle, linux_kind};
 use super::moments::{clock, day, in_zone, iso, lengths, usual};
 use super::{ForeignError, ForeignRecordings, Reading};
@@ -228,8 +228,8 @@ fn cells(names: &[String], words: &[&str], skipped: usize) -> Result<HashMap<Str
     }
     let columns = names.iter().zip(words).enumerate().filter(|(place, _)| *place != skipped);
     let cell = |(_, (name, word)): (usize, (&String, &&str))| {
-        let figure =
-            number(word).ok_or_else(|| format!("`{name}` is `{word}`, which is not a number"))?;
+        let figure = sysstat_number(word)
+            .ok_or_else(|| format!("`{name}` is `{word}`, which is not a number"))?;
         Ok((name.clone(), figure))
     };
     columns.map(cell).collect()

@@ -12,6 +12,7 @@ mod iostat;
 pub(crate) mod moments;
 mod perfmon;
 mod perfmon_names;
+mod sadf;
 mod sar;
 
 use jiff::tz::TimeZone;
@@ -97,7 +98,7 @@ pub struct Format {
 }
 
 /// Every kind, in the order in which a file is looked at.
-pub static FORMATS: [Format; 4] = [
+pub static FORMATS: [Format; 5] = [
     Format {
         about: "Performance Monitor's CSV or TSV (PDH-CSV 4.0: typeperf, relog, a Data Collector \
                 Set)",
@@ -110,6 +111,7 @@ pub static FORMATS: [Format; 4] = [
         read: iostat::json::read,
     },
     Format { about: "iostat's text", is_in: iostat::is_in, read: iostat::read },
+    Format { about: "sadf's lines and JSON (-d, -j)", is_in: sadf::is_in, read: sadf::read },
     Format { about: "sar -d's text", is_in: sar::is_in, read: sar::read },
 ];
 

@@ -8,7 +8,7 @@ use counters::CpuTally;
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
-use super::cells::{number, sysstat_cpu, sysstat_rates};
+use super::cells::{number, sysstat_cpu, sysstat_number, sysstat_rates};
 use super::document::{Found, Window, leaves_out_idle, linux_kind};
 use super::iostat::host_line;
 use super::moments::{clock, forward, in_zone, usual};
@@ -253,8 +253,8 @@ fn figures<'a>(
 ) -> Result<HashMap<&'a str, f64>, String> {
     let pairs = columns.iter().zip(cells).enumerate().filter(|(at, _)| *at != place);
     let figure = |(_, (name, cell)): (usize, (&&'a str, &&str))| {
-        let figure =
-            number(cell).ok_or_else(|| format!("`{name}` is `{cell}`, which is not a number"))?;
+        let figure = sysstat_number(cell)
+            .ok_or_else(|| format!("`{name}` is `{cell}`, which is not a number"))?;
         Ok((*name, figure))
     };
     pairs.map(figure).collect()

@@ -1,6 +1,6 @@
 //! Limits of the control group that this process is in.
 
-use super::{WARNING, size};
+use super::{INFO, WARNING, size};
 use crate::platform::cgroup::{Cgroups, DeviceLimits, Limit, Throttled};
 use crate::{Finding, Host, Storage};
 
@@ -43,7 +43,8 @@ pub(super) fn of_machine(host: &Host, cgroups: &Cgroups<'_>) -> Vec<Finding> {
             size(limit.value),
             size(host.memory_bytes)
         );
-        Finding::new(WARNING, "cgroup-memory-limit", message).evidence(limit.place, limit.text)
+        // Direct I/O passes the page cache by.
+        Finding::new(INFO, "cgroup-memory-limit", message).evidence(limit.place, limit.text)
     });
     let cpus = cgroups.processors().filter(|limit| limit.value < f64::from(host.cpus));
     let cpus = cpus.map(|limit| {

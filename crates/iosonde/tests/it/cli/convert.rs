@@ -36,7 +36,7 @@ bs=8k
 [writes]
 stonewall
 rw=write
-verify=md5
+end_fsync=1
 ";
 
 fn convert(directory: &Path, args: &[&str]) -> Output {
@@ -89,7 +89,7 @@ fn what_is_lost_is_told_and_may_be_refused() {
     let output = convert(place.path(), &["jobs.txt", "--step", "2"]);
     succeeds(&output);
     assert!(
-        stderr(&output).contains("lost: line 12, column 1: `verify=md5` has no word here"),
+        stderr(&output).contains("lost: line 12, column 1: `end_fsync=1`"),
         "{}",
         stderr(&output)
     );

@@ -44,11 +44,26 @@ fn documents_in(name: &str) -> Vec<(String, Value)> {
     let document = |path: PathBuf| {
         let name = path.file_name().unwrap().to_str().unwrap();
         let name = name.trim_end_matches(".gz").trim_end_matches(".json").to_owned();
-        (name, serde_json::from_slice(&read(&path)).unwrap())
+        let mut document = serde_json::from_slice(&read(&path)).unwrap();
+        remove_unknown(&mut document);
+        (name, document)
     };
     let mut documents: Vec<_> = entries.map(|entry| document(entry.unwrap().path())).collect();
     documents.sort_by(|a, b| a.0.cmp(&b.0));
     documents
+}
+
+/// An import said 0 for what its tool does not tell of the host, which is now absent.
+fn remove_unknown(document: &mut Value) {
+    let Some(host) = document.pointer_mut("/environment/host").and_then(Value::as_object_mut)
+    else {
+        return;
+    };
+    for name in ["cpus", "memory_bytes", "memory_available_bytes"] {
+        if host.get(name).is_some_and(|figure| *figure == 0) {
+            host.remove(name);
+        }
+    }
 }
 
 /// The names of the documents that the golden history holds. Comparisons, trends and the like are
