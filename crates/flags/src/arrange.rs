@@ -73,7 +73,7 @@ pub const HEADINGS: [(&str, &str); 7] = [
         "Output",
         "report language json json-lines csv also results overwrite workers targets quiet live \
          progress \
-         metrics dry-run print-plan print-workload list-presets",
+         metrics token-file dry-run print-plan print-workload list-presets",
     ),
     ("History", "tag name no-history history"),
 ];

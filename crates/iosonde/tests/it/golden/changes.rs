@@ -44,6 +44,13 @@ pub(crate) const TEXTS: &[&str] = &[
     "validation-wrong: 0 | 1 | 1 | 1310720",
 ];
 
+/// Differences of the table of an export.
+pub(crate) const EXPORTED: &[&str] = &[
+    // What another tool does not tell is not 0.
+    "export.csv 0 file_bytes: 0 -> ",
+    "export.csv 5 file_bytes: 0 -> ",
+];
+
 /// Differences of the table of an export that was imported again, so that its columns were worked
 /// out anew.
 pub(crate) const IMPORTED: &[&str] = &[

@@ -54,7 +54,7 @@ fn documents_in(name: &str) -> Vec<(String, Value)> {
 }
 
 /// An import said 0 for what its tool does not tell of the host, which is now absent.
-fn remove_unknown(document: &mut Value) {
+pub(crate) fn remove_unknown(document: &mut Value) {
     let Some(host) = document.pointer_mut("/environment/host").and_then(Value::as_object_mut)
     else {
         return;
