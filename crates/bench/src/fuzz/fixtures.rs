@@ -63,8 +63,7 @@ pub(super) const JOBS: [&str; 3] = [
         zonesize=256k\n\
         zoneskip=1m\n\
         offset=1m\n\
-        io_size=2g\n\
-        latency_target=5ms\n",
+        io_size=2g\n",
 ];
 
 pub(super) const WORKLOADS: [&str; 3] = [

@@ -15,6 +15,31 @@ pub(crate) const REPORTS: &[&str] = &[
     // The CPUs that a run is pinned to are among its conditions.
     "run-device.csv 0 conditions_id: d99763c22f620880 -> 89f95bebdcb28815",
     "run-options.csv 0 conditions_id: 49734d65cfaae46b -> 5f059ce5112675a0",
+    // Sequential reads of an experiment covered half of the file, and were compared with those of
+    // the whole.
+    "assessment.csv 1 conditions_id: 8009b3d3b6551e47 -> afcce0b82eccf289",
+    "assessment.csv 19 conditions_id: 2aa9c6f1ff5f78ec -> 2488836ca52f767b",
+    "assessment.csv 2 conditions_id: 02d0061e677d46f3 -> ca0f5fb16eda0a47",
+    "assessment.csv 20 conditions_id: a1c15800974afb3d -> 6d7a1aa3f06d65da",
+    "assessment.csv 21 conditions_id: b7fe44fed5b7aab3 -> ee56c06e217894f1",
+    "assessment.csv 22 conditions_id: 5bf8bd7a8b92dd91 -> 439007ce9581be4f",
+    "assessment.csv 23 conditions_id: 8009b3d3b6551e47 -> a40f9332e59013a0",
+    "assessment.csv 24 conditions_id: 541bed6df1809098 -> 7765e242cbc5aab5",
+    "assessment.csv 25 conditions_id: 09e4749b904859d2 -> c80fd51591c1a02c",
+    "assessment.csv 3 conditions_id: 594db221a518c383 -> 2597c2b6da1ab90c",
+    "cycle.csv 3 conditions_id: 5a004081055a21a6 -> 18faa91b277331da",
+    "cycle.csv 4 conditions_id: d09d411027c0ab63 -> efff30ee15feb65d",
+    "cycle.csv 5 conditions_id: c87fdb2b0552cde5 -> c74aff76333846bb",
+    "sweep.csv 2 conditions_id: 2ff219fc372231e6 -> ce61bf24bd510fd5",
+    "sweep.csv 3 conditions_id: 913ca9eeabd013e9 -> 32cb77fe831fb910",
+    // Streams of one load are named once.
+    "import-diskspd.csv 0 load: 8 KiB random 70 % read / 30 % write, counting bytes; 8 KiB \
+     random 70 % read / 30 % write, counting bytes -> 8 KiB random 70 % read / 30 % write, \
+     counting bytes",
+    "import-diskspd.md: 115 µs | 21 | 228 µs | 4 | 546 µs | 561 µs | 8 KiB random 70 % read / \
+     30 % write, counting bytes; 8 KiB random 70 % read / 30 % write, counting bytes | 893 µs",
+    "import-diskspd.md: 116 µs | 204 µs | 4 | 559 µs | 589 µs | 63 | 8 KiB random 70 % read / \
+     30 % write, counting bytes; 8 KiB random 70 % read / 30 % write, counting bytes | 876 µs",
 ];
 
 /// Differences of what a terminal shows.
@@ -59,6 +84,9 @@ pub(crate) const IMPORTED: &[&str] = &[
     "export.csv 26 pattern: sequential -> mixed",
     "export.csv 27 pattern: sequential -> mixed",
     "export.csv 28 pattern: sequential -> mixed",
+    // What another tool does not tell is not 0.
+    "export.csv 0 file_bytes: 0 -> ",
+    "export.csv 5 file_bytes: 0 -> ",
     // A measurement is durable where every stream that writes is, and not where any is.
     "export.csv 9 durable: true -> false",
     // The CPUs that a run is pinned to are among its conditions.

@@ -53,16 +53,25 @@ fn documents_in(name: &str) -> Vec<(String, Value)> {
     documents
 }
 
-/// An import said 0 for what its tool does not tell of the host, which is now absent.
+/// An import said 0 for what its tool does not tell, which is now absent.
 pub(crate) fn remove_unknown(document: &mut Value) {
-    let Some(host) = document.pointer_mut("/environment/host").and_then(Value::as_object_mut)
-    else {
+    if document.get("origin").is_none() {
         return;
+    }
+    let remove = |object: &mut Value, names: &[&str]| {
+        let Some(object) = object.as_object_mut() else { return };
+        object.retain(|name, value| *value != 0 || !names.contains(&name.as_str()));
     };
-    for name in ["cpus", "memory_bytes", "memory_available_bytes"] {
-        if host.get(name).is_some_and(|figure| *figure == 0) {
-            host.remove(name);
-        }
+    remove(document, &["file_bytes"]);
+    for target in document["targets"].as_array_mut().into_iter().flatten() {
+        remove(target, &["file_bytes"]);
+    }
+    let cpu = ["user_s", "system_s", "user_us_per_io", "total_us_per_io"];
+    if document.pointer("/cpu/user_s") == Some(&Value::from(0.0)) {
+        document["cpu"].as_object_mut().unwrap().retain(|name, _| !cpu.contains(&name.as_str()));
+    }
+    if let Some(host) = document.pointer_mut("/environment/host") {
+        remove(host, &["cpus", "memory_bytes", "memory_available_bytes"]);
     }
 }
 
