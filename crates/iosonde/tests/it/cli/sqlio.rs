@@ -323,7 +323,8 @@ fn what_is_printed_is_imported_again() {
     assert_eq!(origin.histogram_percent, printed.histogram.map(|h| h.to_vec()));
     let text = stdout(&history(&["show", "latest"]));
     assert!(
-        text.contains("measured by SQLIO v1.5.SG") && text.contains("Imported from  r.txt"),
+        text.contains("measured by iosonde, in the form of SQLIO")
+            && text.contains("Imported from  r.txt"),
         "{text}"
     );
 }

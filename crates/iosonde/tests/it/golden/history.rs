@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::golden::changes::{IMPORTED, TEXTS, assert_known};
-use crate::golden::documents::assert_same;
+use crate::golden::documents::{assert_same, is_absent_now};
 use crate::golden::files::{documents, golden_place, kept, place, printed};
 use crate::golden::{figures, tables};
 
@@ -39,6 +39,9 @@ fn assert_holds(path: &str, old: &Value, new: &Value) {
     match (old, new) {
         (Value::Object(old), Value::Object(new)) => {
             for (key, old) in old {
+                if is_absent_now(key, old, new) {
+                    continue;
+                }
                 let path = format!("{path}/{key}");
                 assert_holds(&path, old, new.get(key).unwrap_or_else(|| panic!("no {path}")));
             }
@@ -99,7 +102,10 @@ fn the_history_is_exported_as_before() {
         ("series.csv", &["--format", "csv", "--series"]),
     ] {
         let new = place.says(&[&["history", "export"], flags].concat());
-        assert_eq!(tables::differences(name, &printed(name), &new), [""; 0]);
+        let mut found = tables::differences(name, &printed(name), &new);
+        // The size that another tool does not report was 0.
+        found.retain(|difference| !difference.ends_with(" file_bytes: 0 -> "));
+        assert_eq!(found, [""; 0]);
     }
     let (old, new) = (lines(&printed("export.jsonl")), lines(&place.says(&["history", "export"])));
     assert_eq!(old.keys().collect::<Vec<_>>(), new.keys().collect::<Vec<_>>());
