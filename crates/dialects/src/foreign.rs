@@ -248,10 +248,8 @@ impl Run {
     }
 }
 
-/// The tool and version of a result that iosonde measured and printed as another tool does.
-pub(crate) fn own(printed_as: &str) -> (String, Option<String>) {
-    ("iosonde".to_owned(), Some(format!("(printed as {printed_as} does)")))
-}
+/// The version of a result that iosonde measured and printed in the form of another tool.
+pub(crate) const OWN: &str = "iosonde";
 
 /// The tool's name and 16 hexadecimal digits of the text.
 fn name(tool: &str, text: &str) -> String {

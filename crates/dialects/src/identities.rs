@@ -85,7 +85,8 @@ impl Printed {
     pub(crate) fn agrees(self, other: Self) -> bool {
         let apart = (self.value - other.value).abs();
         let rounding = ARITHMETIC * (self.value.abs() + other.value.abs());
-        !(apart > self.step + other.step + rounding)
+        // What is no number contradicts nothing; other checks leave it out.
+        apart.is_nan() || apart <= self.step + other.step + rounding
     }
 }
 
@@ -173,36 +174,40 @@ pub fn contradictions(printed: &PrintedRun, workload: &Workload) -> Vec<Contradi
     vec![Contradiction { suspects, broken: first.clone() }]
 }
 
+/// A figure that reads and writes have, with its name.
+type SideFigure = (fn(Side) -> FigureName, fn(&PrintedFigures) -> Option<Printed>);
+
+/// Figures of reads and writes that add up to those of both.
+const SUMS: [SideFigure; 4] = [
+    (FigureName::Ios, |f| f.ios),
+    (FigureName::Bytes, |f| f.bytes),
+    (FigureName::Iops, |f| f.iops),
+    (FigureName::MibPerS, |f| f.mib_per_s),
+];
+
 fn identities(printed: &PrintedRun, workload: &Workload) -> Vec<Identity> {
     let PrintedRun { seconds, threads, total, read, write } = printed;
     let mut all = Vec::new();
     for (side, of) in [(Side::Total, total), (Side::Read, read), (Side::Write, write)] {
-        let ios = of.ios.map(|n| (FigureName::Ios(side), n));
+        let count = of.ios.map(|n| (FigureName::Ios(side), n));
         let bytes = of.bytes.map(|n| (FigureName::Bytes(side), n));
         let all_seconds = seconds.map(|s| (FigureName::Seconds(Side::Total), s));
         let seconds = of.seconds.map(|s| (FigureName::Seconds(side), s)).or(all_seconds);
-        let iops = of.iops.map(|n| (FigureName::Iops(side), n));
+        let rate = of.iops.map(|n| (FigureName::Iops(side), n));
         let mib_per_s = of.mib_per_s.map(|n| (FigureName::MibPerS(side), n));
         // A block that both directions have is one figure.
         let block = block_bytes(workload, Side::Total).map(|bytes| (Side::Total, bytes));
         let block = block.or_else(|| Some((side, block_bytes(workload, side)?)));
         let block = block.map(|(side, b)| (FigureName::Block(side), Printed::count(b)));
-        all.extend(product(iops, seconds, 1.0, ios));
+        all.extend(product(rate, seconds, 1.0, count));
         all.extend(product(mib_per_s, seconds, MIB, bytes));
-        all.extend(product(iops, block, 1.0 / MIB, mib_per_s));
-        all.extend(product(ios, block, 1.0, bytes));
+        all.extend(product(rate, block, 1.0 / MIB, mib_per_s));
+        all.extend(product(count, block, 1.0, bytes));
         if seconds.is_none() {
-            all.extend(same_length(iops, bytes, mib_per_s, ios));
+            all.extend(same_length(rate, bytes, mib_per_s, count));
         }
     }
-    type Of = fn(&PrintedFigures) -> Option<Printed>;
-    let sums: [(fn(Side) -> FigureName, Of); 4] = [
-        (FigureName::Ios, |f| f.ios),
-        (FigureName::Bytes, |f| f.bytes),
-        (FigureName::Iops, |f| f.iops),
-        (FigureName::MibPerS, |f| f.mib_per_s),
-    ];
-    for (name, of) in sums {
+    for (name, of) in SUMS {
         if let (Some(reads), Some(writes), Some(both)) = (of(read), of(write), of(total)) {
             let figures = [(Side::Read, reads), (Side::Write, writes), (Side::Total, both)];
             let figures = figures.map(|(side, printed)| (name(side), printed));
@@ -227,10 +232,10 @@ fn product(one: Figure, other: Figure, factor: f64, last: Figure) -> Option<Iden
 }
 
 /// I/Os and bytes are of one window, whose length is not printed.
-fn same_length(iops: Figure, bytes: Figure, mib_per_s: Figure, ios: Figure) -> Option<Identity> {
-    let (iops, bytes, mib_per_s, ios) = (iops?, bytes?, mib_per_s?, ios?);
+fn same_length(rate: Figure, bytes: Figure, mib_per_s: Figure, count: Figure) -> Option<Identity> {
+    let (rate, bytes, mib_per_s, count) = (rate?, bytes?, mib_per_s?, count?);
     let seconds = bytes.1.quotient(mib_per_s.1.times(MIB))?;
-    Some(identity(&[iops, bytes, mib_per_s, ios], iops.1.product(seconds)))
+    Some(identity(&[rate, bytes, mib_per_s, count], rate.1.product(seconds)))
 }
 
 /// The last figure should be as it follows.

@@ -2,7 +2,6 @@
 //! the way.
 
 use std::fmt::Write as _;
-use std::io::{Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use dialects::WorkloadFile;
@@ -183,13 +182,15 @@ fn parts_of(path: &Path, from: Option<Kind>, drives: &[Drive]) -> Result<(Kind, 
 
 /// The size of a file or block device; `None` if there is none with this name.
 fn size_of(path: &Path) -> Option<u64> {
-    let kind = std::fs::metadata(path).ok()?.file_type();
-    #[cfg(unix)]
-    let is_device = std::os::unix::fs::FileTypeExt::is_block_device(&kind);
-    #[cfg(not(unix))]
-    let is_device = false;
-    let mut file = (kind.is_file() || is_device).then(|| std::fs::File::open(path).ok())??;
-    file.seek(SeekFrom::End(0)).ok().filter(|bytes| *bytes > 0)
+    let metadata = std::fs::metadata(path).ok()?;
+    let bytes = if metadata.is_file() {
+        metadata.len()
+    } else {
+        let device = std::fs::canonicalize(path).ok()?;
+        let size = Path::new("/sys/class/block").join(device.file_name()?).join("size");
+        reading::text(&size, 64).ok()?.trim().parse::<u64>().ok()?.checked_mul(512)?
+    };
+    (bytes > 0).then_some(bytes)
 }
 
 fn kind_of(path: Option<&Path>) -> Option<Kind> {

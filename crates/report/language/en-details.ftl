@@ -306,6 +306,7 @@ words-in-all = { $threads }, { $all } in all
 words-more-devices = { $devices } more devices
 words-file-system = { $kind } on { $place }
 words-device-not-known = device not known
+words-tool-own = { $version }, in the form of { $tool }
 words-tool-without-version = { $tool } of unknown version
 words-not-known = not known
 words-depth-not-known = { $threads }, depth not known

@@ -227,9 +227,18 @@ pub(crate) fn storage(storage: &inspect::Storage) -> String {
 pub(crate) fn tool(m: &Measurement) -> Option<String> {
     let origin = m.origin.as_ref()?;
     Some(clean(&match origin.tool_version.as_deref() {
+        // iosonde measured, and printed the result in the form of that tool.
+        Some(version) if is_own(version) => {
+            say!("words-tool-own", version = version, tool = &origin.tool)
+        }
         Some(version) => format!("{} {version}", origin.tool),
         None => say!("words-tool-without-version", tool = &origin.tool),
     }))
+}
+
+/// Whether an imported result is one of iosonde.
+pub(crate) fn is_own(tool_version: &str) -> bool {
+    tool_version.starts_with("iosonde")
 }
 
 /// The bytes of all targets; another tool may not tell them.

@@ -28,8 +28,8 @@ pub enum Layout {
 
 /// From 1601, where the times of Windows begin, to 1970, in nanoseconds.
 const WINDOWS_TO_UNIX_NS: u128 = 11_644_473_600 * 1_000_000_000;
-/// Milliseconds since 1970 that are a date: of 1990 to 2100. Other times count from the beginning of
-/// a trace.
+/// Milliseconds since 1970 that are a date: of 1990 to 2100. Other times count from the beginning
+/// of a trace.
 const DATES_MS: std::ops::Range<u64> = 631_152_000_000..4_102_444_800_000;
 
 /// When a trace began, in milliseconds since 1970, by its first lines; `None` if its times are no

@@ -39,7 +39,7 @@ const OPTIONS: [(OptionKind, &str); 5] = [
          thinktime_blocks_type thinktime_iotime rate_ignore_thinktime latency_target flow \
          read_iolog merge_blktrace_file trim_percentage experimental_verify pre_read opendir \
          lockfile cmdprio cmdprio_percentage cmdprio_class cmdprio_split cpumask create_only \
-         verify do_verify profile include",
+         profile include",
     ),
     (
         OptionKind::Writes,
@@ -48,7 +48,8 @@ const OPTIONS: [(OptionKind, &str); 5] = [
     ),
     (
         OptionKind::Note,
-        "loops number_ios io_size io_limit end_fsync fsync_on_close create_fsync atomic \
+        "verify do_verify \
+         loops number_ios io_size io_limit end_fsync fsync_on_close create_fsync atomic \
          iodepth_batch iodepth_batch_submit iodepth_batch_complete_max serialize_overlap \
          thinktime_spin rate_min rate_iops_min rate_cycle max_latency steadystate ss \
          steadystate_duration ss_dur steadystate_ramp_time ss_ramp steadystate_check_interval \
@@ -101,12 +102,10 @@ const USUAL: [&str; 11] = [
 ];
 
 /// What to do instead of an option that refuses the job.
-const REMEDIES: [(&str, &str); 7] = [
+const REMEDIES: [(&str, &str); 5] = [
     ("bsrange", "list the sizes with `bssplit`"),
     ("read_iolog", "`iosonde replay` replays a recorded load"),
     ("merge_blktrace_file", "`iosonde replay` replays a recorded load"),
-    ("verify", "`iosonde validate` verifies data"),
-    ("do_verify", "`iosonde validate` verifies data"),
     ("latency_target", "`iosonde knee --latency-target` searches for such a depth"),
     ("offset_increment", "write a job with its own `offset` for each clone"),
 ];

@@ -47,13 +47,15 @@ pub(crate) static DIALECT: Dialect = Dialect {
         is_in: |text| text.parse::<Workload>().is_err() && jobs::is_job_file(text),
         read: |bytes, _, environment| {
             let groups = jobs::read(&text::decode(bytes), environment);
-            let part = |group: jobs::Group| WorkloadPart {
-                name: group.jobs.join(", "),
-                workload: group.workload,
-                lost: group.lost,
-            };
             let groups = groups.map_err(|e| e.to_string())?;
-            Ok(Parts::of(groups.into_iter().map(part).collect()))
+            let len = groups.len();
+            let make = move |index: usize| {
+                let group = groups.get(index).ok_or_else(String::new)?;
+                let jobs::Group { jobs, workload, lost } =
+                    group.clone().map_err(|e| e.to_string())?;
+                Ok(WorkloadPart { name: jobs.join(", "), workload, lost })
+            };
+            Ok(Parts::new(Vec::new(), len, Box::new(make)))
         },
         write: |workload| jobs::write(workload).map_err(|e| e.to_string()),
         test_file: Some("iosonde.tst"),
@@ -182,8 +184,8 @@ fn measurements(part: &Part, file: &str, read: &str, found: &mut ForeignRuns) {
 }
 
 /// The warning on a job whose options are not in the file.
-const UNKNOWN_LOAD: &str = "nobody knows which load these figures are of, because fio did not write \
-                            the options of the job: they are compared with nothing";
+const UNKNOWN_LOAD: &str = "nobody knows which load these figures are of, because fio did not \
+                            write the options of the job: they are compared with nothing";
 
 /// Removes the load from a measurement, because it is unknown.
 fn forget_load(m: &mut Measurement) {

@@ -12,7 +12,7 @@ use workload::{
 use super::job::COUNTS_PER_SECOND;
 use super::printout::{Access, BufferKind, Buffering, Figure, Load, Order, Printout};
 use super::read::{Reading, readings};
-use crate::foreign::{ForeignRuns, Run, own};
+use crate::foreign::{ForeignRuns, OWN, Run};
 use crate::identities::{Printed, PrintedFigures, PrintedRun};
 
 /// SQLIO cuts off the fraction of a millisecond of each I/O, and that of their mean again. The mean
@@ -112,10 +112,10 @@ fn run(reading: &Reading, done: Option<(&Load, Access)>, file: &str) -> Run {
     let version = Some(printout.version.clone()).filter(|version| !version.is_empty());
     // No Windows counts so fast.
     let is_own = printout.timer.is_some_and(|timer| timer.per_second == COUNTS_PER_SECOND);
-    let (tool, version) = if is_own { own("SQLIO") } else { ("SQLIO".to_owned(), version) };
+    let version = if is_own { Some(OWN.to_owned()) } else { version };
     Run {
         origin: Origin {
-            tool,
+            tool: "SQLIO".to_owned(),
             tool_version: version,
             file: Some(file.to_owned()),
             command_line: reading.command_line.clone(),

@@ -53,7 +53,8 @@ pub fn recording(
     read: &str,
 ) -> Option<(Experiment<Recording>, Vec<String>)> {
     let has_summary = text.contains(SUMMARY);
-    if !has_summary && !(text.contains(BEGIN) && text.contains(DESCRIPTION)) {
+    let has_entries = text.contains(BEGIN) && text.contains(DESCRIPTION);
+    if !has_summary && !has_entries {
         return None;
     }
     let said = said(text);

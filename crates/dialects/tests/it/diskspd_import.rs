@@ -398,7 +398,8 @@ fn figures_without_their_heading_are_refused_or_missed() {
 fn a_second_table_is_another_result() {
     let one = only(LATENCY_TEXT);
     let other = "### another machine\n\nTotal IO\n\
-                 thread | bytes | I/Os | MiB/s | I/O per s | file\n---\n 0 | 81920 | 10 | 0.03 | 3.33 | y.dat (128MiB)\n---\n\
+                 thread | bytes | I/Os | MiB/s | I/O per s | file\n---\n\
+                 \x200 | 81920 | 10 | 0.03 | 3.33 | y.dat (128MiB)\n---\n\
                  total: 81920 | 10 | 0.03 | 3.33\n";
     let both = found(&format!("{LATENCY_TEXT}\n{other}")).unwrap().measurements;
     let [first, second] = both.as_slice() else { panic!("{}", both.len()) };

@@ -88,13 +88,13 @@ fn table(t: &Truth, side: &str, say: &mut dyn FnMut(&str, String) -> String) -> 
         format!("{:.2}", t.mib_per_s(side)),
         format!("{:.2}", t.iops(side)),
     ];
-    let [bytes, ios, mib, iops] = &plain;
+    let [bytes, count, mib, iops] = &plain;
     let names = ["bytes", "I/Os", "MiB/s", "IOPS"].map(|name| format!("{side}{name}"));
     let mut sum = names.iter().zip(&plain).map(|(name, text)| say(name, text.clone()));
     let sum: Vec<String> = sum.by_ref().collect();
     format!(
         "{title}\nthread | bytes | I/Os | MiB/s | I/O per s | file\n\
-         -----------------\n     0 | {bytes} | {ios} | {mib} | {iops} | x.dat (1GiB)\n\
+         -----------------\n     0 | {bytes} | {count} | {mib} | {iops} | x.dat (1GiB)\n\
          -----------------\ntotal: {}\n\n",
         sum.join(" | ")
     )

@@ -39,8 +39,8 @@ pub(super) fn of_measurement(m: &Measurement) -> Option<Section> {
 /// The tool that measured, where it was not iosonde.
 fn origin(m: &Measurement) -> Vec<Fact> {
     let (Some(tool), Some(origin)) = (words::tool(m), &m.origin) else { return Vec::new() };
-    let other =
-        if origin.tool == "iosonde" { tool } else { say!("tested-other-tool", tool = tool) };
+    let is_own = origin.tool_version.as_deref().is_some_and(words::is_own);
+    let other = if is_own { tool } else { say!("tested-other-tool", tool = tool) };
     let mut facts = vec![fact(say!("label-measured-by"), other)];
     if let Some(file) = &origin.file {
         facts.push(fact(say!("label-imported-from"), words::clean(file)));

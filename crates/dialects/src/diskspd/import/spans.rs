@@ -10,7 +10,7 @@ use results::{
 use super::TOOL;
 use super::workload::{unknown, workload};
 use crate::diskspd::profile::TimeSpan;
-use crate::foreign::{Run, own};
+use crate::foreign::{OWN, Run};
 use crate::identities::{Printed, PrintedFigures, PrintedRun};
 
 const MIB: f64 = 1_048_576.0;
@@ -225,12 +225,11 @@ impl Span {
         let of_path: HashMap<&Path, &OnTarget> =
             targets.iter().map(|t| (Path::new(&t.path), t)).collect();
         let bytes = |path: &Path| of_path.get(path).map_or(0, |t| t.file_bytes);
-        let (tool, tool_version) =
-            if head.is_own { own(TOOL) } else { (TOOL.to_owned(), head.version.clone()) };
+        let own = head.is_own.then(|| OWN.to_owned());
         let run = Run {
             origin: Origin {
-                tool,
-                tool_version,
+                tool: TOOL.to_owned(),
+                tool_version: head.version.clone().or(own),
                 file: Some(head.file.to_owned()),
                 command_line: head.command_line.clone(),
                 ..Origin::default()

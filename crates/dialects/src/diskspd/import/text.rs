@@ -113,8 +113,6 @@ struct Open {
     asked: Option<TimeSpan>,
     /// Why there is nothing in it.
     left_out: Option<String>,
-    /// The parameters do not say how many threads there are, as before 2.1 with `-F`.
-    threads_unsaid: bool,
     /// It has tables alone: somebody quoted them.
     is_quoted: bool,
     /// Which tables it has: total, reads, writes.
@@ -172,9 +170,8 @@ impl Reader<'_> {
         }
         let number = digits.parse().unwrap_or(self.spans.len() + 1);
         let asked = self.input.span(number).cloned();
-        let threads_unsaid = self.input.threads_unsaid(number);
         let (line, span) = (self.number, Span { number, ..Span::default() });
-        self.spans.push(Open { line, span, asked, threads_unsaid, ..Open::default() });
+        self.spans.push(Open { line, span, asked, ..Open::default() });
         self.columns.clear();
         self.part = Part::Span;
     }
@@ -243,7 +240,7 @@ impl Reader<'_> {
         let mut to_end = 0.0;
         let mut measured: Vec<Measurement> = Vec::new();
         for mut open in spans.into_iter().rev() {
-            open.settle();
+            open.settle(self.input.threads_unsaid(open.span.number));
             if let Some(what) = open.nothing() {
                 let (line, number) = (open.line, open.span.number);
                 let note = format!("line {line}: time span {number} {what}");
@@ -373,10 +370,11 @@ impl Open {
         }
     }
 
-    /// Takes from the figures what the rest of the text does not say.
-    fn settle(&mut self) {
+    /// Takes from the figures what the rest of the text does not say, such as the threads of `-F`
+    /// before 2.1.
+    fn settle(&mut self, threads_unsaid: bool) {
         let span = &mut self.span;
-        if let Some(asked) = self.asked.as_mut().filter(|_| self.threads_unsaid) {
+        if let Some(asked) = self.asked.as_mut().filter(|_| threads_unsaid) {
             let threads = if span.threads > 0 { span.threads } else { span.threads_in_rows };
             let threads = u32::try_from(threads).unwrap_or(0).max(1);
             match asked.targets.as_mut_slice() {
@@ -399,9 +397,10 @@ impl Open {
             span.warnings.push(what.to_owned());
         }
         if let [_, true, false] | [_, false, true] = self.tables {
-            let (there, only) = match self.tables[Direction::Read as usize] {
-                true => ("reads", &span.read),
-                false => ("writes", &span.write),
+            let (there, only) = if self.tables[Direction::Read as usize] {
+                ("reads", &span.read)
+            } else {
+                ("writes", &span.write)
             };
             span.warnings.push(format!("the text has the table of {there} alone"));
             if span.total.ios == 0 {

@@ -311,7 +311,7 @@ fn head<'a>(root: Node, file: &'a str) -> Head<'a> {
     let version = text(&["Tool", "Version"]);
     Head {
         file,
-        is_own: version.as_deref().is_some_and(|version| version.starts_with("iosonde")),
+        is_own: false,
         version,
         command_line: None,
         host: text(&["ComputerName"]),

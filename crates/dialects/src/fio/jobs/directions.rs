@@ -8,8 +8,8 @@ use crate::fio::options::{of_directions, split};
 type Sizes = Vec<(u64, u32)>;
 
 /// The mix of a job that reads and writes in blocks of different sizes: `bs=4k,64k`, or `bssplit`
-/// with a comma; or whose reads and writes have different shares of random I/Os. `None` if both have
-/// the same, or where a share is not a whole percent.
+/// with a comma; or whose reads and writes have different shares of random I/Os. `None` if both
+/// have the same, or where a share is not a whole percent.
 pub(super) fn mix(
     bs: Option<&str>,
     bssplit: Option<&str>,

@@ -173,8 +173,8 @@ impl WorkloadBuilder<'_> {
         } else {
             notes.push((
                 if job.options.contains_key("rate_iops") { "rate_iops" } else { "rate" },
-                "reads and writes have separate limits: they are two streams, each with the whole \
-                 depth"
+                "reads and writes have separate limits: they are two streams, each with the \
+                 whole depth"
                     .to_owned(),
             ));
         }

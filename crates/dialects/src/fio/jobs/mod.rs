@@ -48,6 +48,9 @@ pub struct Group {
     pub lost: Vec<String>,
 }
 
+/// A group of a job file, or why it cannot be run here.
+pub type ReadGroup = Result<Group, JobFileError>;
+
 /// Why a text is not a job file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum JobFileError {
@@ -134,7 +137,10 @@ const ODD_SHOWN: usize = 20;
 /// The groups of a job file, in the order in which they run. Lines that do not belong in a job file
 /// are lost in all of them. As in fio, `${NAME}` is the value of a variable of the environment; an
 /// unset variable is an error.
-pub fn read(text: &str, environment: Environment<'_>) -> Result<Vec<Group>, JobFileError> {
+///
+/// # Errors
+/// The text is not a job file. The error of a single group is its own: others can be run.
+pub fn read(text: &str, environment: Environment<'_>) -> Result<Vec<ReadGroup>, JobFileError> {
     let parse::Sections { jobs, odd, wrong } = parse::sections(text, environment);
     if let Some(what) = foreign(&jobs) {
         return Err(JobFileError::Foreign(what));
@@ -160,7 +166,7 @@ pub fn read(text: &str, environment: Environment<'_>) -> Result<Vec<Group>, JobF
         odd.push(format!("… and {more} more lines that do not belong in a job file"));
     }
     let mut files = 0;
-    groups.iter().map(|jobs| group::group(jobs, &odd, environment, &mut files)).collect()
+    Ok(groups.iter().map(|jobs| group::group(jobs, &odd, environment, &mut files)).collect())
 }
 
 /// Why a file is not a job file: most names of its options are not fio's.
@@ -180,5 +186,7 @@ fn at(place: parse::Place, what: &str) -> String {
     format!("line {}, column {}: {what}", place.line, place.column)
 }
 
+#[cfg(test)]
+mod load_tests;
 #[cfg(test)]
 mod tests;

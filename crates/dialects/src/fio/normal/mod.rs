@@ -275,16 +275,13 @@ impl<'a> Reader<'a> {
             super::forget_load(&mut m);
         }
         let earlier = self.done.iter().find(|(other, _)| key.as_ref() == Some(other));
-        match earlier.and_then(|(_, at)| self.found.measurements.get_mut(*at)) {
-            Some(earlier) => {
-                *earlier = m;
-                let what = "is a later result of one before it, which was intermediate";
-                self.found.notes.push(format!("line {line}: the job `{name}` {what}"));
-            }
-            None => {
-                self.done.extend(key.map(|key| (key, self.found.measurements.len())));
-                self.found.measurements.push(m);
-            }
+        if let Some(earlier) = earlier.and_then(|(_, at)| self.found.measurements.get_mut(*at)) {
+            *earlier = m;
+            let what = "is a later result of one before it, which was intermediate";
+            self.found.notes.push(format!("line {line}: the job `{name}` {what}"));
+        } else {
+            self.done.extend(key.map(|key| (key, self.found.measurements.len())));
+            self.found.measurements.push(m);
         }
     }
 

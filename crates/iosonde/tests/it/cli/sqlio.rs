@@ -323,7 +323,7 @@ fn what_is_printed_is_imported_again() {
     assert_eq!(origin.histogram_percent, printed.histogram.map(|h| h.to_vec()));
     let text = stdout(&history(&["show", "latest"]));
     assert!(
-        text.contains("measured by iosonde (printed as SQLIO does)")
+        text.contains("measured by iosonde, in the form of SQLIO")
             && text.contains("Imported from  r.txt"),
         "{text}"
     );

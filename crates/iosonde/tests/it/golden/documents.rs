@@ -28,10 +28,21 @@ fn again(document: &Value) -> Value {
 }
 
 /// Where two values differ.
+/// Figures that were 0 where they were not known.
+const UNKNOWN: [&str; 4] = ["cpus", "memory_bytes", "memory_available_bytes", "file_bytes"];
+
+/// Whether a figure that another tool does not report was 0, and is absent now.
+pub(crate) fn is_absent_now(key: &str, old: &Value, new: &serde_json::Map<String, Value>) -> bool {
+    UNKNOWN.contains(&key) && old.as_u64() == Some(0) && !new.contains_key(key)
+}
+
 fn differences(path: &str, a: &Value, b: &Value, found: &mut Vec<String>) {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {
             for key in a.keys().chain(b.keys()).collect::<BTreeSet<_>>() {
+                if a.get(key).is_some_and(|old| is_absent_now(key, old, b)) {
+                    continue;
+                }
                 let value = |of: &serde_json::Map<String, Value>| of.get(key).cloned();
                 match (value(a), value(b)) {
                     (Some(a), Some(b)) => differences(&format!("{path}/{key}"), &a, &b, found),

@@ -44,35 +44,11 @@ fn documents_in(name: &str) -> Vec<(String, Value)> {
     let document = |path: PathBuf| {
         let name = path.file_name().unwrap().to_str().unwrap();
         let name = name.trim_end_matches(".gz").trim_end_matches(".json").to_owned();
-        let mut document = serde_json::from_slice(&read(&path)).unwrap();
-        remove_unknown(&mut document);
-        (name, document)
+        (name, serde_json::from_slice(&read(&path)).unwrap())
     };
     let mut documents: Vec<_> = entries.map(|entry| document(entry.unwrap().path())).collect();
     documents.sort_by(|a, b| a.0.cmp(&b.0));
     documents
-}
-
-/// An import said 0 for what its tool does not tell, which is now absent.
-pub(crate) fn remove_unknown(document: &mut Value) {
-    if document.get("origin").is_none() {
-        return;
-    }
-    let remove = |object: &mut Value, names: &[&str]| {
-        let Some(object) = object.as_object_mut() else { return };
-        object.retain(|name, value| *value != 0 || !names.contains(&name.as_str()));
-    };
-    remove(document, &["file_bytes"]);
-    for target in document["targets"].as_array_mut().into_iter().flatten() {
-        remove(target, &["file_bytes"]);
-    }
-    let cpu = ["user_s", "system_s", "user_us_per_io", "total_us_per_io"];
-    if document.pointer("/cpu/user_s") == Some(&Value::from(0.0)) {
-        document["cpu"].as_object_mut().unwrap().retain(|name, _| !cpu.contains(&name.as_str()));
-    }
-    if let Some(host) = document.pointer_mut("/environment/host") {
-        remove(host, &["cpus", "memory_bytes", "memory_available_bytes"]);
-    }
 }
 
 /// The names of the documents that the golden history holds. Comparisons, trends and the like are
