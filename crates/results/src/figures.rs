@@ -440,7 +440,7 @@ figures! {
             |m, _| m.total.errors;
         cpu_us_per_io: Option<f64>, "CPU per I/O", Number, history,
             "CPU time per I/O, microseconds",
-            |m, _| finite(m.cpu.total_us_per_io?);
+            |m, _| told(m, m.cpu.total_us_per_io?);
     }
     since 4 {
         slowest_second_iops: Option<f64>, "Slowest second", Iops, everywhere,
