@@ -40,7 +40,6 @@ pub(super) const JOBS: [&str; 3] = [
         bssplit=4k/60:8k/30:64k/10,8k/100\n\
         rwmixread=70\n\
         random_distribution=zipf:1.2\n\
-        \
         [mix]\n\
         filename=/dev/sdz:/dev/sdy\n\
         rw=randrw\n\

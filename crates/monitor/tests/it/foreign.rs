@@ -6,7 +6,7 @@ use monitor::foreign::{ForeignError, ForeignRecordings, Reading, recognise};
 use proptest::prelude::*;
 use results::{Document, Experiment, Recording};
 
-fn reading() -> Reading<'static> {
+pub(crate) fn reading() -> Reading<'static> {
     Reading {
         file: "file.txt",
         read: "2026-11-27T00:00:00Z",
@@ -19,7 +19,7 @@ fn all(text: &str) -> ForeignRecordings {
     recognise(text, &reading()).unwrap().expect("it is recognised")
 }
 
-fn one(text: &str) -> Experiment<Recording> {
+pub(crate) fn one(text: &str) -> Experiment<Recording> {
     let mut found = all(text);
     assert_eq!(found.documents.len(), 1, "{:?}", found.notes);
     let document = found.documents.remove(0);
@@ -38,11 +38,11 @@ fn figures(document: &Experiment<Recording>, device: &str) -> Vec<(String, f64)>
     known.collect()
 }
 
-fn figure(document: &Experiment<Recording>, device: &str, name: &str) -> Option<f64> {
+pub(crate) fn figure(document: &Experiment<Recording>, device: &str, name: &str) -> Option<f64> {
     figures(document, device).into_iter().find(|(known, _)| known == name).map(|(_, f)| f)
 }
 
-fn near(found: Option<f64>, expected: f64) {
+pub(crate) fn near(found: Option<f64>, expected: f64) {
     let found = found.unwrap_or_else(|| panic!("{expected} is absent"));
     assert!((found - expected).abs() < expected.abs() * 1e-6 + 1e-9, "{found} for {expected}");
 }
@@ -577,79 +577,4 @@ fn a_row_of_performance_monitor_that_was_cut_is_left_out() {
         assert_eq!(found.documents[0].conclusion.seconds, 5.0, "{cut}");
         assert!(found.notes[0].contains("ends in the middle"), "{cut}: {:?}", found.notes);
     }
-}
-
-const SADF: &str = "\
-# hostname;interval;timestamp;DEV;tps;rkB/s;wkB/s;dkB/s;areq-sz;aqu-sz;await;%util
-vm;1;2026-11-28 12:44:01 UTC;vda;2663.00;10496.00;33588.00;24576.00;25.78;0.26;0.09;14.80
-vm;1;2026-11-28 12:44:02 UTC;vda;10922.00;109312.00;160828.00;120144.00;35.73;1.62;0.14;66.00
-# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle
-vm;1;2026-11-28 12:44:01 UTC;-1;20.00;0.00;5.00;5.00;0.00;70.00
-vm;1;2026-11-28 12:44:02 UTC;-1;20.00;0.00;5.00;5.00;0.00;70.00
-";
-
-const SADF_JSON: &str = r#"{"sysstat": {"hosts": [{"nodename": "vm", "number-of-cpus": 2,
-"statistics": [
-{"timestamp": {"date": "2026-11-28", "time": "12:44:01", "utc": 1, "interval": 1},
-"cpu-load": [{"cpu": "all", "user": 20.0, "iowait": 5.0, "steal": 0.0, "idle": 70.0}],
-"disk": [{"disk-device": "vda", "tps": 2663.00, "rkB": 10496.00, "wkB": 33588.00,
-"aqu-sz": 0.26, "await": 0.09, "util-percent": 14.80}]},
-{"timestamp": {"date": "2026-11-28", "time": "12:44:02", "utc": 1, "interval": 1},
-"cpu-load": [{"cpu": "all", "user": 20.0, "iowait": 5.0, "steal": 0.0, "idle": 70.0}],
-"disk": [{"disk-device": "vda", "tps": 10922.00, "rkB": 109312.00, "wkB": 160828.00,
-"aqu-sz": 1.62, "await": 0.14, "util-percent": 66.00}]}
-]}]}}"#;
-
-/// None of the known formats, it was said.
-#[test]
-fn the_lines_and_the_json_of_sadf_are_recordings() {
-    let seconds = SADF.replace("2026-11-28 12:44:01 UTC", "1795869841");
-    let seconds = seconds.replace("2026-11-28 12:44:02 UTC", "1795869842");
-    for text in [SADF, &SADF.replace(" UTC", ""), &seconds, SADF_JSON] {
-        let document = one(text);
-        assert_eq!(document.environment.host.as_ref().unwrap().hostname, "vm");
-        // Without a zone, it is that of this system.
-        let local = !text.contains("UTC") && text.contains("12:44:01;");
-        let hour = if local { 10 } else { 12 };
-        assert_eq!(document.started, format!("2026-11-28T{hour}:44:00Z"), "{text}");
-        near(figure(&document, "vda", "transfers_per_s"), 6792.5);
-        near(figure(&document, "vda", "read_bytes_per_s"), 59_904.0 * 1024.0);
-        near(figure(&document, "vda", "busy_percent"), 40.4);
-        near(document.conclusion.totals.figures["iowait_percent"], 5.0);
-    }
-    let cut = SADF.strip_suffix("0.00;70.00\n").unwrap();
-    assert_eq!(one(cut).conclusion.windows, one(SADF).conclusion.windows);
-    let broken = SADF.replacen(";66.00", "", 1);
-    let error = recognise(&broken, &reading()).unwrap_err().to_string();
-    assert!(error.contains("line 3: 11 columns where the heading names 12"), "{error}");
-}
-
-/// Refused, since `10.2M` and `14.8%` were no numbers.
-#[test]
-fn figures_for_people_are_read() {
-    let sar = "\
-Linux 6.18 (vm) \t11/28/26 \t_x86_64_\t(2 CPU)
-
-12:44:00          tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util DEV
-12:44:01      2663.00     10.2M     32.8M     24.0M     25.8k      0.26      0.09     14.8% vda
-12:44:02     10922.00    106.7M    157.1M    117.3M      0.5k      1.62      0.14     66.0% vda
-";
-    let document = one(sar);
-    near(figure(&document, "vda", "transfers_per_s"), 6792.5);
-    near(figure(&document, "vda", "busy_percent"), 40.4);
-    near(figure(&document, "vda", "read_bytes_per_s"), 58.45 * 1_048_576.0);
-    let iostat = "\
-Linux 6.18 (vm) \t11/28/26 \t_x86_64_\t(2 CPU)
-
-11/28/26 12:44:03
-     r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz Device
-    1.00      4.0k     0.00   0.0%    0.60     4.0k vda
-
-11/28/26 12:44:04
-     r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz Device
- 1187.00     20.3M    35.00   2.9%    0.60    17.5k vda
-";
-    let document = one(iostat);
-    near(figure(&document, "vda", "reads_per_s"), 1187.0);
-    near(figure(&document, "vda", "read_bytes_per_s"), 20.3 * 1_048_576.0);
 }

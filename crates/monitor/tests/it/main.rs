@@ -5,4 +5,5 @@ mod attach;
 mod crop;
 mod foreign;
 mod metrics;
+mod sysstat_forms;
 mod watch;

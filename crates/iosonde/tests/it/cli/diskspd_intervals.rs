@@ -79,7 +79,7 @@ fn the_intervals_that_are_written_are_read_back() {
     let said = place.says(&["history", "import", "back.xml"]);
     assert!(said.contains("1 result imported"), "{said}");
     let all = xml.split("<Iops>").nth(1).unwrap();
-    let found = place.json(&["history", "show", "iosonde-"]);
+    let found = place.json(&["history", "show", "diskspd-"]);
     let series = found["series"].as_array().unwrap();
     let read = |name: &str| -> Vec<f64> {
         series.iter().map(|point| point[name].as_f64().unwrap()).collect()

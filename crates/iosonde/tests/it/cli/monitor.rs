@@ -68,7 +68,7 @@ fn a_test_of_sqlio_agrees_with_what_the_system_counted() {
     assert_eq!(run.found, FoundBy::Activity);
     assert!((run.to_s - run.from_s - 2.0).abs() < 0.5, "{run:?}");
     let m = &e.measurements[0];
-    assert_eq!(m.origin.as_ref().unwrap().tool, "iosonde");
+    assert_eq!(m.origin.as_ref().unwrap().tool, "SQLIO");
     let rows = &m.kernel.as_ref().unwrap().agreement.as_ref().unwrap().rows;
     // Others may use the device meanwhile, so only the presence of the rows is held.
     for figure in [Figure::WriteIops, Figure::WriteBytesPerS, Figure::WriteBytesPerIo] {

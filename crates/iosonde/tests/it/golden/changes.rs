@@ -85,6 +85,25 @@ pub(crate) const IMPORTED: &[&str] = &[
     // The CPUs that a run is pinned to are among its conditions.
     "export.csv 11 conditions_id: 49734d65cfaae46b -> 5f059ce5112675a0",
     "export.csv 13 conditions_id: d99763c22f620880 -> 89f95bebdcb28815",
+    // Sequential reads of an experiment covered half of the file.
+    "export.csv 29 conditions_id: 5a004081055a21a6 -> 18faa91b277331da",
+    "export.csv 30 conditions_id: d09d411027c0ab63 -> efff30ee15feb65d",
+    "export.csv 31 conditions_id: c87fdb2b0552cde5 -> c74aff76333846bb",
+    "export.csv 40 conditions_id: 2aa9c6f1ff5f78ec -> 2488836ca52f767b",
+    "export.csv 41 conditions_id: a1c15800974afb3d -> 6d7a1aa3f06d65da",
+    "export.csv 42 conditions_id: b7fe44fed5b7aab3 -> ee56c06e217894f1",
+    "export.csv 43 conditions_id: 8009b3d3b6551e47 -> a40f9332e59013a0",
+    "export.csv 44 conditions_id: 541bed6df1809098 -> 7765e242cbc5aab5",
+    "export.csv 45 conditions_id: 09e4749b904859d2 -> c80fd51591c1a02c",
+    "export.csv 46 conditions_id: 5bf8bd7a8b92dd91 -> 439007ce9581be4f",
+    "export.csv 47 conditions_id: 8009b3d3b6551e47 -> afcce0b82eccf289",
+    "export.csv 48 conditions_id: 02d0061e677d46f3 -> ca0f5fb16eda0a47",
+    "export.csv 49 conditions_id: 594db221a518c383 -> 2597c2b6da1ab90c",
+    "export.csv 78 conditions_id: 2ff219fc372231e6 -> ce61bf24bd510fd5",
+    "export.csv 79 conditions_id: 913ca9eeabd013e9 -> 32cb77fe831fb910",
+    // Streams of one load are named once.
+    "export.csv 3 load: 8 KiB random 70 % read / 30 % write, counting bytes; 8 KiB random 70 % read / 30 % write, counting bytes \
+     -> 8 KiB random 70 % read / 30 % write, counting bytes",
 ];
 
 /// Asserts that these differences were found, in any order, and no others.
