@@ -76,9 +76,9 @@ pub(crate) fn cursors(workload: &Workload) -> Vec<Vec<Arc<AtomicU64>>> {
     for stream in &workload.streams {
         let mut before = workload.streams.iter().zip(&all);
         let shared = before.find(|(other, _)| goes_on_together(stream, other));
-        let begin = |_| Arc::new(AtomicU64::new(stream.begin_bytes.0));
-        let begun = || workload.targets.iter().map(begin).collect();
-        let cursors = shared.map_or_else(begun, |(_, cursors)| cursors.clone());
+        let cursor = |_| Arc::new(AtomicU64::new(stream.begin_bytes.0));
+        let new = || workload.targets.iter().map(cursor).collect();
+        let cursors = shared.map_or_else(new, |(_, cursors)| cursors.clone());
         all.push(cursors);
     }
     all

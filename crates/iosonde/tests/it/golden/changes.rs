@@ -102,8 +102,8 @@ pub(crate) const IMPORTED: &[&str] = &[
     "export.csv 78 conditions_id: 2ff219fc372231e6 -> ce61bf24bd510fd5",
     "export.csv 79 conditions_id: 913ca9eeabd013e9 -> 32cb77fe831fb910",
     // Streams of one load are named once.
-    "export.csv 3 load: 8 KiB random 70 % read / 30 % write, counting bytes; 8 KiB random 70 % read / 30 % write, counting bytes \
-     -> 8 KiB random 70 % read / 30 % write, counting bytes",
+    "export.csv 3 load: 8 KiB random 70 % read / 30 % write, counting bytes; 8 KiB random 70 % \
+     read / 30 % write, counting bytes -> 8 KiB random 70 % read / 30 % write, counting bytes",
 ];
 
 /// Asserts that these differences were found, in any order, and no others.
