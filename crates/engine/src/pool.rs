@@ -207,17 +207,19 @@ impl Pool {
     ) -> Self {
         let count = workers.len();
         let hand = |turns| Share::Handed(Hand::new(stream, turns, true));
-        let share = match stream.pool.as_ref().map(|p| &p.share) {
-            share if let Some(mix) = &stream.mix => {
+        let share = match (stream.pool.as_ref().map(|p| &p.share), &stream.mix) {
+            (share, Some(mix)) => {
                 let free = (share == Some(&PoolShare::InTurn))
                     .then(|| (0..stream.depth).rev().collect::<Vec<u32>>());
                 let each = workers.iter().map(|w| w.free.len()).sum();
                 let mixer = Mixer::new(mix, free.as_ref().map_or(each, Vec::len));
                 Share::Mixed(Mixing { mixer, seeks, last: count - 1, free })
             }
-            None | Some(PoolShare::Each) => Share::Each,
-            Some(PoolShare::InTurn) => hand(Turns::Cycle { last: count - 1 }),
-            Some(PoolShare::Drawn { weights }) => hand(Turns::drawn(stream, weights, count)),
+            (None | Some(PoolShare::Each), None) => Share::Each,
+            (Some(PoolShare::InTurn), None) => hand(Turns::Cycle { last: count - 1 }),
+            (Some(PoolShare::Drawn { weights }), None) => {
+                hand(Turns::drawn(stream, weights, count))
+            }
         };
         Self::of(workers, draws, share)
     }

@@ -273,6 +273,7 @@ sweep-impossible = { $cells } { $cells ->
         [one] cell is
        *[other] cells are
     } impossible here: { $reason }
+sweep-load-at-depths = { $load }, depth { $depths }
 sweep-mean = mean where 95 % of the best is reached
 sweep-more-loads = { $loads } more loads have no chart here; their figures are in the table of all cells.
 sweep-every-combination = { $load }: every combination

@@ -75,6 +75,12 @@ pub enum ForeignError {
         /// The cell.
         cell: String,
     },
+    /// A file of sar without its tables of disks.
+    #[error(
+        "it has tables of sar, and none of disks. Print those of the same recording with \
+         `sar -d -f FILE`, or `sadf -d FILE -- -d`"
+    )]
+    NoDiskTable,
     /// The file has no counter of a disk.
     #[error(
         "no column is a counter of PhysicalDisk or LogicalDisk; the first one is `{first}`. \

@@ -17,7 +17,7 @@ const RESTARTED: &str = "the system was restarted while sar recorded";
 pub(super) fn is_in(text: &str) -> bool {
     let is_json = text.trim_start().starts_with('{') && text.contains("\"sysstat\"");
     is_json && text.contains("\"timestamp\"") && text.contains("\"interval\"")
-        || text.lines().any(|line| line.starts_with(FIRST) && line.contains(";DEV"))
+        || text.lines().any(|line| line.starts_with(FIRST))
 }
 
 pub(super) fn read(text: &str, reading: &Reading<'_>) -> Result<ForeignRecordings, ForeignError> {
@@ -30,10 +30,7 @@ pub(super) fn read(text: &str, reading: &Reading<'_>) -> Result<ForeignRecording
     for recording in hosts.into_iter().filter_map(Host::recording) {
         found.documents.push(recording.document(text, reading, linux_kind));
     }
-    if found.documents.is_empty() {
-        found.notes.push("there is no row of a disk: call `sadf -d FILE -- -d`".to_owned());
-    }
-    Ok(found)
+    if found.documents.is_empty() { Err(ForeignError::NoDiskTable) } else { Ok(found) }
 }
 
 /// The figures of a row by the names of the columns of `sar`.

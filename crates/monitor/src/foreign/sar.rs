@@ -41,7 +41,12 @@ fn heading<'a>(words: &[&'a str]) -> Option<(Time, Kind, usize, Vec<&'a str>)> {
 pub(super) fn is_in(text: &str) -> bool {
     text.lines().any(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        matches!(heading(&words), Some((_, Kind::Devices, ..)))
+        match heading(&words) {
+            Some((_, Kind::Devices, ..)) => true,
+            // Not that of mpstat.
+            Some((_, Kind::Processors, _, columns)) => columns.contains(&"%user"),
+            _ => false,
+        }
     })
 }
 
@@ -96,6 +101,9 @@ pub(super) fn read(text: &str, reading: &Reading<'_>) -> Result<ForeignRecording
         let wrong = |what| ForeignError::Line { line: index + 1, what };
         session.line(&words).map_err(wrong)?;
     }
+    if sessions.iter().all(|session| !session.clocks.contains_key(&Kind::Devices)) {
+        return Err(ForeignError::NoDiskTable);
+    }
     let mut found = ForeignRecordings::default();
     for session in sessions {
         let text = session.lines.join("\n");
@@ -132,6 +140,10 @@ impl<'a> Session<'a> {
         let (kind, place) = (*kind, *place);
         let cells = words.get(used..).unwrap_or_default();
         if kind == Kind::Other {
+            return Ok(());
+        }
+        // A processor that was switched off has fewer.
+        if cells.len() != columns.len() && kind == Kind::Processors {
             return Ok(());
         }
         if cells.len() != columns.len() {

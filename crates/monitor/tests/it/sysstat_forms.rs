@@ -78,3 +78,38 @@ Linux 6.18 (vm) \t11/28/26 \t_x86_64_\t(2 CPU)
     near(figure(&document, "vda", "reads_per_s"), 1187.0);
     near(figure(&document, "vda", "read_bytes_per_s"), 20.3 * 1_048_576.0);
 }
+
+/// "None of the formats", which sent people looking for a fault in the file.
+#[test]
+fn tables_without_disks_are_named() {
+    let sar = "\
+Linux 6.18 (vm) \t11/28/26 \t_x86_64_\t(2 CPU)
+
+12:45:45        CPU     %user     %nice   %system   %iowait    %steal     %idle
+12:45:46        all     93.50      1.00      5.50      0.00      0.00      0.00
+12:45:46          1      0.00
+";
+    let lines: String = SADF.lines().skip(3).map(|line| format!("{line}\n")).collect();
+    for text in [sar, &lines] {
+        let error = recognise(text, &reading()).unwrap_err().to_string();
+        assert!(error.contains("tables of sar, and none of disks"), "{error}");
+    }
+}
+
+/// A row of a processor that was switched off refused the file.
+#[test]
+fn short_rows_of_processors_are_left_out() {
+    let text = "\
+Linux 6.18 (vm) \t11/28/26 \t_x86_64_\t(2 CPU)
+
+12:45:45        CPU     %user     %nice   %system   %iowait    %steal     %idle
+12:45:46        all     20.00      0.00      5.00      5.00      0.00     70.00
+12:45:46          1      0.00
+
+12:45:45          DEV       tps     rkB/s     wkB/s   areq-sz    aqu-sz     await     %util
+12:45:46          vda    100.00    400.00      0.00      4.00      0.10      1.00     10.00
+";
+    let document = one(text);
+    near(figure(&document, "vda", "transfers_per_s"), 100.0);
+    near(document.conclusion.totals.figures["iowait_percent"], 5.0);
+}

@@ -187,7 +187,7 @@ fn sizes(values: &[u64]) -> String {
 }
 
 /// A range as `8`, or `1–32`.
-fn range(values: &[u64]) -> String {
+pub(super) fn range(values: &[u64]) -> String {
     match (values.iter().min(), values.iter().max()) {
         (Some(low), Some(high)) if low == high => words::count(*low),
         (Some(low), Some(high)) => format!("{}–{}", words::count(*low), words::count(*high)),

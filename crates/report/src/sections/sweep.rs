@@ -3,7 +3,7 @@
 use results::{Document, Experiment, Measurement, Source, Sweep, SweptCell, SweptCurve};
 use workload::show_duration;
 
-use super::caption::Caption;
+use super::caption::{Caption, range};
 use super::cases::{self, Case};
 use super::make::{
     self, Named, beside, column, fact, full, full_section, number, section, table, text, whole,
@@ -57,9 +57,15 @@ fn cells_of<'a>(e: &'a Experiment<Sweep>, curve: &SweptCurve) -> Vec<&'a SweptCe
     curve.cells.iter().filter_map(|n| cell(e, *n)).filter(|c| c.iops.is_some()).collect()
 }
 
-/// The load of a curve with its place, where there are several groups of targets.
+/// The load of a curve, with its depths where matrices have the same load at others, and its place,
+/// where there are several groups of targets.
 fn name(e: &Experiment<Sweep>, curve: &SweptCurve) -> String {
-    let title = words::clean(&curve.title);
+    let mut title = words::clean(&curve.title);
+    let is_alike = |c: &&SweptCurve| c.title == curve.title && c.targets == curve.targets;
+    if e.conclusion.curves.iter().filter(is_alike).count() > 1 {
+        let depths: Vec<u64> = cells_of(e, curve).iter().map(|c| c.cell.depth.into()).collect();
+        title = say!("sweep-load-at-depths", load = title, depths = range(&depths));
+    }
     let plan = &e.conclusion.plan;
     if plan.targets.len() < 2 || plan.together {
         return title;

@@ -25,6 +25,17 @@ fn crystaldiskmark_is_shown_as_its_grid() {
     assert!(!other.contains("CrystalDiskMark"), "{other}");
 }
 
+/// Two rows were called "8 KiB sequential write", and nothing told which was at depth 1.
+#[test]
+fn a_load_at_several_depths_has_them_in_its_name() {
+    let text = place().says(&[&sweep("ruthruff-2007")[..], &["-d", "1"]].concat());
+    for name in
+        ["8 KiB sequential shared write, depth 1", "64 KiB sequential shared write, depth 8"]
+    {
+        assert!(text.contains(name), "{name}: {text}");
+    }
+}
+
 #[test]
 fn iotune_is_written_as_its_yaml() {
     let place = place();
