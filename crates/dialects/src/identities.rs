@@ -85,7 +85,7 @@ impl Printed {
     pub(crate) fn agrees(self, other: Self) -> bool {
         let apart = (self.value - other.value).abs();
         let rounding = ARITHMETIC * (self.value.abs() + other.value.abs());
-        // What is no number contradicts nothing; other checks leave it out.
+        // NaN contradicts nothing; other checks leave it out.
         apart.is_nan() || apart <= self.step + other.step + rounding
     }
 }

@@ -1,5 +1,5 @@
 //! Readers of /proc/diskstats and /proc/stat. Files stay open, so that a sample costs one read
-//! each.
+//! each, and a look at each device's `queue/iostats`, which can be switched at any moment.
 
 mod accounting;
 mod devices;

@@ -364,7 +364,7 @@ mod tests {
             ..Workload::single(place("/x"), Stream::default())
         };
         let (config, lost) = Config::of_workload(&workload).unwrap();
-        // What becomes of a failed I/O is no part of the load: `--strict` could never succeed.
+        // How errors are handled does not belong to the load: `--strict` could never succeed.
         assert_eq!(lost, [""; 0]);
         assert_eq!(config.managers[0].workers[0].targets[0].name, "/mnt [ext4]");
         assert_eq!(config.managers[0].workers[0].maximum_sectors, 1 << 20);

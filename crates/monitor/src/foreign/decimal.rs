@@ -72,12 +72,20 @@ fn evidence(cell: &str) -> Evidence {
             fraction.len() == 3 && (1..=3).contains(&whole.len()) && !whole.starts_with('0');
         if either { Evidence::Either } else { Evidence::Mark(mark) }
     };
+    // An address, a version or a date has signs, too.
+    let grouped = |sign| {
+        let mut groups = cell.split(sign);
+        groups.next().is_some_and(|first| (1..=3).contains(&first.len()))
+            && groups.all(|group| group.len() == 3 && group.bytes().all(|b| b.is_ascii_digit()))
+            && (count(sign) != 3 || cell.parse::<std::net::Ipv4Addr>().is_err())
+    };
     match (count('.'), count(',')) {
         (0, 0) => Evidence::None,
         (1, 0) => alone('.', POINT),
         (0, 1) => alone(',', COMMA),
-        (0, _) => Evidence::Mark(POINT),
-        (_, 0) => Evidence::Mark(COMMA),
+        (0, _) if grouped(',') => Evidence::Mark(POINT),
+        (_, 0) if grouped('.') => Evidence::Mark(COMMA),
+        (0, _) | (_, 0) => Evidence::None,
         _ if cell.rfind('.') > cell.rfind(',') => Evidence::Mark(POINT),
         _ => Evidence::Mark(COMMA),
     }
@@ -105,6 +113,7 @@ mod tests {
             (&["1.200.000"], Some(',')),
             (&["1200", " ", "-1"], Some('.')),
             (&["1.200"], Some('.')),
+            (&["10.1.2.3", "192.168.100.200", "27.11.2026", "1.20.300", "55.5"], Some('.')),
             (&["1,200", "2,400"], None),
         ] {
             assert_eq!(mark(cells), found, "{cells:?}");

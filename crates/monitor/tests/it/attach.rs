@@ -43,6 +43,10 @@ fn dates_and_fractions_of_a_country_are_read() {
         let found: Vec<_> = series.iter().map(|s| (s.name.as_str(), s.points[0])).collect();
         assert_eq!(found, [("IOPS", (1.0, 1234.5)), ("Latenz (ms)", (1.0, 0.8))], "{time}");
     }
+    // An address in another column said that points separate thousands, and the figures were lost.
+    let text = "time,node,x\n2026-11-27 19:18:15,10.20.30.40,55.5\n";
+    let (series, _) = Attached::parse(text).unwrap().on_axis("a", first, 5.0);
+    assert_eq!(series.last().map(|s| (s.name.as_str(), s.points[0])), Some(("x", (0.0, 55.5))));
     let unclear = Attached::parse("time;x\n2026-11-27 19:18:15;1,200\n").unwrap_err();
     assert!(unclear.to_string().contains("may be 1.200 or 1200"), "{unclear}");
 }

@@ -27,7 +27,7 @@ fn what_changes_the_load_and_has_no_meaning_here_refuses_the_job() {
         let error = read(&text).unwrap_err();
         assert!(matches!(error, JobFileError::Load { .. }), "{option}: {error}");
     }
-    // What asks for nothing, or has no effect in this job, is no loss.
+    // An option that has no effect in this job is not lost.
     let quiet = "verify=0\nrandrepeat=0\nbsrange=8k-8k\nzonemode=none\ndedupe_percentage=50\n\
                  runtime=1\ntime_based\n";
     let group = one(&format!("[x]\nfilename=/f\nrw=randread\nsize=1m\n{quiet}"));
