@@ -410,7 +410,9 @@ fn go_on(
 ) -> Result<Option<String>, Error> {
     let is_killed = process.sent == Some(Signal::KILL);
     let mut printed = said.split('`').filter_map(|part| part.strip_prefix("iosonde "));
-    let printed = printed.rfind(|line| line.contains("--resume"));
+    // A check of durability that is interrupted keeps what it checks.
+    let goes_on = |line: &&str| ["--resume", "--verify"].iter().any(|flag| line.contains(flag));
+    let printed = printed.rfind(goes_on);
     let mut verify = said.lines().filter_map(|line| line.strip_prefix("after a crash: iosonde "));
     let next = match process.sent {
         Some(Signal::KILL) => {
@@ -439,7 +441,7 @@ fn go_on(
         return Ok(None);
     }
     if !is_killed {
-        return Ok(Some(format!("left {:?}", left()?)));
+        return Ok(Some(format!("left {:?}; it said: {said}", left()?)));
     }
     for next in ["validate --clean . other", TINY] {
         let output = shell(iosonde, next, place)?;

@@ -9,9 +9,22 @@ use std::process::{Command, Stdio};
 use capture::{CaptureError, Counts, FileWatch, FilesRequest, Method, Recorder, RecorderOptions};
 use trace::{FileClass, FileFinder, FileMap, FilePlace, Io, Kind};
 
-/// Completions that may be missing: on a virtual machine, the kernel did not run the program for 20
-/// of 155,000, in another recording for 363 of 76,000. It does not count those (docs/capture.md).
-const MISSED_MOST: usize = 3;
+/// Recordings of which one must have all reads. On a virtual machine, the kernel does not run an
+/// eBPF program while a thread of its host's agent runs, and does not count that (docs/capture.md).
+/// On one that is busy, 2 % of these recordings of 256 reads lacked up to 53.
+const ATTEMPTS: usize = 20;
+
+/// Repeats a recording until it says no more what is missing.
+fn until_whole(mut record: impl FnMut() -> Option<String>) {
+    let missing: Vec<String> = std::iter::from_fn(&mut record).take(ATTEMPTS).collect();
+    assert!(missing.len() < ATTEMPTS, "{missing:?}");
+}
+
+/// What is missing of reads of 4 KiB, if anything.
+fn missing_pages(ios: &[Io], expected: usize) -> Option<String> {
+    let pages = ios.iter().filter(|io| io.kind == Kind::Read && io.length_bytes == 4096).count();
+    (pages < expected).then(|| format!("{pages} of {expected} reads of 4 KiB"))
+}
 
 /// The disk under a directory; `None` if it is not on one.
 fn disk_under(directory: &Path) -> Option<String> {
@@ -82,16 +95,21 @@ fn what_is_written_is_recorded_and_the_instance_is_removed() {
 #[test]
 fn a_program_in_the_kernel_sees_what_is_written() {
     let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let recorder = match start(place.path(), Method::Ebpf, &[]) {
-        Ok(recorder) => recorder,
-        Err(why) => return testing::skip("capture::live::ebpf", &why),
-    };
-    assert_eq!(recorder.source(), "ebpf");
-    let (ios, counts) = write(place.path(), recorder);
-    let (bytes, missed) = (written_bytes(&ios), MISSED_MOST as u64);
-    assert!(bytes >= (20 - missed) * 16384, "{bytes} bytes in {} I/Os", ios.len());
-    assert_eq!((counts.lost.total(), counts.undated), (0, 0));
-    assert!(ios.iter().all(|io| io.latency_ns.is_some_and(|ns| ns > 0)), "{ios:?}");
+    until_whole(|| {
+        let recorder = match start(place.path(), Method::Ebpf, &[]) {
+            Ok(recorder) => recorder,
+            Err(why) => {
+                testing::skip("capture::live::ebpf", &why);
+                return None;
+            }
+        };
+        assert_eq!(recorder.source(), "ebpf");
+        let (ios, counts) = write(place.path(), recorder);
+        assert_eq!((counts.lost.total(), counts.undated), (0, 0));
+        assert!(ios.iter().all(|io| io.latency_ns.is_some_and(|ns| ns > 0)), "{ios:?}");
+        let bytes = written_bytes(&ios);
+        (bytes < 20 * 16384).then(|| format!("{bytes} bytes in {} I/Os", ios.len()))
+    });
 }
 
 /// Another process reads with O_DIRECT; this one writes meanwhile.
@@ -101,29 +119,31 @@ fn the_io_of_a_process_is_told_from_that_of_others() {
     let data = place.path().join("data");
     fs::write(&data, vec![1; 1 << 20]).unwrap();
     fs::File::open(&data).unwrap().sync_all().unwrap();
-    // A shell that waits for a line and then becomes the reader, so that its number is known.
-    let mut reader = Command::new("sh")
-        .args(["-c", "read _ && exec dd if=\"$0\" of=/dev/null bs=4096 count=256 iflag=direct"])
-        .arg(&data)
-        .stdin(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let recorder = match start(place.path(), Method::Auto, &[reader.id()]) {
-        Ok(recorder) => recorder,
-        Err(why) => {
-            reader.kill().unwrap();
-            reader.wait().unwrap();
-            return testing::skip("capture::live::process", &why);
-        }
-    };
-    reader.stdin.take().unwrap().write_all(b"\n").unwrap();
-    assert!(reader.wait().unwrap().success());
-    let (ios, counts) = write(place.path(), recorder);
-    // Reads of the program itself come from the page cache or the disk.
-    let pages = ios.iter().filter(|io| io.kind == Kind::Read && io.length_bytes == 4096).count();
-    assert!(pages + MISSED_MOST >= 256, "{pages} reads of 4 KiB");
-    assert_eq!((written_bytes(&ios), counts.lost.total()), (0, 0));
+    until_whole(|| {
+        // A shell that waits for a line and then becomes the reader, so that its number is known.
+        let mut reader = Command::new("sh")
+            .args(["-c", "read _ && exec dd if=\"$0\" of=/dev/null bs=4096 count=256 iflag=direct"])
+            .arg(&data)
+            .stdin(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let recorder = match start(place.path(), Method::Auto, &[reader.id()]) {
+            Ok(recorder) => recorder,
+            Err(why) => {
+                reader.kill().unwrap();
+                reader.wait().unwrap();
+                testing::skip("capture::live::process", &why);
+                return None;
+            }
+        };
+        reader.stdin.take().unwrap().write_all(b"\n").unwrap();
+        assert!(reader.wait().unwrap().success());
+        let (ios, counts) = write(place.path(), recorder);
+        assert_eq!((written_bytes(&ios), counts.lost.total()), (0, 0));
+        // Reads of the program itself come from the page cache or the disk.
+        missing_pages(&ios, 256)
+    });
 }
 
 /// A cgroup for a test, removed with it.
@@ -163,21 +183,26 @@ fn the_io_of_a_cgroup_is_told_from_that_of_others() {
     let (devices, method) = ([disk], Method::Auto);
     let cgroup = Some(cgroup.0.as_path());
     let options = RecorderOptions { devices: &devices, method, processes: &[], cgroup };
-    let recorder = match Recorder::start(&options, &mut || {}) {
-        Ok(recorder) => recorder,
-        Err(error @ (CaptureError::EbpfFailed { .. } | CaptureError::Types(_))) => {
-            panic!("{error}")
-        }
-        Err(error) => return skip(&error.to_string()),
-    };
-    let script = "echo $$ > \"$1/cgroup.procs\" && exec dd if=\"$0\" of=/dev/null bs=4096 \
-                  count=256 iflag=direct";
-    let reader = Command::new("sh").args(["-c", script]).args([&data, &inner.0]).output().unwrap();
-    assert!(reader.status.success(), "{}", String::from_utf8_lossy(&reader.stderr));
-    let (ios, counts) = write(place.path(), recorder);
-    let pages = ios.iter().filter(|io| io.kind == Kind::Read && io.length_bytes == 4096).count();
-    assert!(pages + MISSED_MOST >= 256, "{pages} reads of 4 KiB");
-    assert_eq!((written_bytes(&ios), counts.lost.total()), (0, 0));
+    until_whole(|| {
+        let recorder = match Recorder::start(&options, &mut || {}) {
+            Ok(recorder) => recorder,
+            Err(error @ (CaptureError::EbpfFailed { .. } | CaptureError::Types(_))) => {
+                panic!("{error}")
+            }
+            Err(error) => {
+                skip(&error.to_string());
+                return None;
+            }
+        };
+        let script = "echo $$ > \"$1/cgroup.procs\" && exec dd if=\"$0\" of=/dev/null bs=4096 \
+                      count=256 iflag=direct";
+        let output =
+            Command::new("sh").args(["-c", script]).args([&data, &inner.0]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let (ios, counts) = write(place.path(), recorder);
+        assert_eq!((written_bytes(&ios), counts.lost.total()), (0, 0));
+        missing_pages(&ios, 256)
+    });
 }
 
 #[test]
@@ -222,37 +247,42 @@ fn the_file_of_an_io_is_known_by_its_place() {
     if start_of.extents.is_empty() {
         return skip(&start_of.notes.join("; "));
     }
-    let recorder = match start(place.path(), Method::Auto, &[]) {
-        Ok(recorder) => recorder,
-        Err(why) => return skip(&why),
-    };
-    for (file, count) in [(&log, "64"), (&data, "256")] {
-        let status = Command::new("dd")
-            .args(["of=/dev/null", "bs=4096", "iflag=direct", &format!("count={count}")])
-            .arg(format!("if={}", file.display()))
-            .stderr(Stdio::null())
-            .status();
-        assert!(status.unwrap().success());
-    }
-    let ios = recorder.finish(&mut || {}).unwrap().ios;
-    let end_of = watch.look();
-    assert!(end_of.files.is_empty(), "no file is new: {end_of:?}");
     let names: Vec<_> = start_of.files.iter().map(|file| file.name.clone()).collect();
     let number = |path: &Path| {
         let name = path.canonicalize().unwrap().to_str().map(str::to_owned);
         u32::try_from(names.iter().position(|found| *found == name).unwrap()).unwrap()
     };
-    let (log, data) = (number(&log), number(&data));
-    let classes = [log, data].map(|number| start_of.files[number as usize].class);
+    let (log_number, data_number) = (number(&log), number(&data));
+    let classes = [log_number, data_number].map(|at| start_of.files[at as usize].class);
     assert_eq!(classes, [FileClass::Log, FileClass::Data]);
-    let map = FileMap { files: start_of.files, at_start: start_of.extents, at_end: end_of.extents };
-    let finder = FileFinder::new(&map);
-    let reads = ios.iter().filter(|io| io.kind == Kind::Read && io.length_bytes == 4096);
-    let places: Vec<_> = reads.filter_map(|io| finder.place(io)).collect();
-    let of = |file| places.iter().filter(|place| **place == FilePlace::File(file)).count();
-    for (found, all) in [(of(log), 64), (of(data), 256)] {
-        assert!((all - MISSED_MOST..=all).contains(&found), "{found} of {all}: {places:?}");
-    }
+    until_whole(|| {
+        let recorder = match start(place.path(), Method::Auto, &[]) {
+            Ok(recorder) => recorder,
+            Err(why) => {
+                skip(&why);
+                return None;
+            }
+        };
+        for (file, count) in [(&log, "64"), (&data, "256")] {
+            let status = Command::new("dd")
+                .args(["of=/dev/null", "bs=4096", "iflag=direct", &format!("count={count}")])
+                .arg(format!("if={}", file.display()))
+                .stderr(Stdio::null())
+                .status();
+            assert!(status.unwrap().success());
+        }
+        let ios = recorder.finish(&mut || {}).unwrap().ios;
+        let end_of = watch.look();
+        assert!(end_of.files.is_empty(), "no file is new: {end_of:?}");
+        let (files, at_start) = (start_of.files.clone(), start_of.extents.clone());
+        let map = FileMap { files, at_start, at_end: end_of.extents };
+        let finder = FileFinder::new(&map);
+        let reads = ios.iter().filter(|io| io.kind == Kind::Read && io.length_bytes == 4096);
+        let places: Vec<_> = reads.filter_map(|io| finder.place(io)).collect();
+        let of = |file| places.iter().filter(|place| **place == FilePlace::File(file)).count();
+        let found = [of(log_number), of(data_number)];
+        (found != [64, 256]).then(|| format!("{found:?} reads of the log and the data"))
+    });
     // Without names, there is only what they are for.
     let request = FilesRequest { roots: &roots, devices: &devices, names: false };
     let unnamed = FileWatch::new(&request).look().files;
