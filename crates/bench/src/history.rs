@@ -15,7 +15,7 @@ use clap::Args;
 use engine::Permissions;
 use history::{By, Filter, History, Order, Page, Place};
 use results::{Document, Experiment, Measurement, Runs, Status};
-use survey::{Lab, Setup, Timing};
+use survey::{Lab, LabContext, Setup, Timing};
 use workload::{Block, Bytes, EngineChoice, Mode, Nanoseconds, Pattern, SimDevice, Stream, Target};
 
 use crate::linux::{Error, machine};
@@ -89,7 +89,7 @@ fn measured(stream: Stream) -> Result<Measurement, Error> {
     };
     let stop = AtomicBool::new(false);
     let mut quiet = |_: survey::Progress<'_>| ();
-    let mut lab = Lab::open(setup, &stream, &stop, &mut quiet)?;
+    let mut lab = Lab::open(setup, &stream, LabContext::new(&stop, &mut quiet))?;
     lab.measure(vec![stream]).ok_or_else(|| "a load was not measured".into())
 }
 

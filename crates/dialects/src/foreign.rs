@@ -228,6 +228,7 @@ impl Run {
             threads_detail: Vec::new(),
             series: Vec::new(),
             warmup_series: Vec::new(),
+            warmed: None,
             steady: None,
             phases: None,
             rounds: None,

@@ -193,6 +193,7 @@ pub(crate) fn measurement(
         threads_detail: threads(workload, &collector, places, (window_ns, facts.cut_ns)),
         series,
         warmup_series,
+        warmed: None,
         steady: None,
         phases: None,
         rounds: None,

@@ -68,6 +68,7 @@ pub(crate) fn combined(
         threads_detail: Vec::new(),
         series: series(&parts),
         warmup_series: Vec::new(),
+        warmed: None,
         steady: None,
         phases: None,
         rounds: None,

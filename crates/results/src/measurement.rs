@@ -10,6 +10,7 @@ use crate::agreement::Agreement;
 use crate::histogram::Histogram;
 use crate::noise::Stability;
 use crate::phases::WriteCache;
+use crate::sizes::Warmed;
 use crate::steady::Steady;
 
 /// The schema name that every measurement carries.
@@ -72,6 +73,9 @@ pub struct Measurement {
     /// left out of every figure. Times are negative, up to 0: the beginning of what was kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warmup_series: Vec<Point>,
+    /// What was read of the target before, so that caches could fill, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmed: Option<Warmed>,
     /// How well the mean throughput is known; absent if the series is too short to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<Steady>,

@@ -53,6 +53,7 @@ fn of(file_bytes: u64, stream: Stream) -> Measurement {
         threads_detail: Vec::new(),
         series: Vec::new(),
         warmup_series: Vec::new(),
+        warmed: None,
         steady: None,
         phases: None,
         rounds: None,

@@ -4,16 +4,12 @@
 //! these targets is left out, and the others are made; one in which I/Os fail is not a reason to
 //! leave out the next.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use engine::{Event, Permissions, PrepareError};
-use jiff::Timestamp;
-use results::{Conclusion, Cycle, CycleRun, Experiment, Measurement, Status};
+use engine::{Permissions, PrepareError};
+use results::{Cycle, CycleRun, Experiment, Measurement, Status};
 use workload::{TargetFacts, Workload};
 
 use crate::bench::{Bench, Stand};
-use crate::doubts;
-use crate::lab::{Progress, Start, mix};
+use crate::lab::{Lab, LabContext, Setup, Timing, mix};
 
 /// Every run, and the targets that they need.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,43 +37,50 @@ pub type KeepStep<'a> = dyn FnMut(usize, &Measurement) -> Result<(), String> + '
 /// Runs a configuration where `bench` measures. `settle` gets the facts of the targets once they
 /// are ready, and may adapt a workload to them.
 ///
-/// `stop` ends it early: the result then has what was measured until then, and says so.
-///
 /// # Errors
 /// The targets cannot be prepared.
-pub fn cycle_on(
-    bench: &mut dyn Bench,
+pub fn cycle_on<'a>(
+    bench: &'a mut dyn Bench,
     mut options: CycleOptions,
-    stop: &AtomicBool,
     settle: &dyn Fn(&mut Workload, &[TargetFacts]),
     keep: &mut KeepStep<'_>,
-    observe: &mut dyn FnMut(Progress<'_>),
+    context: LabContext<'a>,
 ) -> Result<Experiment<Cycle>, PrepareError> {
-    let begun = Start::now(observe);
-    observe(Progress::before("preparing"));
-    let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
-    let (preparation, permissions) = (&options.preparation, &options.permissions);
-    let stand = bench.prepare(preparation, permissions, stop, &mut engine_observe)?;
-    let facts = stand.facts();
+    let setup = setup_of(&options);
+    let mut lab = Lab::open_for(bench, setup, &options.preparation, context)?;
+    let facts = lab.facts();
     for workload in &mut options.workloads {
         settle(workload, &facts);
     }
-    let mut runs =
-        Runs { options, stand, stop, measurements: Vec::new(), failed: false, error: None };
+    lab.expect_steps(options.workloads.len());
+    let mut runs = Runs { options, lab, measurements: Vec::new(), failed: false, error: None };
     for index in 0..runs.options.workloads.len() {
-        if runs.is_over() {
+        if runs.error.is_some() || runs.lab.is_over() {
             break;
         }
-        runs.run(index, keep, observe);
+        runs.run(index, keep);
     }
-    Ok(runs.document(begun))
+    Ok(runs.document())
+}
+
+/// What the runs share.
+fn setup_of(options: &CycleOptions) -> Setup {
+    let preparation = &options.preparation;
+    Setup {
+        targets: preparation.targets.clone(),
+        permissions: options.permissions.clone(),
+        engine: preparation.engine,
+        sim: preparation.sim.clone(),
+        mode: preparation.mode,
+        seed: preparation.seed,
+        timing: Timing::default(),
+    }
 }
 
 /// The runs, as far as they have come.
 struct Runs<'a> {
     options: CycleOptions,
-    stand: Box<dyn Stand + 'a>,
-    stop: &'a AtomicBool,
+    lab: Lab<'a>,
     measurements: Vec<Measurement>,
     /// A run could not be made, or ended early by an error.
     failed: bool,
@@ -86,89 +89,63 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    fn is_over(&self) -> bool {
-        self.error.is_some() || self.stop.load(Ordering::Relaxed)
-    }
-
-    fn run(
-        &mut self,
-        index: usize,
-        keep: &mut KeepStep<'_>,
-        observe: &mut dyn FnMut(Progress<'_>),
-    ) {
+    fn run(&mut self, index: usize, keep: &mut KeepStep<'_>) {
         let Some(workload) = self.options.workloads.get(index) else { return };
-        let of = self.options.workloads.len();
         let title = self.options.cycle.runs.get(index).map(title).unwrap_or_default();
-        observe(Progress::Step { number: index + 1, of, title: &title, seconds_left: None });
+        self.lab.begin(&title);
         let seed = if self.options.same_seed {
             workload.seed
         } else {
             mix(workload.seed, index as u64 + 1)
         };
         let workload = Workload { seed, ..workload.clone() };
-        let measured = unfit(&workload, self.stand.as_ref()).and_then(|()| {
-            let engine_observe = &mut |event: &Event| observe(Progress::Engine(event));
-            let measured = self.stand.measure(&workload, self.stop, engine_observe);
-            measured.map_err(|error| error.to_string())
-        });
-        match measured {
-            Ok(measurement) if measurement.seconds > 0.0 => {
-                self.failed |= measurement.status == Status::Failed;
-                observe(Progress::Measured(&measurement));
-                if let Err(error) = keep(index, &measurement) {
-                    self.error = Some(format!("the runs ended early: {error}"));
-                }
-                if let Some(run) = self.options.cycle.runs.get_mut(index) {
-                    run.measurement = Some(self.measurements.len());
-                }
-                self.measurements.push(measurement);
-            }
-            // It was stopped before its window began.
-            Ok(_) => {}
-            Err(reason) => {
-                self.failed = true;
-                if let Some(run) = self.options.cycle.runs.get_mut(index) {
-                    run.reason = Some(reason);
-                }
-            }
+        let reason = match unfit(&workload, self.lab.stand()) {
+            Err(reason) => Some(reason),
+            Ok(()) => match self.lab.measure_workload(&workload, 0.0) {
+                Some(measurement) => return self.keep(index, measurement, keep),
+                // None without an error was stopped before its window began.
+                None => self.lab.forgive(),
+            },
+        };
+        if reason.is_some()
+            && let Some(run) = self.options.cycle.runs.get_mut(index)
+        {
+            self.failed = true;
+            run.reason = reason;
         }
     }
 
-    fn status(&self) -> Status {
-        let interrupted = self.measurements.iter().any(|m| m.status == Status::Interrupted);
-        match () {
-            () if self.stop.load(Ordering::Relaxed) || interrupted => Status::Interrupted,
-            () if self.failed || self.error.is_some() => Status::Failed,
-            () => Status::Complete,
+    fn keep(&mut self, index: usize, measurement: Measurement, keep: &mut KeepStep<'_>) {
+        if measurement.status == Status::Failed {
+            // The next run may do better.
+            self.lab.forgive();
+            self.failed = true;
         }
+        self.lab.keep(&measurement);
+        if !self.lab.is_answer()
+            && let Err(error) = keep(index, &measurement)
+        {
+            self.error = Some(format!("the runs ended early: {error}"));
+        }
+        if let Some(run) = self.options.cycle.runs.get_mut(index) {
+            run.measurement = Some(self.measurements.len());
+        }
+        self.measurements.push(measurement);
     }
 
-    fn document(self, begun: Start) -> Experiment<Cycle> {
-        let status = self.status();
-        let mut warnings = self.options.warnings.clone();
+    fn document(self) -> Experiment<Cycle> {
+        let mut warnings = self.options.warnings;
         let reasons = self.options.cycle.runs.iter().enumerate();
         warnings.extend(reasons.filter_map(|(i, run)| {
             run.reason.as_ref().map(|reason| format!("run {} was not made: {reason}", i + 1))
         }));
         warnings.splice(0..0, self.error.clone());
-        warnings.extend(doubts::each_once(self.measurements.iter().map(|m| ("", m))));
-        let targets = self.options.preparation.targets.iter();
-        Experiment {
-            plan: None,
-            schema: Cycle::SCHEMA.to_owned(),
-            id: begun.id,
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            started: begun.started.to_string(),
-            finished: Timestamp::now().to_string(),
-            status,
-            targets: targets.map(|t| self.stand.resolved(&t.path)).collect(),
-            file_bytes: self.stand.facts().iter().map(|f| f.size_bytes).sum(),
-            environment: self.stand.environment().clone(),
-            conclusion: self.options.cycle,
-            measurements: self.measurements,
-            method: [self.options.method, self.stand.method()].concat(),
-            warnings,
-        }
+        let (status, failed) = (self.lab.status(), self.failed || self.error.is_some());
+        let status = if status == Status::Complete && failed { Status::Failed } else { status };
+        let method = self.options.method;
+        let made = self.lab.document(self.options.cycle, self.measurements, method);
+        warnings.extend(made.warnings);
+        Experiment { status, warnings, ..made }
     }
 }
 

@@ -3,6 +3,7 @@
 //! What all experiments share is here: seeds that differ from one measurement to the next, the rule
 //! that ends a measurement, the pause before the next, progress, and the document at the end.
 
+use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,10 +14,11 @@ use results::{Conclusion, Environment, Experiment, Measurement, Status};
 use serde::{Deserialize, Serialize};
 use workload::{
     Bytes, EngineChoice, Mode, Nanoseconds, Pattern, Precision, SimDevice, Stream, Target,
-    TargetFacts, Workload,
+    TargetFacts, Violation, Workload,
 };
 
 use crate::bench::{Bench, Stand, Standing};
+use crate::ceiling;
 use crate::doubts;
 
 /// Points that the shortest measurement should have for its steadiness to be judged.
@@ -119,19 +121,72 @@ pub(crate) fn seconds_left(elapsed: Duration, number: usize, of: usize) -> Optio
     is_known.then(|| seconds / done as f64 * (of + 1).saturating_sub(number) as f64)
 }
 
+/// What surrounds an experiment: who can end it, who hears of it, and what there is of it already.
+pub struct LabContext<'a> {
+    /// The experiment ends early once it is set.
+    pub stop: &'a AtomicBool,
+    /// Hears what happens.
+    pub observe: &'a mut dyn FnMut(Progress<'_>),
+    /// Of an experiment that was interrupted, what it measured.
+    pub record: Option<LabRecord>,
+}
+
+impl<'a> LabContext<'a> {
+    /// Of an experiment that begins now.
+    pub fn new(stop: &'a AtomicBool, observe: &'a mut dyn FnMut(Progress<'_>)) -> Self {
+        Self { stop, observe, record: None }
+    }
+
+    /// The same for no longer than this.
+    #[must_use]
+    pub fn within<'b>(self) -> LabContext<'b>
+    where
+        'a: 'b,
+    {
+        LabContext { stop: self.stop, observe: self.observe, record: self.record }
+    }
+}
+
+/// An experiment that was interrupted. Its first steps are answered from here as long as they are
+/// the same; after that, the lab measures.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LabRecord {
+    /// Unique name of the experiment.
+    pub id: String,
+    /// When it began: UTC, RFC 3339.
+    pub started: String,
+    /// In the order in which they were made.
+    pub measurements: Vec<Measurement>,
+}
+
+impl LabRecord {
+    /// The sizes of the targets, in bytes; none if nothing was measured.
+    pub(crate) fn target_bytes(&self) -> Option<Vec<u64>> {
+        let first = self.measurements.first()?;
+        Some(first.targets.iter().map(|target| target.file_bytes).collect())
+    }
+}
+
 /// Name and beginning of an experiment.
 pub(crate) struct Start {
     pub(crate) id: String,
-    pub(crate) started: Timestamp,
+    pub(crate) started: String,
 }
 
 impl Start {
-    /// An experiment that begins now, as its events announce it.
-    pub(crate) fn now(observe: &mut dyn FnMut(Progress<'_>)) -> Self {
-        let started = Timestamp::now();
-        let id = engine::new_id(started);
-        observe(Progress::Began { id: &id, started: &started.to_string() });
-        Self { id, started }
+    /// An experiment that begins now or is resumed, as its events announce it.
+    pub(crate) fn of(context: &mut LabContext<'_>) -> Self {
+        let begun = match &context.record {
+            Some(LabRecord { id, started, .. }) => {
+                Self { id: id.clone(), started: started.clone() }
+            }
+            None => {
+                let now = Timestamp::now();
+                Self { id: engine::new_id(now), started: now.to_string() }
+            }
+        };
+        (context.observe)(Progress::Began { id: &begun.id, started: &begun.started });
+        begun
     }
 }
 
@@ -148,8 +203,16 @@ pub struct Lab<'a> {
     measurements: u64,
     step: usize,
     steps: usize,
-    /// When the first step began that was not the making of the files.
-    begun_steps: Option<Instant>,
+    /// The title of a step that was not reported yet: it may be answered from the record.
+    title: Option<String>,
+    /// When the first step was reported that was not the making of the files, and its number.
+    begun_steps: Option<(Instant, usize)>,
+    /// Answers to the next steps.
+    record: VecDeque<Measurement>,
+    /// How many steps were answered, and which versions of the program had made these measurements.
+    answered: (usize, BTreeSet<String>),
+    /// Whether the last measurement was an answer.
+    is_answer: bool,
     wrote: bool,
     /// Sequential reads begin at the beginning of their span and cover all of it.
     in_place: bool,
@@ -159,46 +222,87 @@ impl<'a> Lab<'a> {
     /// Makes the targets of this host ready for streams that do what this one does.
     ///
     /// Test files are made and filled here, and removed when the lab is dropped.
+    ///
+    /// # Errors
+    /// A target cannot be made ready.
     pub fn open(
         setup: Setup,
         stream: &Stream,
-        stop: &'a AtomicBool,
-        observe: &'a mut dyn FnMut(Progress<'_>),
+        context: LabContext<'a>,
     ) -> Result<Self, PrepareError> {
-        let begun = Start::now(observe);
         let workload = setup.workload(vec![stream.clone()]);
-        observe(Progress::before("preparing"));
-        let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
-        let permissions = &setup.permissions;
-        let stand = Standing::open(&workload, permissions, stop, &mut engine_observe)?;
-        Ok(Self::on(setup, Box::new(stand), begun, stop, observe))
+        Self::ready(setup, &workload, context, |workload, permissions, stop, observe| {
+            Ok(Box::new(Standing::open(workload, permissions, stop, observe)?))
+        })
     }
 
     /// The same wherever the targets are.
+    ///
+    /// # Errors
+    /// A target cannot be made ready.
     pub fn open_on(
         bench: &'a mut dyn Bench,
         setup: Setup,
         stream: &Stream,
-        stop: &'a AtomicBool,
-        observe: &'a mut dyn FnMut(Progress<'_>),
+        context: LabContext<'a>,
     ) -> Result<Self, PrepareError> {
-        let begun = Start::now(observe);
         let workload = setup.workload(vec![stream.clone()]);
-        observe(Progress::before("preparing"));
-        let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
-        let stand = bench.prepare(&workload, &setup.permissions, stop, &mut engine_observe)?;
-        Ok(Self::on(setup, stand, begun, stop, observe))
+        Self::open_for(bench, setup, &workload, context)
+    }
+
+    /// The same for what any of several workloads does.
+    pub(crate) fn open_for(
+        bench: &'a mut dyn Bench,
+        setup: Setup,
+        workload: &Workload,
+        context: LabContext<'a>,
+    ) -> Result<Self, PrepareError> {
+        Self::ready(setup, workload, context, |workload, permissions, stop, observe| {
+            bench.prepare(workload, permissions, stop, observe)
+        })
+    }
+
+    fn ready(
+        setup: Setup,
+        workload: &Workload,
+        mut context: LabContext<'a>,
+        prepare: impl FnOnce(
+            &Workload,
+            &Permissions,
+            &AtomicBool,
+            &mut dyn FnMut(&Event),
+        ) -> Result<Box<dyn Stand + 'a>, PrepareError>,
+    ) -> Result<Self, PrepareError> {
+        let begun = Start::of(&mut context);
+        (context.observe)(Progress::before("preparing"));
+        let mut engine_observe = |event: &Event| (context.observe)(Progress::Engine(event));
+        let stand = prepare(workload, &setup.permissions, context.stop, &mut engine_observe)?;
+        Self::on(setup, stand, begun, context)
     }
 
     /// A lab on targets that are ready.
+    ///
+    /// # Errors
+    /// They have not the size that they had when the record was made.
     pub(crate) fn on(
         setup: Setup,
         stand: Box<dyn Stand + 'a>,
         begun: Start,
-        stop: &'a AtomicBool,
-        observe: &'a mut dyn FnMut(Progress<'_>),
-    ) -> Self {
-        Self {
+        context: LabContext<'a>,
+    ) -> Result<Self, PrepareError> {
+        let LabContext { stop, observe, record } = context;
+        let sizes: Vec<u64> = stand.facts().iter().map(|facts| facts.size_bytes).collect();
+        if let Some(before) = record.as_ref().and_then(LabRecord::target_bytes)
+            && before != sizes
+        {
+            let rule = format!(
+                "what is there already was measured on {before:?} bytes; give back a target of \
+                 that size, or begin anew"
+            );
+            let (field, value) = ("size".to_owned(), format!("{sizes:?} bytes"));
+            return Err(PrepareError::Invalid(vec![Violation { field, value, rule }]));
+        }
+        Ok(Self {
             setup,
             stand,
             stop,
@@ -209,11 +313,15 @@ impl<'a> Lab<'a> {
             measurements: 0,
             step: 1,
             steps: 1,
+            title: None,
             begun_steps: None,
+            record: record.map_or_else(VecDeque::new, |record| record.measurements.into()),
+            answered: (0, BTreeSet::new()),
+            is_answer: false,
             // What the fill has left in caches is worked off first.
             wrote: true,
             in_place: false,
-        }
+        })
     }
 
     /// Sequential reads cover all of their span in every measurement, from its beginning.
@@ -250,9 +358,25 @@ impl<'a> Lab<'a> {
         self.stand.facts()
     }
 
-    /// How it is measured here, as far as that is not the same everywhere.
+    /// How it is measured here, as far as that is not the same everywhere, and what was measured
+    /// before an interruption.
     pub(crate) fn method(&self) -> Vec<String> {
-        self.stand.method()
+        let mut method = self.stand.method();
+        let (count, versions) = &self.answered;
+        if *count > 0 {
+            let own = env!("CARGO_PKG_VERSION");
+            let others: Vec<&str> =
+                versions.iter().map(String::as_str).filter(|version| *version != own).collect();
+            let by = match others.as_slice() {
+                [] => String::new(),
+                others => format!(", by iosonde {}", others.join(" and ")),
+            };
+            method.push(format!(
+                "The experiment was interrupted and resumed: its first {count} measurements were \
+                 made before{by}, and were not repeated."
+            ));
+        }
+        method
     }
 
     /// What is known of the content of each target, in a phrase.
@@ -277,14 +401,43 @@ impl<'a> Lab<'a> {
         self.step = self.steps.min(self.step + steps);
     }
 
-    /// Begins a step, and reports its title.
+    /// Begins a step; its title is reported unless the record answers it.
     pub fn begin(&mut self, title: &str) {
         self.step += 1;
         self.steps = self.steps.max(self.step);
+        self.title = Some(title.to_owned());
+        if self.record.is_empty() {
+            self.report_step();
+        }
+    }
+
+    fn report_step(&mut self) {
+        let Some(title) = self.title.take() else { return };
         let (number, of) = (self.step, self.steps);
-        let begun = *self.begun_steps.get_or_insert_with(Instant::now);
-        let seconds_left = seconds_left(begun.elapsed(), number, of);
+        let (begun, first) = *self.begun_steps.get_or_insert_with(|| (Instant::now(), number));
+        let seconds_left = seconds_left(begun.elapsed(), number + 1 - first, of + 1 - first);
+        let title = title.as_str();
         (self.observe)(Progress::Step { number, of, title, seconds_left });
+    }
+
+    /// What this program reaches on this host without any I/O, as a step; `None` where that says
+    /// nothing.
+    pub(crate) fn tool_ceiling(&mut self) -> Option<f64> {
+        // Of other hosts, this one says nothing.
+        let elsewhere = self.prepared().is_empty();
+        if self.setup.engine.is_artificial() || self.is_over() || elsewhere {
+            return None;
+        }
+        self.begin("measuring the tool's own ceiling");
+        if let Some(first) = self.record.front() {
+            return first.checks.tool_ceiling_iops;
+        }
+        ceiling::tool_ceiling(self.stop)
+    }
+
+    /// The measurement that answers the next step; `None` if it is to be made.
+    pub(crate) fn answer(&self) -> Option<&Measurement> {
+        self.record.front()
     }
 
     /// Whether a signal or an error has ended the experiment.
@@ -328,24 +481,68 @@ impl<'a> Lab<'a> {
         timing: Timing,
         seed: u64,
     ) -> Option<Measurement> {
-        let writes = streams.iter().any(Stream::writes);
+        let place = |stream| if self.in_place { stream } else { self.elsewhere(stream, seed) };
+        let streams = streams.into_iter().map(place).collect();
+        let workload = Workload { seed, ..self.setup.timed(streams, timing) };
+        self.measure_workload(&workload, timing.settle_seconds)
+    }
+
+    /// Does a whole workload, which is on the targets of the lab.
+    pub(crate) fn measure_workload(
+        &mut self,
+        workload: &Workload,
+        settle_seconds: f64,
+    ) -> Option<Measurement> {
+        if self.is_over() {
+            return None;
+        }
+        self.is_answer = !self.record.is_empty();
+        if !self.is_answer {
+            self.report_step();
+            return self.make(workload, settle_seconds);
+        }
+        let answer = self.record.pop_front()?;
+        if let Some(difference) = difference(&answer.workload, workload) {
+            self.refuse_record(&difference);
+            return None;
+        }
+        self.answered.0 += 1;
+        self.answered.1.insert(answer.tool_version.clone());
+        self.wrote = workload.streams.iter().any(Stream::writes);
+        if answer.status != Status::Complete {
+            self.status = answer.status;
+        }
+        Some(answer)
+    }
+
+    /// Makes a measurement that no record answers, and that is not a step.
+    pub(crate) fn make_unrecorded(
+        &mut self,
+        streams: Vec<Stream>,
+        timing: Timing,
+        seed: u64,
+    ) -> Option<Measurement> {
+        let workload = Workload { seed, ..self.setup.timed(streams, timing) };
+        self.report_step();
+        self.make(&workload, timing.settle_seconds)
+    }
+
+    fn make(&mut self, workload: &Workload, settle_seconds: f64) -> Option<Measurement> {
+        let writes = workload.streams.iter().any(Stream::writes);
         if writes || self.wrote {
-            self.settle(timing.settle_seconds);
+            self.settle(settle_seconds);
         }
         if self.is_over() {
             return None;
         }
-        let place = |stream| if self.in_place { stream } else { self.elsewhere(stream, seed) };
-        let streams = streams.into_iter().map(place).collect();
-        let workload = Workload { seed, ..self.setup.timed(streams, timing) };
         let observe = &mut *self.observe;
         let engine_observe = &mut |event: &Event| observe(Progress::Engine(event));
         self.wrote = writes;
-        match self.stand.measure(&workload, self.stop, engine_observe) {
+        match self.stand.measure(workload, self.stop, engine_observe) {
             // The signal is what ends the experiment.
             Err(EngineError::CalledOff) if self.stop.load(Ordering::Relaxed) => None,
             Err(error) => {
-                self.fail(&error);
+                self.fail(&error.to_string());
                 None
             }
             Ok(measurement) => {
@@ -355,6 +552,14 @@ impl<'a> Lab<'a> {
                 (measurement.seconds > 0.0).then_some(measurement)
             }
         }
+    }
+
+    fn refuse_record(&mut self, difference: &str) {
+        let number = self.answered.0 + 1;
+        self.fail(&format!(
+            "measurement {number} of the interrupted experiment does not fit its plan: \
+             {difference}; begin anew"
+        ));
     }
 
     /// The stream, beginning where the seed decides if it reads in order: a cache that holds what
@@ -373,6 +578,22 @@ impl<'a> Lab<'a> {
         Stream { begin_bytes: Bytes(seed % places * BEGIN_BYTES), ..stream }
     }
 
+    /// Whether the last measurement came from the record.
+    pub(crate) fn is_answer(&self) -> bool {
+        self.is_answer
+    }
+
+    /// Where it measures.
+    pub(crate) fn stand(&self) -> &dyn Stand {
+        &*self.stand
+    }
+
+    /// Continues after a measurement that could not be made; why not.
+    pub(crate) fn forgive(&mut self) -> Option<String> {
+        self.status = Status::Complete;
+        self.error.take()
+    }
+
     /// Continues after a measurement that failed in a way that the experiment allows for.
     pub(crate) fn go_on(&mut self) {
         if self.error.is_none() {
@@ -380,9 +601,11 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// Gives a finished measurement to the recorder.
+    /// Gives a finished measurement to the recorder, which has those of the record already.
     pub fn keep(&mut self, measurement: &Measurement) {
-        (self.observe)(Progress::Measured(measurement));
+        if !self.is_answer {
+            (self.observe)(Progress::Measured(measurement));
+        }
     }
 
     /// Reports that a measurement is kept.
@@ -390,7 +613,7 @@ impl<'a> Lab<'a> {
         (self.observe)(Progress::Kept(measurement));
     }
 
-    fn fail(&mut self, error: &EngineError) {
+    fn fail(&mut self, error: &str) {
         self.status = Status::Failed;
         self.error = Some(format!("the experiment ended early: {error}"));
     }
@@ -421,7 +644,7 @@ impl<'a> Lab<'a> {
         measurements: Vec<Measurement>,
         mut method: Vec<String>,
     ) -> Experiment<C> {
-        method.extend(self.stand.method());
+        method.extend(self.method());
         let named = measurements.iter().map(|m| ("", m));
         let mut warnings = doubts::each_once(named);
         // The error that ended the experiment explains missing figures.
@@ -431,7 +654,7 @@ impl<'a> Lab<'a> {
             schema: C::SCHEMA.to_owned(),
             id: self.begun.id.clone(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            started: self.begun.started.to_string(),
+            started: self.begun.started.clone(),
             finished: Timestamp::now().to_string(),
             status: self.status(),
             targets: self.targets(),
@@ -446,12 +669,7 @@ impl<'a> Lab<'a> {
 
     /// The name of the experiment, and when it began.
     pub(crate) fn begun(&self) -> (String, String) {
-        (self.begun.id.clone(), self.begun.started.to_string())
-    }
-
-    /// The flag that ends the experiment early once it is set.
-    pub(crate) fn stop(&self) -> &'a AtomicBool {
-        self.stop
+        (self.begun.id.clone(), self.begun.started.clone())
     }
 
     /// The whole paths of the targets.
@@ -510,6 +728,27 @@ impl Setup {
 fn interval(precision: Precision) -> Nanoseconds {
     let seconds = precision.at_least_seconds / POINTS;
     Nanoseconds::from_seconds(seconds.clamp(POINT_S.0, POINT_S.1))
+}
+
+/// In what a load that was measured is not the one that is asked for, if it is not. Targets may have
+/// other names by now, and hosts give the length of intervals and the precision.
+fn difference(measured: &Workload, asked: &Workload) -> Option<String> {
+    let Workload { streams, seed, seconds, warmup_seconds, mode, sim, .. } = asked;
+    let is_same = measured.streams == *streams
+        && measured.seed == *seed
+        && (measured.seconds - seconds).abs() < 1e-9
+        && (measured.warmup_seconds - warmup_seconds).abs() < 1e-9
+        && measured.mode == *mode
+        && measured.sim == *sim;
+    let shown = |workload: &Workload| {
+        let titles: Vec<String> = workload.streams.iter().map(Stream::title).collect();
+        let (titles, in_flight) = (titles.join(" + "), workload.in_flight());
+        let Workload { seconds, seed, .. } = workload;
+        format!("{titles}, {in_flight} in flight, {seconds} s, seed {seed}")
+    };
+    let (then, now) = (shown(measured), shown(asked));
+    let other = if then == now { ", with other details" } else { "" };
+    (!is_same).then(|| format!("it measured {then}, and the plan asks for {now}{other}"))
 }
 
 /// A separate seed per measurement; the same options give the same seeds.

@@ -33,7 +33,7 @@ pub use bench::{Bench, Here, Stand};
 pub use claims::{ClaimsError, parse_claims};
 pub use cycle::{CycleOptions, KeepStep, cycle_on};
 pub use knee::{KneeOptions, LatencyTarget, LatencyTargetError, knee, knee_on};
-pub use lab::{Lab, Progress, Setup, Timing};
+pub use lab::{Lab, LabContext, LabRecord, Progress, Setup, Timing};
 pub use limits::{LimitsError, limits_of, parse_limits, roles_of};
 pub use matrix::{MATRIX_LEVELS, MatrixOptions, check_levels, matrix};
 pub use measure::{Site, beside, measure};

@@ -39,6 +39,7 @@ pub fn measurement(id: &str, workload: Workload) -> Measurement {
         threads_detail: Vec::new(),
         series: Vec::new(),
         warmup_series: Vec::new(),
+        warmed: None,
         steady: None,
         phases: None,
         rounds: None,

@@ -10,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use results::knee::{Interval, Knee};
 use results::{Experiment, Saturation};
-use survey::{KneeOptions, Publish, Setup, Timing};
+use survey::{KneeOptions, LabContext, Publish, Setup, Timing};
 use workload::{
     Block, Bytes, EngineChoice, Mode, Nanoseconds, Precision, SimAssignment, SimDevice, SimNoise,
     SimService, Stream, Target,
@@ -167,7 +167,7 @@ pub(super) fn options(
 
 /// Runs the experiment on the device.
 pub(super) fn conduct(options: &KneeOptions) -> Result<Experiment<Saturation>, Error> {
-    Ok(survey::knee(options, &AtomicBool::new(false), &mut |_| ())?)
+    Ok(survey::knee(options, LabContext::new(&AtomicBool::new(false), &mut |_| ()))?)
 }
 
 /// The findings on devices of one kind.

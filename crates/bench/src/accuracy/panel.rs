@@ -11,7 +11,7 @@ use engine::Permissions;
 use results::cause::{Cause, Certainty};
 use results::verdict::{Class, Database, Level, Role, Sureness, Verdict};
 use results::{Assessment, Pace};
-use survey::{AssessOptions, assess, limits_of};
+use survey::{AssessOptions, LabContext, assess, limits_of};
 use workload::{
     Bytes, EngineChoice, Mode, Nanoseconds, SimAssignment, SimBucket, SimCache, SimCacheKind,
     SimDevice, SimDrift, SimMisaligned, SimNoise, SimService, SimStall, SimWriteCache,
@@ -315,7 +315,7 @@ fn assessed(known: &Known, seed: u64) -> Result<Assessment, Error> {
         mode: Mode::Direct,
         seed,
     };
-    Ok(assess(&options, &AtomicBool::new(false), &mut |_| ())?)
+    Ok(assess(&options, LabContext::new(&AtomicBool::new(false), &mut |_| ()))?)
 }
 
 /// How far a capacity may be from the truth, next to its interval.

@@ -8,7 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use results::Sizes;
 use results::edge::{CacheSize, Edge};
-use survey::{Setup, SizesOptions, Timing, sizes};
+use survey::{LabContext, Setup, SizesOptions, Timing, sizes};
 use workload::{
     Bytes, EngineChoice, Mode, Nanoseconds, SimCache, SimCacheKind, SimDevice, SimNoise,
     SimService, Stream, Target,
@@ -86,8 +86,8 @@ fn experiment(kind: &Kind, cache: Option<u64>, seed: u64) -> Result<Sizes, Error
         fill_seconds: 0.0,
         pass_seconds: 0.0,
     };
-    let document =
-        sizes(&options, &AtomicBool::new(false), &mut |_| ()).map_err(|error| error.to_string())?;
+    let document = sizes(&options, LabContext::new(&AtomicBool::new(false), &mut |_| ()))
+        .map_err(|error| error.to_string())?;
     Ok(document.conclusion)
 }
 

@@ -13,7 +13,7 @@ use engine::Permissions;
 use history::{History, Place};
 use results::{Document, Measurement};
 use serve::{Listener, ServeError, Server, Token};
-use survey::{KneeOptions, Lab, Setup, Timing};
+use survey::{KneeOptions, Lab, LabContext, Setup, Timing};
 use tempfile::TempDir;
 use workload::{Block, Bytes, EngineChoice, Mode, Nanoseconds, SimDevice, Stream, Target};
 
@@ -156,7 +156,8 @@ fn stream(block: u64) -> Stream {
 /// A run on a target of this name.
 pub(crate) fn measurement(target: &str, block: u64) -> Measurement {
     let (stop, mut quiet) = (AtomicBool::new(false), |_: survey::Progress<'_>| ());
-    let mut lab = Lab::open(setup(target), &stream(block), &stop, &mut quiet).unwrap();
+    let mut lab =
+        Lab::open(setup(target), &stream(block), LabContext::new(&stop, &mut quiet)).unwrap();
     lab.measure(vec![stream(block)]).unwrap()
 }
 
@@ -172,5 +173,7 @@ pub(crate) fn saturation() -> Document {
         link: None,
         latency_target: None,
     };
-    Document::Knee(Box::new(survey::knee(&options, &AtomicBool::new(false), &mut |_| ()).unwrap()))
+    Document::Knee(Box::new(
+        survey::knee(&options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap(),
+    ))
 }

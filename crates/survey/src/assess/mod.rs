@@ -16,7 +16,6 @@ mod session;
 mod size;
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 use analysis::claims::Claim;
 use engine::{Event, Permissions, PrepareError, PreparedTarget};
@@ -30,7 +29,7 @@ use workload::{Bytes, EngineChoice, Mode, SimDevice, Stream, Target, TargetFacts
 
 use crate::Publish;
 use crate::bench::{Bench, Standing};
-use crate::lab::{self, Lab, Progress, Setup, Start};
+use crate::lab::{self, Lab, LabContext, LabRecord, Progress, Setup, Start};
 use crate::measure::Site;
 pub use beside::assess_sides;
 pub(crate) use claims::named_loads;
@@ -90,16 +89,20 @@ pub struct AssessOptions {
 /// `stop` ends it early: the result then has what was measured until then, and the status says so.
 pub fn assess(
     options: &AssessOptions,
-    stop: &AtomicBool,
-    observe: &mut dyn FnMut(Progress<'_>),
+    mut context: LabContext<'_>,
 ) -> Result<Assessment, PrepareError> {
     plan::check_judged(options)?;
-    let begun = Start::now(observe);
+    let begun = Start::of(&mut context);
     let target = Target { path: options.target.clone(), size_bytes: options.size };
     let site = Site::of(&options.workload(target.clone(), Stream::default()));
-    observe(Progress::before("choosing the file size"));
+    (context.observe)(Progress::before("choosing the file size"));
+    let before = context.record.as_ref().and_then(LabRecord::target_bytes);
+    let (stop, observe) = (context.stop, &mut *context.observe);
     let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
-    let chosen = size::choose(options, &site, stop, &mut engine_observe)?;
+    let chosen = match before.as_deref() {
+        Some([bytes]) => size::as_before(options, &site, *bytes),
+        _ => size::choose(options, &site, stop, &mut engine_observe)?,
+    };
     plan::check_size(chosen.bytes)?;
     let target = Target { size_bytes: Some(chosen.bytes), ..target };
     let workload = options.workload(target.clone(), plan::preparing_stream());
@@ -108,7 +111,7 @@ pub fn assess(
     let file_bytes = prepared.targets()[0].size_bytes();
     let setup =
         options.setup(Target { size_bytes: Some(Bytes(file_bytes)), ..target }, timing.pattern);
-    let lab = Lab::on(setup, Box::new(Standing { site, prepared }), begun, stop, observe);
+    let lab = Lab::on(setup, Box::new(Standing { site, prepared }), begun, context)?;
     Ok(on_lab(lab, &chosen, &timing, options))
 }
 
@@ -117,12 +120,11 @@ pub fn assess(
 ///
 /// # Errors
 /// No size was asked for, or the targets cannot be made ready.
-pub fn assess_on(
-    bench: &mut dyn Bench,
+pub fn assess_on<'a>(
+    bench: &'a mut dyn Bench,
     targets: Vec<Target>,
     options: &AssessOptions,
-    stop: &AtomicBool,
-    observe: &mut dyn FnMut(Progress<'_>),
+    context: LabContext<'a>,
 ) -> Result<Assessment, PrepareError> {
     plan::check_judged(options)?;
     let chosen = size::asked_for(options.size)?;
@@ -130,7 +132,7 @@ pub fn assess_on(
     let timing = Timing::of(options.pace).fixed();
     let target = Target { path: options.target.clone(), size_bytes: options.size };
     let setup = Setup { targets, ..options.setup(target, timing.pattern) };
-    let lab = Lab::open_on(bench, setup, &plan::preparing_stream(), stop, observe)?;
+    let lab = Lab::open_on(bench, setup, &plan::preparing_stream(), context)?;
     Ok(on_lab(lab, &chosen, &timing, options))
 }
 

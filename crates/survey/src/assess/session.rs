@@ -1,7 +1,5 @@
 //! The measurements of an assessment, one after the other.
 
-use std::sync::atomic::AtomicBool;
-
 use analysis::cause::Link;
 use analysis::claims::Claim;
 use analysis::knee::{Knee, LoadPoint, Search, find_knee};
@@ -17,7 +15,6 @@ use super::offer::Offer;
 use super::plan::{self, Load, Timing};
 use super::{AssessOptions, beside, claims, conclude, judge};
 use crate::Publish;
-use crate::ceiling::tool_ceiling;
 use crate::knee::conclude::{Beside, causes_of};
 use crate::knee::load_point;
 use crate::lab::{self, Lab};
@@ -70,15 +67,13 @@ pub(super) struct Session<'a, 'l> {
     /// The path to the storage, where it is known.
     link: Option<Link>,
     pub(super) options: &'l AssessOptions,
-    stop: &'a AtomicBool,
     pub(super) found: Results,
 }
 
 impl<'a, 'l> Session<'a, 'l> {
     pub(super) fn new(lab: &'l mut Lab<'a>, timing: &Timing, options: &'l AssessOptions) -> Self {
         let link = options.link.clone().map(Publish::from_published);
-        let stop = lab.stop();
-        Self { lab, timing: *timing, link, options, stop, found: Results::default() }
+        Self { lab, timing: *timing, link, options, found: Results::default() }
     }
 
     /// Measures ramps and patterns, reads first: writes leave caches full.
@@ -87,7 +82,7 @@ impl<'a, 'l> Session<'a, 'l> {
     /// the reason.
     pub(super) fn measure_all(mut self, loads: &[Load]) -> Results {
         self.lab.expect_steps(steps(self.options.database, loads, &self.timing));
-        self.tool_ceiling();
+        self.found.tool_ceiling_iops = self.lab.tool_ceiling();
         for load in loads {
             self.load(load);
         }
@@ -146,17 +141,6 @@ impl<'a, 'l> Session<'a, 'l> {
                 });
             }
         }
-    }
-
-    /// The tool ceiling: the rate of iosonde on this host when there is no I/O to do.
-    fn tool_ceiling(&mut self) {
-        // Of other hosts, this one says nothing.
-        let elsewhere = self.lab.prepared().is_empty();
-        if self.lab.setup().engine.is_artificial() || self.lab.is_over() || elsewhere {
-            return;
-        }
-        self.lab.begin("measuring the tool's own ceiling");
-        self.found.tool_ceiling_iops = tool_ceiling(self.stop);
     }
 
     /// The first pattern again, when everything else has been done: what varies from run to run is

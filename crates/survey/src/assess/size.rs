@@ -49,6 +49,18 @@ pub(super) fn asked_for(size: Option<Bytes>) -> Result<Size, PrepareError> {
     Ok(Size { bytes, reason: format!("{bytes} on each host, as asked for"), warning: None })
 }
 
+/// The size that an assessment had before it was interrupted.
+pub(super) fn as_before(options: &AssessOptions, site: &Site, bytes: u64) -> Size {
+    let memory = site.environment().host.as_ref().map_or(0, |h| h.memory_bytes);
+    let (reason, cause) = match options.size {
+        Some(_) => ("asked for", "it was asked for"),
+        None if options.engine.is_artificial() => ("a simulated device", ""),
+        None => ("as large as before the interruption", "it was as large before"),
+    };
+    let warning = if cause.is_empty() { None } else { too_small(bytes, memory, cause) };
+    Size { bytes: Bytes(bytes), reason: reason.to_owned(), warning }
+}
+
 /// The size that was asked for, or the one that the rule gives.
 pub(super) fn choose(
     options: &AssessOptions,

@@ -53,7 +53,7 @@ pub(super) fn curve(loads: &[CurveLoad]) -> Vec<CurveLoad> {
 
 /// The whole conclusion from the loads.
 pub(super) fn saturation(
-    found: &KneeLab<'_>,
+    found: &KneeLab<'_, '_>,
     knee: Option<Knee>,
     latency_target: Option<WithinLatency>,
 ) -> Saturation {
@@ -87,7 +87,7 @@ fn title(options: &KneeOptions) -> String {
     format!("{} {pattern} {direction}{durable}", blocks.join(" + "))
 }
 
-fn split(found: &KneeLab<'_>, curve: &[CurveLoad], knee: &Knee) -> Option<Split> {
+fn split(found: &KneeLab<'_, '_>, curve: &[CurveLoad], knee: &Knee) -> Option<Split> {
     if !knee.reached.shows_a_limit() {
         return None;
     }
@@ -126,7 +126,7 @@ fn split(found: &KneeLab<'_>, curve: &[CurveLoad], knee: &Knee) -> Option<Split>
 }
 
 fn causes(
-    found: &KneeLab<'_>,
+    found: &KneeLab<'_, '_>,
     curve: &[CurveLoad],
     knee: &Knee,
     split: Option<&Split>,

@@ -79,7 +79,7 @@ impl LatencyTarget {
     }
 }
 
-impl KneeLab<'_> {
+impl KneeLab<'_, '_> {
     /// Goes in between the deepest load within the latency and the first beyond it, until they are
     /// close.
     pub(super) fn within(&mut self, target: &LatencyTarget) -> WithinLatency {

@@ -8,8 +8,6 @@
 pub(crate) mod conclude;
 mod latency;
 
-use std::sync::atomic::AtomicBool;
-
 use analysis::knee::{Knee, LoadPoint, Search, find_knee};
 use engine::PrepareError;
 use results::{CurveLoad, Experiment, Measurement, Purpose, Saturation, Status};
@@ -17,8 +15,7 @@ use serde::{Deserialize, Serialize};
 use workload::{Block, Bytes, Stream, Violation};
 
 use crate::bench::{Bench, Here};
-use crate::ceiling::tool_ceiling;
-use crate::lab::{Lab, Progress, Setup};
+use crate::lab::{Lab, LabContext, Setup};
 
 pub use latency::{LatencyTarget, LatencyTargetError};
 
@@ -76,29 +73,24 @@ impl KneeOptions {
 /// `stop` ends it early: the result then has what was measured until then, and the status says so.
 pub fn knee(
     options: &KneeOptions,
-    stop: &AtomicBool,
-    observe: &mut dyn FnMut(Progress<'_>),
+    context: LabContext<'_>,
 ) -> Result<Experiment<Saturation>, PrepareError> {
-    knee_on(&mut Here, options, stop, observe)
+    let mut here = Here;
+    knee_on(&mut here, options, context.within())
 }
 
 /// The same wherever the targets are.
-pub fn knee_on(
-    bench: &mut dyn Bench,
+pub fn knee_on<'a>(
+    bench: &'a mut dyn Bench,
     options: &KneeOptions,
-    stop: &AtomicBool,
-    observe: &mut dyn FnMut(Progress<'_>),
+    context: LabContext<'a>,
 ) -> Result<Experiment<Saturation>, PrepareError> {
     let (least, most) = options.depths()?;
     let deepest = Stream { depth: most, ..options.stream.clone() };
-    let lab = Lab::open_on(bench, options.setup.clone(), &deepest, stop, observe)?;
+    let lab = Lab::open_on(bench, options.setup.clone(), &deepest, context)?;
     let mut found =
         KneeLab { options, lab, ceiling_iops: None, measurements: Vec::new(), loads: Vec::new() };
-    // Of other hosts, this one says nothing.
-    if !options.setup.engine.is_artificial() && !found.lab.prepared().is_empty() {
-        found.lab.begin("measuring the tool's own ceiling");
-        found.ceiling_iops = tool_ceiling(stop);
-    }
+    found.ceiling_iops = found.lab.tool_ceiling();
     let knee = found.curve(&Search::new(least, most));
     if let Some(knee) = &knee {
         found.splits(knee);
@@ -111,8 +103,8 @@ pub fn knee_on(
 }
 
 /// The state of a search, with its measurements.
-struct KneeLab<'a> {
-    options: &'a KneeOptions,
+struct KneeLab<'a, 'o> {
+    options: &'o KneeOptions,
     lab: Lab<'a>,
     /// What this program reaches on this host without any I/O.
     ceiling_iops: Option<f64>,
@@ -121,7 +113,7 @@ struct KneeLab<'a> {
     loads: Vec<CurveLoad>,
 }
 
-impl KneeLab<'_> {
+impl KneeLab<'_, '_> {
     /// The search, and what it found.
     fn curve(&mut self, search: &Search) -> Option<Knee> {
         self.lab.expect_steps(search.at_most());

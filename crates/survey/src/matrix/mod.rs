@@ -6,8 +6,6 @@
 
 mod conclude;
 
-use std::sync::atomic::AtomicBool;
-
 use engine::PrepareError;
 use results::{
     CellOutcome, Experiment, MatrixCell, Measurement, ReadWriteMatrix, Status, StreamResult,
@@ -15,7 +13,7 @@ use results::{
 use serde::{Deserialize, Serialize};
 use workload::{Arrival, Rate, RateLimit, Stream, Violation};
 
-use crate::lab::{Lab, Progress, Setup, Timing};
+use crate::lab::{Lab, LabContext, Setup, Timing};
 
 /// The default shares of the highest rates, in percent.
 pub const MATRIX_LEVELS: [u8; 5] = [0, 20, 40, 60, 80];
@@ -110,11 +108,10 @@ pub fn check_levels(options: &MatrixOptions) -> Result<(), PrepareError> {
 /// Measures the highest rates and every combination of their shares.
 pub fn matrix(
     options: &MatrixOptions,
-    stop: &AtomicBool,
-    observe: &mut dyn FnMut(Progress<'_>),
+    context: LabContext<'_>,
 ) -> Result<Experiment<ReadWriteMatrix>, PrepareError> {
     check_levels(options)?;
-    let mut lab = Lab::open(options.setup.clone(), &options.writing(), stop, observe)?;
+    let mut lab = Lab::open(options.setup.clone(), &options.writing(), context)?;
     lab.stay_in_place();
     let grid = options.grid();
     lab.expect_steps(grid.steps());

@@ -1,8 +1,6 @@
 //! The same load on each target alone, then on 1, 2, 4, 8 … together: do they add up, and what do
 //! they share?
 
-use std::sync::atomic::AtomicBool;
-
 use analysis::scaling::{Rate, Together, scaling, unsaturated};
 use engine::PrepareError;
 use results::scaling::Scaling;
@@ -12,7 +10,7 @@ use workload::{Pattern, Stream, Violation};
 
 use crate::Publish;
 use crate::bench::{Bench, Here};
-use crate::lab::{Lab, Progress, Setup};
+use crate::lab::{Lab, LabContext, Setup};
 
 /// What to measure on which targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,21 +50,20 @@ fn sets_of(options: &ScaleOptions) -> Result<Vec<Vec<usize>>, PrepareError> {
 /// Measures each target alone, then more and more of them together.
 pub fn scale(
     options: &ScaleOptions,
-    stop: &AtomicBool,
-    observe: &mut dyn FnMut(Progress<'_>),
+    context: LabContext<'_>,
 ) -> Result<Experiment<Scale>, PrepareError> {
-    scale_on(&mut Here, options, stop, observe)
+    let mut here = Here;
+    scale_on(&mut here, options, context.within())
 }
 
 /// The same wherever the targets are.
-pub fn scale_on(
-    bench: &mut dyn Bench,
+pub fn scale_on<'a>(
+    bench: &'a mut dyn Bench,
     options: &ScaleOptions,
-    stop: &AtomicBool,
-    observe: &mut dyn FnMut(Progress<'_>),
+    context: LabContext<'a>,
 ) -> Result<Experiment<Scale>, PrepareError> {
     let sets = sets_of(options)?;
-    let mut lab = Lab::open_on(bench, options.setup.clone(), &options.stream, stop, observe)?;
+    let mut lab = Lab::open_on(bench, options.setup.clone(), &options.stream, context)?;
     lab.expect_steps(sets.len() + 1);
     let unit = unit(&options.stream);
     let mut measurements = Vec::new();

@@ -1,13 +1,11 @@
 //! Which sizes fit: into the space there is, and into the time that writing may take.
 
-use std::sync::atomic::AtomicBool;
-
 use engine::{Action, Event, PrepareError};
 use workload::{Bytes, Stream, Target, Violation, show_number};
 
 use super::{SizesOptions, sized};
 use crate::filling::{self, PROBE_BYTES};
-use crate::lab::{Progress, Setup};
+use crate::lab::{LabContext, LabRecord, Progress, Setup};
 use crate::measure::Site;
 
 /// The sizes to measure, and the setup with a file of the largest.
@@ -55,17 +53,19 @@ fn every() -> String {
 /// The sizes that fit into the space and can be written in time.
 pub(super) fn by_space_and_time(
     options: &SizesOptions,
-    stop: &AtomicBool,
-    observe: &mut dyn FnMut(Progress<'_>),
+    context: &mut LabContext<'_>,
 ) -> Result<Chosen, PrepareError> {
+    if let Some(before) = context.record.as_ref().and_then(LabRecord::target_bytes) {
+        return as_before(options, &before);
+    }
     let chosen = by_space(options)?;
     let largest = chosen.sizes.last().copied().unwrap_or_default();
     if !fills(options, &chosen)? || largest.0 <= PROBE_BYTES {
         return Ok(chosen);
     }
-    observe(Progress::before("choosing the sizes"));
-    let mut note = |event: &Event| observe(Progress::Engine(event));
-    let speed = filling::speed_bytes_per_s(&options.setup, largest, stop, &mut note)?;
+    (context.observe)(Progress::before("choosing the sizes"));
+    let mut note = |event: &Event| (context.observe)(Progress::Engine(event));
+    let speed = filling::speed_bytes_per_s(&options.setup, largest, context.stop, &mut note)?;
     let speed = speed.unwrap_or(f64::INFINITY);
     let limit = speed * options.fill_seconds;
     let in_time: Vec<Bytes> = chosen
@@ -83,6 +83,21 @@ pub(super) fn by_space_and_time(
         show_number(speed / 1_048_576.0)
     );
     self::chosen(options, in_time, reason)
+}
+
+/// The sizes of an experiment that was interrupted.
+fn as_before(options: &SizesOptions, target_bytes: &[u64]) -> Result<Chosen, PrepareError> {
+    let largest = Bytes(target_bytes.iter().copied().max().unwrap_or(0));
+    let mut wanted = options.sizes.clone();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let sizes: Vec<Bytes> = wanted.iter().copied().filter(|size| *size <= largest).collect();
+    let reason = if sizes.len() == wanted.len() {
+        every()
+    } else {
+        format!("the file had {largest} when the experiment was interrupted")
+    };
+    chosen(options, sizes, reason)
 }
 
 /// Whether a file of the largest size is still to be written. A test file that an earlier run has

@@ -6,8 +6,6 @@
 
 mod choose;
 
-use std::sync::atomic::AtomicBool;
-
 use analysis::edge::{SizePoint, find_edge};
 use engine::PrepareError;
 use results::edge::Edge;
@@ -16,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use workload::{Block, Bytes, Distribution, EngineChoice, Mode, Pattern, PatternKind, Stream};
 
 use crate::Publish;
-use crate::lab::{Lab, Progress, Setup, Timing};
+use crate::lab::{Lab, LabContext, Setup, Timing, mix};
 use crate::medium;
 
 const MIB: u64 = 1 << 20;
@@ -62,20 +60,20 @@ pub fn sizes_setup(options: &SizesOptions) -> Result<Setup, PrepareError> {
 /// Measures the load on every size and looks for the edge of a cache.
 pub fn sizes(
     options: &SizesOptions,
-    stop: &AtomicBool,
-    observe: &mut dyn FnMut(Progress<'_>),
+    mut context: LabContext<'_>,
 ) -> Result<Experiment<Sizes>, PrepareError> {
-    let chosen = choose::by_space_and_time(options, stop, observe)?;
+    let chosen = choose::by_space_and_time(options, &mut context)?;
     let largest = chosen.sizes.last().copied().unwrap_or_default();
     let whole = sized(&options.stream, largest);
-    let mut lab = Lab::open(chosen.setup, &whole, stop, observe)?;
+    let mut lab = Lab::open(chosen.setup, &whole, context)?;
     lab.stay_in_place();
     lab.expect_steps(chosen.sizes.len());
     let (mut curve, mut measurements) = (Vec::new(), Vec::new());
     for size in chosen.sizes {
         lab.begin(&format!("{size} of the file"));
         let warmed = warm(&mut lab, options, size);
-        let Some(measurement) = lab.measure(vec![sized(&options.stream, size)]) else { break };
+        let Some(mut measurement) = lab.measure(vec![sized(&options.stream, size)]) else { break };
+        measurement.warmed = warmed;
         lab.keep(&measurement);
         // A measurement that was cut short is kept and not compared.
         if measurement.status == Status::Complete {
@@ -106,6 +104,9 @@ fn warm(lab: &mut Lab<'_>, options: &SizesOptions, size: Bytes) -> Option<Warmed
     if lab.setup().engine.is_artificial() || options.pass_seconds <= 0.0 {
         return None;
     }
+    if let Some(answer) = lab.answer() {
+        return answer.warmed;
+    }
     let align = lab.facts().first().map_or(1, |f| f.direct_align_bytes);
     // One thread that waits per I/O has one in flight.
     let depth = if lab.setup().engine == EngineChoice::Sync { 1 } else { PASS_DEPTH };
@@ -124,7 +125,10 @@ fn warm(lab: &mut Lab<'_>, options: &SizesOptions, size: Bytes) -> Option<Warmed
             precision: None,
             settle_seconds: 0.0,
         };
-        let measurement = lab.measure_for(vec![pass(warmed.bytes, size, align, depth)], timing)?;
+        // How many parts a pass has does not change the seeds of what is measured.
+        let seed = mix(!lab.setup().seed, warmed.bytes);
+        let pass = pass(warmed.bytes, size, align, depth);
+        let measurement = lab.make_unrecorded(vec![pass], timing, seed)?;
         if measurement.total.bytes == 0 {
             return Some(warmed);
         }

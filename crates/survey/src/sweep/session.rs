@@ -26,7 +26,7 @@ use super::window::{device_seconds, is_slow, slim, start_iops};
 use super::{Keep, SweepOptions, conclude};
 use crate::bench::Bench;
 use crate::doubts;
-use crate::lab::{self, Lab, Progress, Setup, Timing};
+use crate::lab::{self, Lab, LabContext, Progress, Setup, Timing};
 
 /// A sweep while it measures.
 pub(super) struct Session {
@@ -152,7 +152,8 @@ impl Session {
             Progress::Began { .. } => {}
             other => observe(other),
         };
-        let mut lab = Lab::open_on(bench, setup, &stream, stop, &mut counted)?;
+        let context = LabContext::new(stop, &mut counted);
+        let mut lab = Lab::open_on(bench, setup, &stream, context)?;
         self.look_around(&lab, kept_bytes.as_deref())?;
         if !self.prepare_rounds(group, &mut lab) {
             return Ok(());

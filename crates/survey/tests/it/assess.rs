@@ -6,7 +6,7 @@ use engine::Permissions;
 use results::knee::Reached;
 use results::verdict::{Class, Database, Grade, Role, Sureness, Verdict};
 use results::{Assessment, Measurement, Pace, Status};
-use survey::{AssessOptions, Here, Progress, assess, assess_on, limits_of, roles_of};
+use survey::{AssessOptions, Here, LabContext, Progress, assess, assess_on, limits_of, roles_of};
 use workload::{Bytes, EngineChoice, Mode, Nanoseconds, SimBucket, SimDevice, SimStall, Target};
 
 fn options(sim: SimDevice) -> AssessOptions {
@@ -32,7 +32,7 @@ fn options(sim: SimDevice) -> AssessOptions {
 }
 
 fn of(sim: SimDevice) -> Assessment {
-    assess(&options(sim), &AtomicBool::new(false), &mut |_| ()).unwrap()
+    assess(&options(sim), LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap()
 }
 
 fn device(servers: u32, service_ms: u64) -> SimDevice {
@@ -71,7 +71,7 @@ fn verdicts_follow_the_limits_and_the_need() {
     let judged = |sim, need| {
         let needs = survey::parse_needs(need, Database::Generic).unwrap();
         let options = AssessOptions { needs, ..options(sim) };
-        assess(&options, &AtomicBool::new(false), &mut |_| ()).unwrap().verdicts
+        assess(&options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap().verdicts
     };
     let grade = |verdicts: &[Verdict], role| {
         let verdict = verdicts.iter().find(|v| v.role == role).unwrap();
@@ -108,7 +108,8 @@ fn no_two_loads_have_one_name() {
     for database in Database::ALL {
         let options =
             AssessOptions { database, limits: limits_of(database), ..options(device(4, 1)) };
-        let found = assess(&options, &AtomicBool::new(false), &mut |_| ()).unwrap();
+        let found =
+            assess(&options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap();
         let mut names: Vec<&str> = found.patterns.iter().map(|p| p.name.as_str()).collect();
         let all = names.len();
         names.sort_unstable();
@@ -162,12 +163,15 @@ fn every_pattern_of_the_documents_is_measured() {
 fn an_interrupted_assessment_keeps_what_was_measured() {
     let stop = AtomicBool::new(false);
     let mut kept = 0;
-    let assessment = assess(&options(device(8, 1)), &stop, &mut |progress| {
-        if let Progress::Measured(_) = progress {
-            kept += 1;
-            stop.store(kept == 9, Ordering::Relaxed);
-        }
-    })
+    let assessment = assess(
+        &options(device(8, 1)),
+        LabContext::new(&stop, &mut |progress| {
+            if let Progress::Measured(_) = progress {
+                kept += 1;
+                stop.store(kept == 9, Ordering::Relaxed);
+            }
+        }),
+    )
     .unwrap();
     assert_eq!(assessment.status, Status::Interrupted);
     let points: usize = assessment.ramps.iter().map(|r| r.points.len()).sum();
@@ -244,7 +248,7 @@ fn a_level_that_fell_is_what_is_judged_and_a_warning() {
     let mut options = options(with_credits(75_000));
     let text = "[[claim]]\nload = \"random_read_8k\"\nexpect = \"iops >= 20000\"\n";
     options.claims = survey::parse_claims(text, Database::Generic).unwrap();
-    let found = assess(&options, &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let found = assess(&options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap();
     let change = found.level_changes.iter().find(|c| c.load == "8 KiB random read").unwrap();
     assert!((change.before_iops / 32_000.0 - 1.0).abs() < 0.01, "{change:?}");
     assert!((change.last_iops / 500.0 - 1.0).abs() < 0.01, "{change:?}");
@@ -277,9 +281,12 @@ fn a_steady_device_has_no_change_of_level() {
 fn a_size_that_a_load_does_not_fit_in_is_refused_before_anything_is_done() {
     let options = AssessOptions { size: Some(Bytes(1 << 20)), ..options(device(8, 1)) };
     let mut events = 0;
-    let refused = assess(&options, &AtomicBool::new(false), &mut |p| {
-        events += usize::from(matches!(p, Progress::Measured(_)));
-    });
+    let refused = assess(
+        &options,
+        LabContext::new(&AtomicBool::new(false), &mut |p| {
+            events += usize::from(matches!(p, Progress::Measured(_)));
+        }),
+    );
     assert!(refused.unwrap_err().to_string().contains("at least 64 MiB"));
     assert_eq!(events, 0);
 }
@@ -295,7 +302,7 @@ fn a_failing_device_ends_the_assessment_with_what_there_is() {
 #[test]
 fn a_glance_has_the_six_loads_and_judges_nothing() {
     let options = AssessOptions { pace: Pace::Glance, ..options(device(8, 1)) };
-    let seen = assess(&options, &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let seen = assess(&options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap();
     let names: Vec<&str> = seen.patterns.iter().map(|p| p.name.as_str()).collect();
     let six = [
         "random_read_8k",
@@ -323,7 +330,8 @@ fn a_need_or_limits_at_a_glance_are_refused_and_not_ignored() {
     let limits = limits_of(Database::RocksDb);
     let limited = AssessOptions { pace: Pace::Glance, limits, ..options(device(8, 1)) };
     for (options, named) in [(needed, "`need`"), (limited, "`limits`")] {
-        let refused = assess(&options, &AtomicBool::new(false), &mut |_| ()).unwrap_err();
+        let refused =
+            assess(&options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap_err();
         assert!(refused.to_string().contains(named), "{refused}");
     }
 }
@@ -333,7 +341,7 @@ fn a_need_or_limits_at_a_glance_are_refused_and_not_ignored() {
 #[test]
 fn the_log_is_judged_beside_a_checkpoint() {
     let options = AssessOptions { pace: Pace::Normal, ..options(device(8, 2)) };
-    let found = assess(&options, &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let found = assess(&options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap();
     let beside = found.beside.iter().find(|b| b.name == "log_write_4k").unwrap();
     let (log, pages) = (&beside.measurement.streams[0], &beside.measurement.streams[1]);
     assert_eq!(beside.beside, "a checkpoint (8 KiB random write, 64 in flight)");
@@ -365,7 +373,7 @@ fn a_baseline_has_reads_beside_writes_and_users_beside_a_backup() {
                 last = (number, of);
             }
         };
-        let found = assess(&options, &AtomicBool::new(false), &mut steps).unwrap();
+        let found = assess(&options, LabContext::new(&AtomicBool::new(false), &mut steps)).unwrap();
         assert_eq!(last.0, last.1, "{database:?}: as many steps as were announced");
         let mixed = found.mixed.as_ref().unwrap();
         assert_eq!(mixed.matrix.cells.len(), 24);
@@ -407,7 +415,8 @@ fn every_class_has_its_sentence() {
         let read_ns = Nanoseconds(read_us * 1000);
         let sim = SimDevice { servers: 1, read_ns, write_ns: read_ns, ..SimDevice::default() };
         let options = AssessOptions { class: Some(class), ..options(sim) };
-        let found = assess(&options, &AtomicBool::new(false), &mut |_| ()).unwrap();
+        let found =
+            assess(&options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap();
         let oltp = found.verdicts.iter().find(|v| v.role == Role::OltpData).unwrap();
         let sentence = oltp.class.as_deref().unwrap();
         assert!(sentence.starts_with(words), "{class:?}: {sentence}");
@@ -426,7 +435,7 @@ fn freezes_count_for_the_log_and_for_scans() {
     let judged = |length_ms| {
         let sim = SimDevice { stall: Some(stall(length_ms)), ..device(8, 1) };
         let options = AssessOptions { pace: Pace::Normal, ..options(sim) };
-        assess(&options, &AtomicBool::new(false), &mut |_| ()).unwrap().verdicts
+        assess(&options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap().verdicts
     };
     for verdict in judged(1000).into_iter().filter(|v| v.role != Role::OltpData) {
         let words = format!("{}: The storage froze for 1", verdict.role.title());
@@ -468,10 +477,10 @@ fn what_is_elsewhere_is_judged_by_the_same_limits() {
     let needs = survey::parse_needs("oltp=2000iops,log=500/s", Database::Generic).unwrap();
     let options = AssessOptions { needs, ..options(device(8, 1)) };
     let (stop, target) = (AtomicBool::new(false), "sim".into());
-    let here = assess(&options, &stop, &mut |_| ()).unwrap();
+    let here = assess(&options, LabContext::new(&stop, &mut |_| ())).unwrap();
     let targets = vec![Target { path: target, size_bytes: options.size }];
     let on = |options: &AssessOptions, targets| {
-        assess_on(&mut Here, targets, options, &stop, &mut |_| ())
+        assess_on(&mut Here, targets, options, LabContext::new(&stop, &mut |_| ()))
     };
     let there = on(&options, targets.clone()).unwrap();
     for (one, other) in here.verdicts.iter().zip(&there.verdicts) {
@@ -498,7 +507,8 @@ fn a_ramp_over_several_targets_ends_at_their_sum() {
         steps += usize::from(matches!(progress, Progress::Step { .. }));
         stop.store(steps > 100, Ordering::Relaxed);
     };
-    let found = assess_on(&mut Here, targets, &options, &stop, &mut observe).unwrap();
+    let found =
+        assess_on(&mut Here, targets, &options, LabContext::new(&stop, &mut observe)).unwrap();
     assert_eq!(found.status, Status::Complete, "{:?}", found.warnings);
     for ramp in &found.ramps {
         let depths: Vec<u32> = ramp.points.iter().filter_map(|m| m.depth).collect();
@@ -520,7 +530,7 @@ fn a_ramp_over_several_targets_ends_at_their_sum() {
 fn a_single_commit_is_the_smallest_write_of_the_log() {
     let database = Database::Postgres;
     let options = AssessOptions { database, limits: limits_of(database), ..options(device(8, 1)) };
-    let found = assess(&options, &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let found = assess(&options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap();
     let log = found.verdicts.iter().find(|v| v.role == Role::Log).unwrap();
     let words = "One after the other, alone (8 KiB sequential write, durable)";
     assert!(log.evidence.iter().any(|e| e.starts_with(words)), "{:#?}", log.evidence);

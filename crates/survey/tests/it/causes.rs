@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use engine::Permissions;
 use results::Saturation;
 use results::cause::{Cause, Certainty};
-use survey::{KneeOptions, Publish, Setup, Timing, knee};
+use survey::{KneeOptions, LabContext, Publish, Setup, Timing, knee};
 use workload::{
     Bytes, EngineChoice, Mode, Nanoseconds, SimAssignment, SimBucket, SimDevice, SimNoise,
     SimService, SimWriteCache, Stream, Target,
@@ -28,7 +28,8 @@ fn of(sim: SimDevice, write_percent: u8, seed: u64) -> Saturation {
     let stream = Stream { write_percent, ..Stream::default() };
     let options =
         KneeOptions { setup, stream, in_flight: (1, 256), link: None, latency_target: None };
-    let found = knee(&options, &AtomicBool::new(false), &mut |_| ()).unwrap().conclusion;
+    let found =
+        knee(&options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap().conclusion;
     assert_consistent(&found);
     found
 }

@@ -10,7 +10,7 @@ use analysis::cause::Link;
 use analysis::verdict::{Basis, Grade, Limits, Need, Role, Trial, judge};
 use engine::Permissions;
 use results::Measurement;
-use survey::{Lab, Setup, Timing};
+use survey::{Lab, LabContext, Setup, Timing};
 use workload::{
     Block, Bytes, EngineChoice, Mode, Nanoseconds, SimDevice, Stream, Target, show_number,
 };
@@ -41,7 +41,7 @@ fn on(sim: SimDevice, block: u64, stream: Stream) -> Measurement {
     let stream = Stream { blocks: vec![Block { bytes: Bytes(block), weight: 1 }], ..stream };
     let stop = AtomicBool::new(false);
     let mut quiet = |_: survey::Progress<'_>| ();
-    let mut lab = Lab::open(setup, &stream, &stop, &mut quiet).unwrap();
+    let mut lab = Lab::open(setup, &stream, LabContext::new(&stop, &mut quiet)).unwrap();
     lab.measure(vec![stream]).unwrap()
 }
 

@@ -6,7 +6,7 @@ use engine::{Permissions, PrepareError};
 use results::cause::Cause;
 use results::knee::Reached;
 use results::{Decides, Experiment, Measurement, Purpose, Saturation, Status};
-use survey::{KneeOptions, Progress, Publish, Setup, Timing, knee};
+use survey::{KneeOptions, LabContext, Progress, Publish, Setup, Timing, knee};
 use workload::{
     Block, Bytes, EngineChoice, Mode, Nanoseconds, Pattern, Precision, SimAssignment, SimBucket,
     SimDevice, SimNoise, SimService, Stream, Target,
@@ -56,7 +56,7 @@ fn blocks(options: KneeOptions, bytes: u64) -> KneeOptions {
 }
 
 fn of(options: &KneeOptions) -> Experiment<Saturation> {
-    knee(options, &AtomicBool::new(false), &mut |_| ()).unwrap()
+    knee(options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap()
 }
 
 fn near(value: f64, truth: f64, factor: f64) -> bool {
@@ -195,7 +195,8 @@ fn more_threads_and_targets_share_what_is_in_flight() {
 }
 
 fn knee_error(options: &KneeOptions) -> String {
-    let refused: PrepareError = knee(options, &AtomicBool::new(false), &mut |_| ()).unwrap_err();
+    let refused: PrepareError =
+        knee(options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap_err();
     refused.to_string()
 }
 
@@ -203,12 +204,15 @@ fn knee_error(options: &KneeOptions) -> String {
 fn an_interrupted_search_keeps_what_was_measured() {
     let stop = AtomicBool::new(false);
     let mut kept = 0;
-    let found = knee(&options(device(8, 0.0), 1), &stop, &mut |progress| {
-        if let Progress::Measured(_) = progress {
-            kept += 1;
-            stop.store(kept == 3, Ordering::Relaxed);
-        }
-    })
+    let found = knee(
+        &options(device(8, 0.0), 1),
+        LabContext::new(&stop, &mut |progress| {
+            if let Progress::Measured(_) = progress {
+                kept += 1;
+                stop.store(kept == 3, Ordering::Relaxed);
+            }
+        }),
+    )
     .unwrap();
     assert_eq!((found.status, found.measurements.len()), (Status::Interrupted, 3));
     assert_eq!(found.conclusion.knee.unwrap().reached, Reached::NotReached);
@@ -233,13 +237,16 @@ fn sequential_reads_begin_at_another_place_at_every_depth() {
 fn a_measurement_that_was_cut_short_is_kept_and_is_no_point_of_the_curve() {
     let stop = AtomicBool::new(false);
     let mut kept = 0;
-    let found = knee(&options(device(8, 0.0), 1), &stop, &mut |progress| match progress {
-        Progress::Measured(_) => kept += 1,
-        Progress::Engine(engine::Event::Interval { .. }) if kept == 3 => {
-            stop.store(true, Ordering::Relaxed);
-        }
-        _ => {}
-    })
+    let found = knee(
+        &options(device(8, 0.0), 1),
+        LabContext::new(&stop, &mut |progress| match progress {
+            Progress::Measured(_) => kept += 1,
+            Progress::Engine(engine::Event::Interval { .. }) if kept == 3 => {
+                stop.store(true, Ordering::Relaxed);
+            }
+            _ => {}
+        }),
+    )
     .unwrap();
     assert_eq!((found.status, found.measurements.len()), (Status::Interrupted, 4));
     assert_eq!(found.conclusion.curve.len(), 3);

@@ -8,6 +8,7 @@ mod knee;
 mod matrix;
 mod precision;
 mod probes;
+mod replay;
 mod runs;
 mod scale;
 mod sizes;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::Permissions;
 use results::{CellOutcome, Experiment, Interference, ReadWriteMatrix, Status, WriteLimit};
-use survey::{MATRIX_LEVELS, MatrixOptions, Progress, Setup, Timing, matrix};
+use survey::{LabContext, MATRIX_LEVELS, MatrixOptions, Progress, Setup, Timing, matrix};
 use workload::{Bytes, EngineChoice, Mode, Nanoseconds, SimDevice, SimWriteCache, Stream, Target};
 
 fn options(sim: SimDevice) -> MatrixOptions {
@@ -26,7 +26,7 @@ fn options(sim: SimDevice) -> MatrixOptions {
 }
 
 fn run(options: &MatrixOptions) -> Experiment<ReadWriteMatrix> {
-    matrix(options, &AtomicBool::new(false), &mut |_| ()).unwrap()
+    matrix(options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap()
 }
 
 /// Four servers of 2 ms for reads and 4 ms for writes: 2,000 reads or 1,000 writes per second.
@@ -115,12 +115,15 @@ fn a_rate_above_the_capacity_is_not_a_latency() {
 fn an_interrupted_experiment_keeps_what_was_measured() {
     let stop = AtomicBool::new(false);
     let mut count = 0;
-    let experiment = matrix(&options(shared()), &stop, &mut |progress| {
-        if matches!(progress, Progress::Measured(_)) {
-            count += 1;
-            stop.store(count == 4, Ordering::Relaxed);
-        }
-    })
+    let experiment = matrix(
+        &options(shared()),
+        LabContext::new(&stop, &mut |progress| {
+            if matches!(progress, Progress::Measured(_)) {
+                count += 1;
+                stop.store(count == 4, Ordering::Relaxed);
+            }
+        }),
+    )
     .unwrap();
     assert_eq!((experiment.status, experiment.measurements.len()), (Status::Interrupted, 4));
     assert_eq!(experiment.conclusion.cells.len(), 2);
@@ -131,7 +134,9 @@ fn an_interrupted_experiment_keeps_what_was_measured() {
 fn levels_out_of_range_are_refused() {
     let refused = |levels: &[u8], cell_seconds: f64| {
         let options = MatrixOptions { levels: levels.to_vec(), cell_seconds, ..options(shared()) };
-        matrix(&options, &AtomicBool::new(false), &mut |_| ()).unwrap_err().to_string()
+        matrix(&options, LabContext::new(&AtomicBool::new(false), &mut |_| ()))
+            .unwrap_err()
+            .to_string()
     };
     assert!(refused(&[101], 10.0).contains("0 to 100 percent"));
     assert!(refused(&[0], 10.0).contains("at least one level above 0"));

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use engine::Permissions;
 use results::Measurement;
-use survey::{Lab, Setup, Timing};
+use survey::{Lab, LabContext, Setup, Timing};
 use workload::{
     Bytes, EngineChoice, Mode, Nanoseconds, Precision, SimDevice, SimService, SimWarmup,
     SimWriteCache, Stream, Target,
@@ -26,7 +26,7 @@ fn setup(sim: SimDevice, precision: Precision, seconds: f64) -> Setup {
 fn measure(setup: Setup, stream: Stream) -> Measurement {
     let stop = AtomicBool::new(false);
     let mut quiet = |_: survey::Progress<'_>| ();
-    let mut lab = Lab::open(setup, &stream, &stop, &mut quiet).unwrap();
+    let mut lab = Lab::open(setup, &stream, LabContext::new(&stop, &mut quiet)).unwrap();
     lab.measure(vec![stream]).unwrap()
 }
 

@@ -8,7 +8,7 @@ use results::claims::Outcome;
 use results::honesty::Sign;
 use results::verdict::{Database, Role, Sureness};
 use results::{Assessment, Pace, Status};
-use survey::{AssessOptions, assess, limits_of, parse_claims, roles_of};
+use survey::{AssessOptions, LabContext, assess, limits_of, parse_claims, roles_of};
 use workload::{Bytes, EngineChoice, Mode, Nanoseconds, SimDevice, SimMisaligned};
 
 fn options(database: Database, sim: SimDevice) -> AssessOptions {
@@ -34,7 +34,7 @@ fn options(database: Database, sim: SimDevice) -> AssessOptions {
 }
 
 fn of(options: &AssessOptions) -> Assessment {
-    assess(options, &AtomicBool::new(false), &mut |_| ()).unwrap()
+    assess(options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap()
 }
 
 fn device() -> SimDevice {

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use engine::Permissions;
 use results::{Experiment, Scale, ScaleUnit};
-use survey::{ScaleOptions, Setup, Timing, scale};
+use survey::{LabContext, ScaleOptions, Setup, Timing, scale};
 use workload::{
     Block, Bytes, EngineChoice, Mode, Nanoseconds, Pattern, Precision, SimDevice, Stream, Target,
 };
@@ -36,7 +36,7 @@ fn device(servers: u32) -> SimDevice {
 }
 
 fn run(options: &ScaleOptions) -> Experiment<Scale> {
-    scale(options, &AtomicBool::new(false), &mut |_| ()).unwrap()
+    scale(options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap()
 }
 
 #[test]
@@ -105,6 +105,8 @@ fn pairs_are_measured_where_they_are_asked_for() {
 
 #[test]
 fn one_target_is_refused() {
-    let refused = scale(&options(1, device(8)), &AtomicBool::new(false), &mut |_| ()).unwrap_err();
+    let refused =
+        scale(&options(1, device(8)), LabContext::new(&AtomicBool::new(false), &mut |_| ()))
+            .unwrap_err();
     assert!(refused.to_string().contains("name two or more"));
 }

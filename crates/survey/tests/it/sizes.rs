@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use engine::Permissions;
 use results::edge::{Method, Outcome};
 use results::{Experiment, Sizes, Status};
-use survey::{Progress, STANDARD_SIZES, Setup, SizesOptions, Timing, sizes};
+use survey::{LabContext, Progress, STANDARD_SIZES, Setup, SizesOptions, Timing, sizes};
 use workload::{
     Bytes, EngineChoice, Mode, Nanoseconds, Pattern, Precision, SimCache, SimCacheKind, SimDevice,
     SimNoise, Stream, Target,
@@ -44,7 +44,7 @@ fn cached(kind: SimCacheKind, cache: u64, noise: f64) -> SimDevice {
 }
 
 fn run(options: &SizesOptions) -> Experiment<Sizes> {
-    sizes(options, &AtomicBool::new(false), &mut |_| ()).unwrap()
+    sizes(options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap()
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn the_sizes_of_the_founding_document_are_measured_where_they_fit() {
 }
 
 fn sizes_error(options: &SizesOptions) -> String {
-    sizes(options, &AtomicBool::new(false), &mut |_| ()).unwrap_err().to_string()
+    sizes(options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap_err().to_string()
 }
 
 #[test]
@@ -102,11 +102,14 @@ fn a_load_that_says_nothing_of_a_cache_gives_the_curve_alone() {
 fn an_interrupted_experiment_keeps_what_was_measured() {
     let stop = AtomicBool::new(false);
     let options = options(SimDevice::default(), &[GIB, 2 * GIB, 4 * GIB]);
-    let experiment = sizes(&options, &stop, &mut |progress| {
-        if matches!(progress, Progress::Measured(_)) {
-            stop.store(true, Ordering::Relaxed);
-        }
-    })
+    let experiment = sizes(
+        &options,
+        LabContext::new(&stop, &mut |progress| {
+            if matches!(progress, Progress::Measured(_)) {
+                stop.store(true, Ordering::Relaxed);
+            }
+        }),
+    )
     .unwrap();
     assert_eq!((experiment.status, experiment.measurements.len()), (Status::Interrupted, 1));
 }

@@ -48,6 +48,7 @@ pub(crate) fn full(id: &str, iops: f64) -> Measurement {
         }],
         series: (0..20).map(point).collect(),
         warmup_series: (0..3).map(point).collect(),
+        warmed: None,
         ..measurement(id)
     }
 }

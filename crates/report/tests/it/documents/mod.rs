@@ -7,8 +7,8 @@ use engine::Permissions;
 use results::verdict::Database;
 use results::{Conclusion, Document, Experiment, Measurement, Pace, Runs, Status};
 use survey::{
-    AssessOptions, KneeOptions, Lab, Publish, ScaleOptions, Setup, SizesOptions, SweepOptions,
-    Timing, limits_of,
+    AssessOptions, KneeOptions, Lab, LabContext, Publish, ScaleOptions, Setup, SizesOptions,
+    SweepOptions, Timing, limits_of,
 };
 use workload::sweep::{Matrix, Plan};
 use workload::{
@@ -54,7 +54,7 @@ pub(crate) fn measured() -> Measurement {
     let stream = Stream { write_percent: 30, threads: 2, depth: 4, ..Stream::default() };
     let stop = AtomicBool::new(false);
     let mut quiet = |_: survey::Progress<'_>| ();
-    let mut lab = Lab::open(setup, &stream, &stop, &mut quiet).unwrap();
+    let mut lab = Lab::open(setup, &stream, LabContext::new(&stop, &mut quiet)).unwrap();
     lab.measure(vec![stream]).unwrap()
 }
 
@@ -109,7 +109,8 @@ pub(crate) fn assessment() -> Document {
         mode: Mode::Direct,
         seed: 1,
     };
-    let found = survey::assess(&options, &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let found =
+        survey::assess(&options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap();
     Document::Assessment(Box::new(found))
 }
 
@@ -123,7 +124,8 @@ pub(crate) fn knee() -> Document {
         link: Some("2GFC".parse::<analysis::cause::Link>().unwrap().publish()),
         latency_target: Some("5ms@p99".parse().unwrap()),
     };
-    let found = survey::knee(&options, &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let found =
+        survey::knee(&options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap();
     Document::Knee(Box::new(found))
 }
 
@@ -180,7 +182,8 @@ pub(crate) fn sizes() -> Document {
         fill_seconds: 60.0,
         pass_seconds: 60.0,
     };
-    let found = survey::sizes(&options, &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let found =
+        survey::sizes(&options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap();
     Document::Sizes(Box::new(found))
 }
 
@@ -190,7 +193,8 @@ pub(crate) fn scale() -> Document {
         stream: Stream { depth: 4, ..Stream::default() },
         pairs: false,
     };
-    let found = survey::scale(&options, &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let found =
+        survey::scale(&options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap();
     Document::Scale(Box::new(found))
 }
 
