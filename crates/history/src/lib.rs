@@ -251,6 +251,11 @@ impl History {
         self.connection.within(|| record::go_on(&self.connection, id))
     }
 
+    /// Removes the measurement of a cell, which is to be made again.
+    pub fn forget(&self, id: &str, cell: u32) -> Result<(), HistoryError> {
+        self.connection.within(|| record::forget(&self.connection, id, cell))
+    }
+
     /// Keeps other processes from working on an experiment; an error where one does.
     pub fn hold(&self, id: &str) -> Result<Hold, HistoryError> {
         hold::hold(&self.place, id)

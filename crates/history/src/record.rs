@@ -287,7 +287,8 @@ fn keep_the_rest(
     Ok(seen)
 }
 
-fn forget(connection: &Connection, id: &str, cell: u32) -> Result<(), HistoryError> {
+/// Removes the measurement of a cell. Must be within a transaction.
+pub(crate) fn forget(connection: &Connection, id: &str, cell: u32) -> Result<(), HistoryError> {
     let open = open(connection, id)?;
     let sql = "DELETE FROM measurements WHERE experiment = $1 AND cell = $2";
     connection.execute(sql, values![open.number, cell])?;

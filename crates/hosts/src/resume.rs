@@ -5,7 +5,10 @@ use std::sync::atomic::AtomicBool;
 use fleet::{Coordinator, FleetRun, HostRun, LossPolicy, Watch};
 use history::History;
 use jiff::Timestamp;
-use jobs::{Conducted, Event, FleetPlan, FleetReach, JobError, Plan, Recorder, Session, Subject};
+use jobs::{
+    Conducted, Event, FleetPlan, FleetReach, JobError, Plan, Recorder, Session, Subject,
+    UnfinishedJob,
+};
 use results::{Conclusion as _, Document, Fleet, FleetJob, Status};
 use workload::{EngineChoice, Target, Workload};
 
@@ -16,7 +19,7 @@ use crate::look::ask;
 use crate::plan::{check, check_hosts};
 use crate::reach::Reach;
 use crate::run::{Ran, failed, finish};
-use crate::search::{Earlier, search};
+use crate::search::search;
 use crate::watching::Watching;
 
 /// Which run to fetch, and from which hosts.
@@ -37,11 +40,10 @@ pub struct ResumeRequest {
 /// A host did not answer, nothing waits, or the search cannot be continued.
 pub fn resume(request: &ResumeRequest, session: &mut Session<'_>) -> Result<Conducted, JobError> {
     check_hosts(&request.hosts)?;
-    if let Some((plan, earlier)) = unfinished(request, session)? {
+    if let Some((plan, job)) = unfinished(request, session)? {
         check(&plan)?;
-        let text = format!("{} points are measured already", earlier.points.len());
-        session.sink.hear(&Event::Notice { text });
-        return search(&plan, earlier, session);
+        session.resumed = Some(job);
+        return search(&plan, session);
     }
     let reach = Reach::from(&request.reach);
     let allow = vec![Vec::new(); request.hosts.len()];
@@ -77,7 +79,7 @@ pub fn resume(request: &ResumeRequest, session: &mut Session<'_>) -> Result<Cond
 fn unfinished(
     request: &ResumeRequest,
     session: &Session<'_>,
-) -> Result<Option<(FleetPlan, Earlier)>, JobError> {
+) -> Result<Option<(FleetPlan, UnfinishedJob)>, JobError> {
     let (Some(name), Some(recording)) = (&request.run, session.recording) else { return Ok(None) };
     let history = History::open(&recording.place)?;
     let Ok(entry) = history.find(name) else { return Ok(None) };
@@ -97,10 +99,8 @@ fn unfinished(
         let text = format!("`{}` is a search on other hosts: name {hosts}", begun.id);
         return Err(JobError::Usage(text));
     }
-    let kept = history.measurements(&begun.id)?.into_iter().map(|kept| kept.measurement);
-    let points = kept.filter(|point| point.status == Status::Complete).collect();
     let plan = FleetPlan { reach: request.reach.clone(), ..plan };
-    Ok(Some((plan, Earlier { of: begun.id, points })))
+    Ok(Some((plan, UnfinishedJob::of(&begun))))
 }
 
 const LEFT: &str = "The coordinator of this run went away. The hosts stopped and kept what they \

@@ -16,7 +16,7 @@ use crate::document::{About, document};
 use crate::each::each;
 use crate::plan::{allowed, check, plan_of};
 use crate::reach::Reach;
-use crate::search::{Earlier, search};
+use crate::search::search;
 use crate::watching::Watching;
 
 /// Carries out a plan, of one host or of many.
@@ -40,7 +40,7 @@ pub fn conduct(plan: &Plan, session: &mut Session<'_>) -> Result<Conducted, JobE
     match fleet.plan.as_ref() {
         Plan::Run(workload) => run(fleet, workload, session),
         _ if fleet.is_each_by_itself() => each(fleet, session),
-        _ => search(fleet, Earlier::default(), session),
+        _ => search(fleet, session),
     }
 }
 

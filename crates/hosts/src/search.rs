@@ -28,21 +28,8 @@ const POINTS: f64 = 40.0;
 /// Hosts send one point in this time at most and at least, in seconds.
 const POINT_S: (f64, f64) = (0.1, 1.0);
 
-/// Points of a search that ended before it was done.
-#[derive(Debug, Default)]
-pub(crate) struct Earlier {
-    /// The id of the unfinished result that these points come from.
-    pub(crate) of: String,
-    /// What was measured and is not measured again.
-    pub(crate) points: Vec<Measurement>,
-}
-
-/// Carries out a search on all hosts; points that were measured earlier are taken from there.
-pub(crate) fn search(
-    plan: &FleetPlan,
-    earlier: Earlier,
-    session: &mut Session<'_>,
-) -> Result<Conducted, JobError> {
+/// Carries out a search on all hosts.
+pub(crate) fn search(plan: &FleetPlan, session: &mut Session<'_>) -> Result<Conducted, JobError> {
     let reach = Reach::from(&plan.reach);
     let mut inner = plan.plan.as_ref().clone();
     let own;
@@ -86,8 +73,6 @@ pub(crate) fn search(
         share_rates: matches!(inner, Plan::Assess(_)),
         skews_ns: Vec::new(),
         bound_ns: 0,
-        earlier,
-        taken: 0,
     };
     let found = search_on(&mut bench, plan, &inner, session);
     bench.coordinator.leave();
@@ -106,8 +91,8 @@ fn search_on(
             let mut options = options.as_ref().clone();
             options.permissions = permissions;
             let targets = bench.places.targets();
-            conduct_one(session, plan, |stop, observe| {
-                let mut found = survey::assess_on(bench, targets, &options, stop, observe)?;
+            conduct_one(session, plan, |context| {
+                let mut found = survey::assess_on(bench, targets, &options, context.within())?;
                 found.hosts = bench.places.assessed();
                 Ok(Document::Assessment(Box::new(found)))
             })
@@ -115,15 +100,15 @@ fn search_on(
         Plan::Knee(options) => {
             let mut options = options.as_ref().clone();
             options.setup.permissions = permissions;
-            conduct_one(session, plan, |stop, observe| {
-                Ok(Document::Knee(Box::new(survey::knee_on(bench, &options, stop, observe)?)))
+            conduct_one(session, plan, |context| {
+                Ok(Document::Knee(Box::new(survey::knee_on(bench, &options, context.within())?)))
             })
         }
         Plan::Scale(options) => {
             let mut options = options.as_ref().clone();
             options.setup.permissions = permissions;
-            conduct_one(session, plan, |stop, observe| {
-                Ok(Document::Scale(Box::new(survey::scale_on(bench, &options, stop, observe)?)))
+            conduct_one(session, plan, |context| {
+                Ok(Document::Scale(Box::new(survey::scale_on(bench, &options, context.within())?)))
             })
         }
         Plan::Sweep(sweep) => sweep_on(bench, plan, sweep, session),
@@ -174,10 +159,6 @@ struct FleetBench<'t> {
     skews_ns: Vec<u64>,
     /// How well the clocks were known at worst.
     bound_ns: u64,
-    /// Points that are not measured again.
-    earlier: Earlier,
-    /// How many of them were taken.
-    taken: usize,
 }
 
 impl FleetBench<'_> {
@@ -207,34 +188,18 @@ impl FleetBench<'_> {
         self.bound_ns = bounds.fold(self.bound_ns, u64::max);
     }
 
-    /// The point of this load that was measured earlier, if it was.
-    fn measured_before(&mut self, workload: &Workload) -> Option<Measurement> {
-        let points = &mut self.earlier.points;
-        let at = points.iter().position(|point| point.workload == *workload)?;
-        self.taken += 1;
-        Some(points.remove(at))
-    }
-
     /// How exactly the points were started.
     fn method(&self) -> Vec<String> {
-        let mut method = Vec::new();
-        if self.taken > 0 {
-            method.push(format!(
-                "{} of the points were measured by a search that was interrupted ({}), and were \
-                 not measured again.",
-                self.taken, self.earlier.of
-            ));
-        }
         let mut sorted = self.skews_ns.clone();
         sorted.sort_unstable();
         let (Some(median), Some(worst)) = (sorted.get(sorted.len() / 2), sorted.last()) else {
-            return method;
+            return Vec::new();
         };
         let spread = match sorted.len() {
             1 => String::new(),
             points => format!(" (median of {points} points; {} at worst)", show_ns(*worst as f64)),
         };
-        method.extend([
+        vec![
             format!(
                 "Each point was one load on {} hosts, which all began at one named moment. Between \
                  the first host that started and the last were {}{spread}. The clocks were known \
@@ -248,8 +213,7 @@ impl FleetBench<'_> {
                  merged histograms. Each host keeps its own measurements under the tag fleet-{}.",
                 self.id
             ),
-        ]);
-        method
+        ]
     }
 }
 
@@ -379,9 +343,6 @@ impl Stand for FleetStand<'_, '_> {
         let interval = (workload.seconds / POINTS).clamp(POINT_S.0, POINT_S.1);
         let interval_ns = Nanoseconds::from_seconds(interval);
         let workload = Workload { precision: None, interval_ns, ..workload.clone() };
-        if let Some(point) = self.bench.measured_before(&workload) {
-            return Ok(point);
-        }
         let (plans, run) = (self.bench.plans(&workload)?, self.bench.name());
         let (keep, on_loss) = (self.bench.keep, LossPolicy::Abort);
         let order = Order { plans: &plans, keep, hold: true, run: &run, on_loss };

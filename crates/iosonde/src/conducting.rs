@@ -159,7 +159,7 @@ pub(crate) fn conduct_into(
     stop: &AtomicBool,
 ) -> Result<(Vec<Document>, Outcome), Failure> {
     let (permissions, recording) = (manners.permissions.clone(), manners.recording.as_ref());
-    let mut session = Session { permissions, recording, sink, stop };
+    let mut session = Session { permissions, recording, sink, stop, resumed: None };
     ended(hosts::conduct(plan, &mut session)?, stop)
 }
 

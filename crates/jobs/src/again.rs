@@ -2,11 +2,12 @@
 
 use history::compare::{BAND_PERCENT, Input, Noise, Rules, compare};
 use history::{Entry, History, HistoryError};
-use results::{Difference, Document, Environment};
+use results::{Difference, Document, Environment, Status};
 use survey::Site;
 use thiserror::Error;
 
 use crate::plan::{Plan, PlanError};
+use crate::recorder::UnfinishedJob;
 
 /// An earlier result and the plan that repeats it.
 #[derive(Debug)]
@@ -26,6 +27,15 @@ pub struct Again<'a> {
     pub selector: &'a str,
     /// Repeat it although the conditions are not the same.
     pub anyway: bool,
+}
+
+/// An experiment that was interrupted, ready to be resumed.
+#[derive(Debug)]
+pub struct Resumable {
+    /// What is resumed.
+    pub job: UnfinishedJob,
+    /// Its plan, on the same targets with files of the same size.
+    pub plan: Plan,
 }
 
 /// Why a result cannot be repeated.
@@ -50,6 +60,20 @@ pub enum AgainError {
     Unfinished {
         /// Id of the result that should be repeated.
         id: String,
+    },
+    /// It came to its end.
+    #[error("`{id}` is complete: `iosonde again {id}` repeats it")]
+    Complete {
+        /// Id of the result that should be resumed.
+        id: String,
+    },
+    /// It is not made of several measurements that are kept one by one.
+    #[error("a result of `{kind}` cannot be resumed: {instead}")]
+    NotResumable {
+        /// The command that made it.
+        kind: String,
+        /// What to do instead.
+        instead: &'static str,
     },
     /// A target of the result no longer exists.
     #[error("`{id}` cannot be repeated: its target `{target}` is not there")]
@@ -109,6 +133,54 @@ pub fn again(history: &History, wanted: Again<'_>) -> Result<Original, AgainErro
     Ok(Original { entry, document, plan })
 }
 
+/// Finds an experiment that was interrupted, and makes sure that it can go on here.
+///
+/// # Errors
+/// There is none, or it cannot be resumed, and why.
+pub fn resumable(history: &History, wanted: Again<'_>) -> Result<Resumable, AgainError> {
+    let Again { selector, anyway } = wanted;
+    let not_found = || {
+        let (selector, place) = (selector.to_owned(), history.place().clone());
+        AgainError::from(HistoryError::NotFound { selector, place })
+    };
+    let entry = history.select(selector)?.pop().ok_or_else(not_found)?;
+    let id = entry.id;
+    let experiment = history.experiment(&id)?.ok_or_else(not_found)?;
+    if experiment.status == Some(Status::Complete) {
+        return Err(AgainError::Complete { id });
+    }
+    let planned = Plan::recorded(&experiment.kind, &experiment.schema, &experiment.plan);
+    let mut plan = planned.map_err(|source| AgainError::Plan { id: id.clone(), source })?;
+    if let Some(instead) = plan.instead_of_resuming() {
+        return Err(AgainError::NotResumable { kind: experiment.kind, instead });
+    }
+    let kept = history.measurements(&id)?.into_iter().next();
+    let first = kept.map(|kept| Document::Measurement(Box::new(kept.measurement)));
+    if let Some(first) = first.filter(|_| !matches!(plan, Plan::Fleet(_))) {
+        // A sweep gives each target the size that it had.
+        if !matches!(plan, Plan::Sweep(_)) {
+            plan.pin(&first);
+        }
+        if !plan.job().is_artificial() && !anyway {
+            check_targets(&id, &first)?;
+            check_place(&id, &first)?;
+        }
+    }
+    Ok(Resumable { job: UnfinishedJob::of(&experiment), plan })
+}
+
+/// The host and the device must be those of what is there already; which version of the program
+/// measured that is said in the result.
+fn check_place(id: &str, document: &Document) -> Result<(), AgainError> {
+    let targets = document.targets();
+    let paths: Vec<&std::path::Path> = targets.iter().map(std::path::PathBuf::as_path).collect();
+    let differences = differences_of_place(document, Site::of_paths(&paths).environment());
+    if differences.is_empty() {
+        return Ok(());
+    }
+    Err(AgainError::Unlike { id: id.to_owned(), differences })
+}
+
 fn check_targets(id: &str, document: &Document) -> Result<(), AgainError> {
     for target in document.targets() {
         let there = target.exists() || target.parent().is_some_and(std::path::Path::exists);
@@ -137,6 +209,21 @@ fn check_conditions(id: &str, document: &Document) -> Result<(), AgainError> {
 
 /// In what a repetition here would be another measurement.
 fn differences(document: &Document, environment: &Environment) -> Vec<String> {
+    let version = Difference::between(
+        "version of iosonde",
+        document.tool_version().to_owned(),
+        env!("CARGO_PKG_VERSION").to_owned(),
+    );
+    let version = version.map(|difference| shown(&difference));
+    version.into_iter().chain(differences_of_place(document, environment)).collect()
+}
+
+fn shown(difference: &Difference) -> String {
+    let Difference { name, a, b } = difference;
+    format!("{name}: {a} then, {b} now")
+}
+
+fn differences_of_place(document: &Document, environment: &Environment) -> Vec<String> {
     let here = document.clone().in_environment(environment.clone());
     let noise = Noise::default();
     let rules = Rules {
@@ -147,13 +234,7 @@ fn differences(document: &Document, environment: &Environment) -> Vec<String> {
     };
     let then = Input { name: "then", documents: std::slice::from_ref(document) };
     let now = Input { name: "now", documents: std::slice::from_ref(&here) };
-    let version = Difference::between(
-        "version of iosonde",
-        document.tool_version().to_owned(),
-        env!("CARGO_PKG_VERSION").to_owned(),
-    );
     let places = compare(then, now, &rules).differences.into_iter();
     let places = places.filter(|d| d.unlike || IDENTITY.contains(&d.difference.name.as_str()));
-    let all = version.into_iter().chain(places.map(|d| d.difference));
-    all.map(|d| format!("{}: {} then, {} now", d.name, d.a, d.b)).collect()
+    places.map(|found| shown(&found.difference)).collect()
 }

@@ -5,15 +5,16 @@ use std::sync::atomic::AtomicBool;
 
 use engine::{Clock, EngineError, Go, Observer, Permissions, PrepareError, Prompt, Start};
 use history::HistoryError;
-use results::Document;
-use survey::Progress;
+use inspect::shell_word;
+use results::{Document, Status};
+use survey::{LabContext, LabRecord, Progress};
 use thiserror::Error;
 
 use crate::event::{Event, Sink};
 use crate::job::Job;
 use crate::monitor::WatchError;
 use crate::plan::{Plan, PlanError};
-use crate::recorder::{Recorder, Recording};
+use crate::recorder::{Recorder, Recording, UnfinishedJob};
 use crate::run::HeldTargets;
 use crate::subject::Subject;
 
@@ -27,10 +28,9 @@ pub struct Session<'a> {
     pub sink: &'a mut dyn Sink,
     /// If it is set, the job ends early: documents then have what was measured until then.
     pub stop: &'a AtomicBool,
+    /// The experiment that is resumed; `None` for a new one.
+    pub resumed: Option<UnfinishedJob>,
 }
-
-/// A function that takes the progress of a survey.
-type Observe<'o> = &'o mut dyn FnMut(Progress<'_>);
 
 /// The documents of a job that came to an end.
 #[derive(Debug)]
@@ -105,24 +105,34 @@ pub fn conduct(plan: &Plan, session: &mut Session<'_>) -> Result<Conducted, JobE
 pub fn conduct_one(
     session: &mut Session<'_>,
     job: &dyn Job,
-    make: impl FnOnce(&AtomicBool, Observe<'_>) -> Result<Document, PrepareError>,
+    make: impl FnOnce(LabContext<'_>) -> Result<Document, PrepareError>,
 ) -> Result<Conducted, JobError> {
     let stop = session.stop;
     let relay = Relay::open(session, job)?;
+    let record = relay.record()?;
     let mut begins = None;
-    let document = make(stop, &mut |progress| {
+    let mut observe = |progress: Progress<'_>| {
         // The first step makes the targets ready.
         if matches!(progress, Progress::Step { number: 2.., .. }) {
             begins.get_or_insert_with(|| relay.wait_for_start());
         }
         relay.hear(&progress);
-    });
+    };
+    let document = make(LabContext { stop, observe: &mut observe, record });
     let document = document.inspect_err(|_| relay.give_up())?;
     if begins == Some(false) {
         relay.give_up();
         return Err(EngineError::CalledOff.into());
     }
     Ok(relay.finish(document))
+}
+
+/// A command with the history and the permissions that it needs.
+pub(crate) fn resuming(command: &str, recording: &Recording, permissions: &Permissions) -> String {
+    let history = recording.named.iter().map(|place| format!(" --history {}", shell_word(place)));
+    let destroy = permissions.destroy.iter();
+    let destroy = destroy.map(|named| format!(" --destroy {}", shell_word(named.to_string())));
+    [format!("iosonde {command}")].into_iter().chain(history).chain(destroy).collect()
 }
 
 /// Passes an event to the recorder and then to the sink: an event says that a result is kept only
@@ -132,12 +142,23 @@ pub(crate) struct Relay<'s> {
     sink: RefCell<&'s mut dyn Sink>,
     /// The plan that the document stores.
     plan: Option<serde_json::Value>,
+    /// The experiment that is resumed.
+    resumed: Option<UnfinishedJob>,
+    /// What its resumption needs, where a plan can be resumed.
+    recording: Option<(&'s Recording, Permissions)>,
 }
 
 impl<'s> Relay<'s> {
     /// Opens the history of the session.
     pub(crate) fn open(session: &'s mut Session<'_>, job: &dyn Job) -> Result<Self, JobError> {
-        Ok(Self::of(session, job.subject()?, job.plan().carried_json())?)
+        let plan = job.plan();
+        // A sweep says so itself; hosts that are reached in another way than usual are named again.
+        let is_resumed_otherwise = matches!(plan, Plan::Sweep(_) | Plan::Fleet(_));
+        let is_resumable = plan.instead_of_resuming().is_none() && !is_resumed_otherwise;
+        let permissions = session.permissions.clone();
+        let recording = session.recording.filter(|_| is_resumable);
+        let relay = Self::of(session, job.subject()?, plan.carried_json())?;
+        Ok(Self { recording: recording.map(|recording| (recording, permissions)), ..relay })
     }
 
     /// The same for what no plan repeats.
@@ -147,8 +168,22 @@ impl<'s> Relay<'s> {
         plan: Option<serde_json::Value>,
     ) -> Result<Self, HistoryError> {
         let recorder = Recorder::open(session.recording, subject)?;
+        let resumed = session.resumed.take();
         let (recorder, sink) = (RefCell::new(recorder), RefCell::new(&mut *session.sink));
-        Ok(Self { recorder, sink, plan })
+        Ok(Self { recorder, sink, plan, resumed, recording: None })
+    }
+
+    /// The experiment that is resumed, if one is.
+    pub(crate) fn resumed(&self) -> Option<&UnfinishedJob> {
+        self.resumed.as_ref()
+    }
+
+    /// What was measured of an experiment that is resumed.
+    pub(crate) fn record(&self) -> Result<Option<LabRecord>, HistoryError> {
+        let Some(job) = &self.resumed else { return Ok(None) };
+        let record = self.recorder.borrow_mut().resumes_in_order(job)?;
+        self.notice(format!("{} measurements are there already", record.measurements.len()));
+        Ok(Some(record))
     }
 
     pub(crate) fn recorder(&self) -> &RefCell<Recorder> {
@@ -216,6 +251,14 @@ impl<'s> Relay<'s> {
         let kept = recorder.finish(&document);
         if let (Ok(()), Some(event)) = (&kept, recorder.kept_event()) {
             self.sink.borrow_mut().hear(&event);
+        }
+        if let Some((recording, permissions)) = &self.recording
+            && document.status() != Status::Complete
+            && recorder.is_begun()
+        {
+            let command = format!("again --resume {}", document.id());
+            let command = resuming(&command, recording, permissions);
+            self.notice(format!("resume it with `{command}`"));
         }
         Conducted { documents: vec![document], kept: both(delivered, kept) }
     }

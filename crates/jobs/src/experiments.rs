@@ -5,7 +5,7 @@ use std::path::Path;
 use engine::Permissions;
 use results::{ASSESSMENT_SCHEMA, Conclusion, Document, Pace, Saturation, Scale, Sizes};
 use serde::Serialize;
-use survey::{AssessOptions, KneeOptions, ScaleOptions, Setup, SizesOptions, Timing};
+use survey::{AssessOptions, KneeOptions, LabContext, ScaleOptions, Setup, SizesOptions, Timing};
 use workload::{Bytes, Stream, Target, Workload, show_duration};
 
 use crate::conduct::{Conducted, JobError, Session, conduct_one};
@@ -91,8 +91,8 @@ impl Job for KneeOptions {
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
         let mut options = self.clone();
         options.setup.permissions.clone_from(&session.permissions);
-        conduct_one(session, self, |stop, observe| {
-            Ok(Document::Knee(Box::new(survey::knee(&options, stop, observe)?)))
+        conduct_one(session, self, |context| {
+            Ok(Document::Knee(Box::new(survey::knee(&options, context)?)))
         })
     }
 }
@@ -135,8 +135,8 @@ impl Job for SizesOptions {
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
         let mut options = self.clone();
         options.setup.permissions.clone_from(&session.permissions);
-        conduct_one(session, self, |stop, observe| {
-            Ok(Document::Sizes(Box::new(survey::sizes(&options, stop, observe)?)))
+        conduct_one(session, self, |context| {
+            Ok(Document::Sizes(Box::new(survey::sizes(&options, context)?)))
         })
     }
 }
@@ -171,8 +171,8 @@ impl Job for ScaleOptions {
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
         let mut options = self.clone();
         options.setup.permissions.clone_from(&session.permissions);
-        conduct_one(session, self, |stop, observe| {
-            Ok(Document::Scale(Box::new(survey::scale(&options, stop, observe)?)))
+        conduct_one(session, self, |context| {
+            Ok(Document::Scale(Box::new(survey::scale(&options, context)?)))
         })
     }
 }
@@ -251,10 +251,13 @@ impl Job for AssessOptions {
         options.permissions.clone_from(&session.permissions);
         // What cannot be replayed is refused before anything is measured.
         let load = JudgedLoad::of(&options)?;
-        conduct_one(session, self, |stop, observe| {
-            let mut found = survey::assess(&options, stop, observe)?;
+        conduct_one(session, self, |mut context| {
+            let record = context.record.take();
+            let LabContext { stop, observe, .. } = &mut context;
+            let again = LabContext { record, ..LabContext::new(stop, &mut **observe) };
+            let mut found = survey::assess(&options, again)?;
             if let Some(load) = &load {
-                load.judge(&mut found, stop, observe);
+                load.judge(&mut found, stop, *observe);
             }
             Ok(Document::Assessment(Box::new(found)))
         })

@@ -53,7 +53,7 @@ pub use self::capture::{
 pub use self::replay::{
     FitPlan, FitTarget, Growth, LatencyLimit, PartPlan, ReplayPlan, ReplayTarget, TraceMoment,
 };
-pub use again::{Again, AgainError, Original, again};
+pub use again::{Again, AgainError, Original, Resumable, again, resumable};
 pub use asked::{check_destroy, expected_claims, simulated_device};
 pub use baseline::{BASELINE_RESULTS, Baseline, compare_with_baseline, set_baseline};
 pub use begun::BegunFiles;
@@ -71,7 +71,7 @@ pub use monitor::{MonitorPlan, WatchError, set_all_beside};
 pub use outcome::Outcome;
 pub use places::Places;
 pub use plan::{Plan, PlanError, RunsPlan};
-pub use recorder::{Recorder, Recording};
+pub use recorder::{Recorder, Recording, UnfinishedJob};
 pub use run::{HeldTargets, run_held};
 pub use runs::compare_sides;
 pub use service::{ScheduledTask, TaskAccount, TaskRequest, WeeklyTime, remove_task};

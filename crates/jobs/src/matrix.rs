@@ -55,8 +55,8 @@ impl Job for MatrixOptions {
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
         let mut options = self.clone();
         options.setup.permissions.clone_from(&session.permissions);
-        conduct_one(session, self, |stop, observe| {
-            Ok(Document::Matrix(Box::new(survey::matrix(&options, stop, observe)?)))
+        conduct_one(session, self, |context| {
+            Ok(Document::Matrix(Box::new(survey::matrix(&options, context)?)))
         })
     }
 }

@@ -5,8 +5,9 @@
 //! it fails later, on a full disk for example, measuring continues: the result is delivered, and a
 //! notice says what is not stored.
 
-use history::{History, HistoryError, Hold, NewExperiment, Place};
-use results::{Document, Measurement};
+use history::{Experiment, History, HistoryError, Hold, NewExperiment, Place};
+use results::{Document, Measurement, Status};
+use survey::LabRecord;
 
 use crate::event::Event;
 use crate::live::Live;
@@ -22,6 +23,23 @@ pub struct Recording {
     /// The place as the user has to type it to find the result again; `None` if it is the usual
     /// one.
     pub named: Option<String>,
+}
+
+/// An experiment of the history that did not come to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnfinishedJob {
+    /// Its unique name.
+    pub id: String,
+    /// When it began: UTC, RFC 3339.
+    pub started: String,
+}
+
+impl UnfinishedJob {
+    /// One that is in a history.
+    #[must_use]
+    pub fn of(experiment: &Experiment) -> Self {
+        Self { id: experiment.id.clone(), started: experiment.started.clone() }
+    }
 }
 
 /// Records one document. Without a history it does nothing.
@@ -131,6 +149,31 @@ impl Recorder {
         }
         self.begun = true;
         Ok(())
+    }
+
+    /// The job resumes one that was interrupted, in the order in which it had measured. What ended
+    /// early is measured again.
+    ///
+    /// # Errors
+    /// Another process works on it, or the history cannot be used.
+    pub(crate) fn resumes_in_order(
+        &mut self,
+        job: &UnfinishedJob,
+    ) -> Result<LabRecord, HistoryError> {
+        self.resumes(&job.id, &job.started)?;
+        let mut kept = match &self.history {
+            Some(history) => history.measurements(&job.id)?,
+            None => Vec::new(),
+        };
+        while let Some(last) = kept.pop_if(|kept| kept.measurement.status != Status::Complete) {
+            if let Some(history) = &self.history {
+                history.forget(&job.id, last.cell)?;
+            }
+        }
+        self.cells = kept.last().map_or(0, |last| last.cell + 1);
+        let measurements: Vec<Measurement> = kept.into_iter().map(|k| k.measurement).collect();
+        self.kept = u32::try_from(measurements.len()).unwrap_or(u32::MAX);
+        Ok(LabRecord { id: job.id.clone(), started: job.started.clone(), measurements })
     }
 
     /// A measurement is finished: it is kept before the next begins.

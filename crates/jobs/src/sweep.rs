@@ -6,8 +6,7 @@ mod prepared;
 use std::path::Path;
 
 use engine::Permissions;
-use history::{Experiment, History};
-use inspect::shell_word;
+use history::History;
 use jiff::Timestamp;
 use results::{Conclusion, Document, Measurement, Status, Sweep};
 use survey::{Bench, Here, SweepOptions};
@@ -18,11 +17,10 @@ pub use forecast::{counted as counted_cells, presets as sweep_presets};
 pub use prepared::{PreparedSweep, sweep_precision};
 pub use workload::sweep::Plan as SweepPlan;
 
-use crate::conduct::{Conducted, JobError, Relay, Session};
+use crate::conduct::{Conducted, JobError, Relay, Session, resuming};
 use crate::event::Event;
 use crate::job::{Description, Job, paths, pin_targets};
 use crate::plan::{Plan, PlanError};
-use crate::recorder::Recording;
 use crate::subject::Subject;
 
 /// Work for each finished cell of a sweep, such as the result files of another tool.
@@ -85,7 +83,7 @@ impl Job for SweepPlan {
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
-        sweep(self, None, &mut NoCompanion, session)
+        sweep(self, &mut NoCompanion, session)
     }
 }
 
@@ -99,44 +97,35 @@ pub fn sweep_on(
     plan: &SweepPlan,
     session: &mut Session<'_>,
 ) -> Result<Conducted, JobError> {
-    sweep_from(bench, (job, plan), None, &mut NoCompanion, session)
+    sweep_from(bench, (job, plan), &mut NoCompanion, session)
 }
 
-/// Measures the missing cells of a sweep; `begun` is the stored part of it.
+/// Measures the missing cells of a sweep.
 fn sweep(
     plan: &SweepPlan,
-    begun: Option<&Experiment>,
     companion: &mut dyn Companion,
     session: &mut Session<'_>,
 ) -> Result<Conducted, JobError> {
-    let conducted = sweep_from(&mut Here, (plan, plan), begun, companion, session)?;
+    let conducted = sweep_from(&mut Here, (plan, plan), companion, session)?;
     let is_left =
         |found: &Document| found.status() != Status::Complete && !found.measurements().is_empty();
     if let Some(recording) = session.recording.filter(|_| conducted.documents.iter().any(is_left)) {
-        let resumption = || resumption(recording, &session.permissions);
+        let resumption = || resuming("sweep --resume", recording, &session.permissions);
         let command = companion.resumption().unwrap_or_else(resumption);
         session.sink.hear(&Event::Notice { text: format!("resume it with `{command}`") });
     }
     Ok(conducted)
 }
 
-fn resumption(recording: &Recording, permissions: &Permissions) -> String {
-    let history = recording.named.iter().map(|place| format!(" --history {}", shell_word(place)));
-    let destroy = permissions.destroy.iter();
-    let destroy = destroy.map(|named| format!(" --destroy {}", shell_word(named.to_string())));
-    ["iosonde sweep --resume".to_owned()].into_iter().chain(history).chain(destroy).collect()
-}
-
 fn sweep_from(
     bench: &mut dyn Bench,
     (job, plan): (&dyn Job, &SweepPlan),
-    begun: Option<&Experiment>,
     companion: &mut dyn Companion,
     session: &mut Session<'_>,
 ) -> Result<Conducted, JobError> {
     let (permissions, stop) = (session.permissions.clone(), session.stop);
     let relay = Relay::open(session, job)?;
-    let (id, started, kept) = open(plan, begun, &relay)?;
+    let (id, started, kept) = open(plan, &relay)?;
     let cells = plan.cells();
     // A repetition has the number of its cell and so many times that of all cells.
     let cell_of = |name: u32| cells.get(name as usize % cells.len().max(1));
@@ -157,13 +146,9 @@ fn sweep_from(
 type KeptCells = Vec<(u32, Measurement)>;
 
 /// Takes the id of the sweep, and reads its stored cells.
-fn open(
-    plan: &SweepPlan,
-    begun: Option<&Experiment>,
-    relay: &Relay<'_>,
-) -> Result<(String, String, KeptCells), JobError> {
+fn open(plan: &SweepPlan, relay: &Relay<'_>) -> Result<(String, String, KeptCells), JobError> {
     let mut recorder = relay.recorder().borrow_mut();
-    match begun {
+    match relay.resumed() {
         None => {
             let now = Timestamp::now();
             let (id, started) = (engine::new_id(now), now.to_string());
@@ -172,8 +157,8 @@ fn open(
             note_unfinished(plan, relay)?;
             Ok((id, started, Vec::new()))
         }
-        Some(experiment) => {
-            let (id, started) = (experiment.id.clone(), experiment.started.clone());
+        Some(job) => {
+            let (id, started) = (job.id.clone(), job.started.clone());
             recorder.resumes(&id, &started)?;
             // Read now that nobody else works on it.
             let kept = recorder.history().map(|history| kept(history, &id)).transpose()?;

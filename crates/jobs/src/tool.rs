@@ -105,8 +105,13 @@ impl ToolSession<'_> {
         let display = (self.open)(&workload.subject()?);
         let (recording, stop) = (self.recording, self.stop);
         let mut sink = Viewer { display, view };
-        let conducted =
-            workload.run(&mut Session { permissions, recording, sink: &mut sink, stop })?;
+        let conducted = workload.run(&mut Session {
+            permissions,
+            recording,
+            sink: &mut sink,
+            stop,
+            resumed: None,
+        })?;
         self.ending(conducted)
     }
 

@@ -114,7 +114,8 @@ impl Known {
         let permissions =
             Permissions { destroy: vec![engine::Destroy::new(target)], ..Permissions::default() };
         let (mut answer, stop) = (Answer(None), AtomicBool::new(false));
-        let mut session = Session { permissions, recording: None, sink: &mut answer, stop: &stop };
+        let mut session =
+            Session { permissions, recording: None, sink: &mut answer, stop: &stop, resumed: None };
         conduct(&Plan::Fit(Box::new(plan)), &mut session)?;
         answer.0.ok_or_else(|| "the fit had no answer".into())
     }

@@ -53,11 +53,14 @@ const fn task(line: &'static str, next: &'static str) -> Task {
     Task { before: "", line, next, is_long: false }
 }
 
-const fn long(line: &'static str) -> Task {
-    Task { before: "", line, next: "", is_long: true }
+const fn long(line: &'static str, next: &'static str) -> Task {
+    Task { before: "", line, next, is_long: true }
 }
 
-const TASKS: [Task; 24] = [
+/// What resumes the only experiment of a history.
+const AGAIN: &str = "again --resume latest --history own.db";
+
+const TASKS: [Task; 26] = [
     task("run . --size 16M --engine null --seconds 0.3 --warmup 0 --rate 2000 --tag NAME", ""),
     task("run . --size 4M --seconds 0.3 --warmup 0 -w 50 --rate 2000 --tag NAME", ""),
     task("do plan.toml --tag NAME", ""),
@@ -94,12 +97,18 @@ const TASKS: [Task; 24] = [
         before: "capture import -o own.iotrace ../t.csv",
         ..task("capture . -d 0.5 -o own.iotrace --onto-recorded", SHOW)
     },
-    long("assess . --size 64M --pace glance --progress json --report own.html"),
-    long("knee . --size 4M --to 4 --progress json"),
-    long("sizes . --sizes 2M,4M --seconds 0.1 --warmup 0 --progress json"),
-    long("scale . other --size 2M --seconds 0.1 --warmup 0 --progress json"),
-    long("matrix . --size 4M --progress json"),
-    long("fit ../t.iotrace . -d 1 --limit read=1s@p99 --progress json"),
+    long("assess . --size 64M --pace glance --progress json --report own.html", ""),
+    long("assess . --size 64M --pace glance --history own.db", AGAIN),
+    long("knee . --size 4M --to 4 --seconds 0.2 --warmup 0 --precision 0 --history own.db", AGAIN),
+    long("sizes . --sizes 2M,4M --seconds 0.1 --warmup 0 --precision 0 --history own.db", AGAIN),
+    long("scale . other --size 2M --seconds 0.1 --warmup 0 --precision 0 --history own.db", AGAIN),
+    long(
+        "matrix . --size 4M --seconds 0.2 --cell-seconds 0.2 --levels 0,50 --warmup 0 --precision 0 \
+         --settle 0 --history own.db",
+        AGAIN,
+    ),
+    long("iometer -c ../c.icf --drive C=. --seconds 0.2 --warmup 0 --history own.db", AGAIN),
+    long("fit ../t.iotrace . -d 1 --limit read=1s@p99 --progress json", ""),
 ];
 /// An earlier trace of the same name stays until the new one is complete.
 const SHOW: &str = "capture show own.iotrace";
@@ -115,7 +124,9 @@ const MAY_STAY: [&str; 8] =
 const TINY: &str = "run . --size 1M --seconds 0.01 --warmup 0 --no-history --quiet";
 /// What a command says after a kill that came before anything was kept, or of a trace of half a
 /// second without I/O.
-const TOO_EARLY: [&str; 6] = [
+const TOO_EARLY: [&str; 8] = [
+    "there is no result `latest`",
+    "is complete: ",
     "no unfinished sweep",
     "there is no history",
     "(os error 2)",

@@ -62,6 +62,7 @@ impl Load {
                 recording: recording.as_ref(),
                 sink: &mut sink,
                 stop: &stopped,
+                resumed: None,
             };
             // What is here is used by one load at a time; a load that panicked left it whole.
             let mut targets = held.lock().unwrap_or_else(PoisonError::into_inner);

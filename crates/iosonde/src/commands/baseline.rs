@@ -60,7 +60,8 @@ pub(crate) fn baseline(args: &BaselineArgs, stop: &AtomicBool) -> Result<Outcome
         console.silent = true;
         let recording = Some(&recording);
         let permissions = permissions.clone();
-        let mut session = Session { permissions, recording, sink: &mut console, stop };
+        let mut session =
+            Session { permissions, recording, sink: &mut console, stop, resumed: None };
         let (documents, outcome) = ended(jobs::conduct(plan, &mut session)?, stop)?;
         // A result that did not come to its end is not a baseline, and is not compared with one.
         if !matches!(outcome, Outcome::Done | Outcome::NotMet) {

@@ -209,6 +209,6 @@ fn show(
     let mut console = Console::new(Display::new(false), args.json);
     let (permissions, recording) = (Permissions::default(), args.recording.recording()?);
     let recording = recording.as_ref();
-    let mut session = Session { permissions, recording, sink: &mut console, stop };
+    let mut session = Session { permissions, recording, sink: &mut console, stop, resumed: None };
     ended(jobs::show_trace(&args.trace, model, &mut session)?, stop).map(|(_, outcome)| outcome)
 }

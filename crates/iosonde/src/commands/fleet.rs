@@ -487,7 +487,8 @@ pub(crate) fn fleet(command: &FleetCommand, stop: &AtomicBool) -> Result<Outcome
             let request = ResumeRequest { hosts, reach, run: args.run.clone() };
             let (recording, permissions) = (args.recording.recording()?, Permissions::default());
             let sink = &mut Console::new(Display::new(false), args.json);
-            let mut session = Session { permissions, recording: recording.as_ref(), sink, stop };
+            let mut session =
+                Session { permissions, recording: recording.as_ref(), sink, stop, resumed: None };
             ended(hosts::resume(&request, &mut session)?, stop).map(|(_, outcome)| outcome)
         }
         FleetCommand::Init(args) => {

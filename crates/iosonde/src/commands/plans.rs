@@ -5,9 +5,12 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use engine::Permissions;
-use history::History;
 use history::compare::{BAND_PERCENT, CompareOptions, KeptSide, compare_kept};
-use jobs::{Again, Original, Plan, PlanError, Recording, Session, again, check_destroy};
+use history::{History, Place};
+use jobs::{
+    Again, Original, Plan, PlanError, Recording, Resumable, Session, again, check_destroy,
+    resumable,
+};
 
 use crate::commands::run::json;
 use crate::conducting::{Console, Manners, conduct, ended};
@@ -49,9 +52,13 @@ pub(crate) struct AgainArgs {
     #[arg(value_name = "RESULT")]
     pub result: String,
 
-    /// Repeat and compare even if the host or the storage is a different one
+    /// Repeat and compare, or resume, even if the host or the storage is a different one
     #[arg(long)]
     pub anyway: bool,
+
+    /// Resume an experiment that was interrupted: only what is missing is measured
+    #[arg(long)]
+    pub resume: bool,
 
     #[command(flatten)]
     pub conduct: ConductArgs,
@@ -117,6 +124,11 @@ pub(crate) fn repeat(args: &AgainArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     let place = args.place.place()?;
     let history = History::open_existing(&place).map_err(failure)?;
     let wanted = Again { selector: &args.result, anyway: args.anyway };
+    if args.resume {
+        let found = resumable(&history, wanted).map_err(|e| Failure::CannotRun(e.to_string()))?;
+        drop(history);
+        return resume(args, found, place, stop);
+    }
     let original = again(&history, wanted).map_err(|e| Failure::CannotRun(e.to_string()))?;
     let permissions = args.conduct.permissions();
     check_destroy(&original.plan.job().targets(), &permissions.destroy)?;
@@ -134,6 +146,31 @@ pub(crate) fn repeat(args: &AgainArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     Ok(outcome)
 }
 
+/// Measures what is missing of an experiment.
+fn resume(
+    args: &AgainArgs,
+    found: Resumable,
+    place: Place,
+    stop: &AtomicBool,
+) -> Result<Outcome, Failure> {
+    let Resumable { job, plan } = found;
+    let permissions = args.conduct.permissions();
+    check_destroy(&plan.job().targets(), &permissions.destroy)?;
+    if args.conduct.dry_run {
+        print(&described(&plan.job().describe(&permissions)?))?;
+        return Ok(Outcome::Done);
+    }
+    check_command(&plan, (args.allow_command, &permissions))?;
+    let named = args.place.history.as_ref().map(|_| place.to_string());
+    let recording = Recording { place, tags: args.tags.clone(), named };
+    let mut console = Console::for_plan(&plan, args.conduct.manner())?;
+    console.json = args.json;
+    let (recording, sink) = (Some(&recording), &mut console);
+    let mut session = Session { permissions, recording, sink, stop, resumed: Some(job) };
+    let conducted = hosts::conduct(&plan, &mut session)?;
+    ended(conducted, stop).map(|(_, outcome)| outcome)
+}
+
 /// Repeats it; how that ended, and the id of the new result.
 fn conduct_again(
     args: &AgainArgs,
@@ -145,7 +182,7 @@ fn conduct_again(
     let compares = original.document.has_figures();
     (console.silent, console.json) = (args.json && compares, args.json && !compares);
     let recording = Some(recording);
-    let mut session = Session { permissions, recording, sink: &mut console, stop };
+    let mut session = Session { permissions, recording, sink: &mut console, stop, resumed: None };
     let conducted = hosts::conduct(&original.plan, &mut session)?;
     let targets = original.document.targets();
     let (documents, outcome) = ended(conducted, stop)?;

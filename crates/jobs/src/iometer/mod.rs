@@ -13,7 +13,7 @@ use dialects::drives::{Drive, ManagerHost};
 use dialects::iometer::settle_sectors;
 use engine::Permissions;
 use serde::{Deserialize, Serialize};
-use survey::{Bench, Here, Progress};
+use survey::{Bench, Here, LabContext, Progress};
 use workload::{EngineChoice, SimDevice, Target, TargetFacts, Workload, show_ns, show_number};
 
 use self::cpu::Processors;
@@ -152,6 +152,7 @@ impl CyclePlan {
         let csv = RefCell::new(self.claim_results(&runs, true)?);
         let (permissions, stop) = (allowed(&session.permissions), session.stop);
         let relay = Relay::open(session, job)?;
+        let record = relay.record()?;
         self.notes.iter().for_each(|note| relay.notice(format!("note: {note}")));
         let is_here = self.managers.is_empty();
         let processors = RefCell::new(Processors::new(self.is_artificial() || !is_here));
@@ -174,7 +175,8 @@ impl CyclePlan {
             }
             relay.hear(&progress);
         };
-        let measured = survey::cycle_on(bench, options, stop, &settle, &mut keep, &mut observe);
+        let context = LabContext { stop, observe: &mut observe, record };
+        let measured = survey::cycle_on(bench, options, &settle, &mut keep, context.within());
         let experiment = measured.inspect_err(|_| relay.give_up())?;
         let is_whole = experiment.status == Status::Complete;
         let written = csv.into_inner().map_or(Ok(()), |csv| {

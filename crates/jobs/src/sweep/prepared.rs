@@ -1,12 +1,13 @@
 //! A sweep that is new, or what there is of one that was interrupted.
 
 use engine::{Destroy, Permissions, PrepareError};
-use history::{Experiment, History, HistoryError, Place};
+use history::{History, HistoryError, Place};
 use workload::Precision;
 
 use super::{Companion, SweepPlan, forecast, sweep};
 use crate::conduct::{Conducted, JobError, Session};
 use crate::job::Description;
+use crate::recorder::UnfinishedJob;
 
 /// Of many cells, each need not be known as well as a single one.
 const ADAPTIVE_PERCENT: f64 = 5.0;
@@ -29,8 +30,8 @@ pub fn sweep_precision(
 pub struct PreparedSweep {
     /// The plan of the sweep.
     pub plan: SweepPlan,
-    /// What there is of it; `None` if it is new.
-    begun: Option<Box<Experiment>>,
+    /// The sweep of the history that is resumed; `None` if it is new.
+    unfinished: Option<UnfinishedJob>,
     /// The names under which measurements are kept already.
     kept: Vec<u32>,
 }
@@ -39,7 +40,7 @@ impl PreparedSweep {
     /// A new sweep, from its first cell.
     #[must_use]
     pub fn new(plan: SweepPlan) -> Self {
-        Self { plan, begun: None, kept: Vec::new() }
+        Self { plan, unfinished: None, kept: Vec::new() }
     }
 
     /// An unfinished sweep of a history: the one with this plan, or the newest.
@@ -81,7 +82,8 @@ impl PreparedSweep {
         }
         let kept = history.measurements(&experiment.id)?;
         let kept = kept.into_iter().map(|kept| kept.cell).collect();
-        Ok(Self { plan, begun: Some(Box::new(experiment)), kept })
+        let unfinished = Some(UnfinishedJob::of(&experiment));
+        Ok(Self { plan, unfinished, kept })
     }
 
     /// The cells that are still missing.
@@ -107,6 +109,7 @@ impl PreparedSweep {
         companion: &mut dyn Companion,
         session: &mut Session<'_>,
     ) -> Result<Conducted, JobError> {
-        sweep(&self.plan, self.begun.as_deref(), companion, session)
+        session.resumed.clone_from(&self.unfinished);
+        sweep(&self.plan, companion, session)
     }
 }

@@ -52,7 +52,8 @@ fn show(
 ) -> Result<(Box<Experiment<Capture>>, usize), JobError> {
     let (mut sink, stop) = (Reader::default(), AtomicBool::new(false));
     let permissions = Permissions::default();
-    let mut session = Session { permissions, recording, sink: &mut sink, stop: &stop };
+    let mut session =
+        Session { permissions, recording, sink: &mut sink, stop: &stop, resumed: None };
     show_trace(trace, None, &mut session)?;
     let Some(Document::Capture(document)) = sink.document else { panic!("a capture") };
     Ok((document, sink.kept))

@@ -120,7 +120,8 @@ fn trace(directory: &Path, mut ios: Vec<Io>) -> PathBuf {
 fn model(trace: &Path, output: &Path) -> Result<TraceModel, JobError> {
     let (mut sink, stop) = (Reader::default(), AtomicBool::new(false));
     let permissions = Permissions::default();
-    let mut session = Session { permissions, recording: None, sink: &mut sink, stop: &stop };
+    let mut session =
+        Session { permissions, recording: None, sink: &mut sink, stop: &stop, resumed: None };
     let part = PartPlan::new(trace, None, None);
     show_trace(trace, Some(ModelRequest { part: &part, output, overwrite: false }), &mut session)?;
     let Some(Document::Model(document)) = sink.0 else { panic!("a model") };

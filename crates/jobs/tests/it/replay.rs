@@ -90,7 +90,10 @@ fn document(plan: &Plan) -> Result<Document, JobError> {
     // Each plan is written and read again, as `iosonde do` and the history do.
     let plan = Plan::from_toml(&plan.to_toml().unwrap()).unwrap();
     let permissions = Permissions::default();
-    conduct(&plan, &mut Session { permissions, recording: None, sink: &mut sink, stop: &stop })?;
+    conduct(
+        &plan,
+        &mut Session { permissions, recording: None, sink: &mut sink, stop: &stop, resumed: None },
+    )?;
     let document = sink.0.expect("a document");
     let json = serde_json::to_string(&document).unwrap();
     assert_eq!(Document::parse(&json).unwrap(), document);
@@ -129,6 +132,7 @@ fn a_replay_and_a_fit_are_kept() {
             recording: Some(&recording),
             sink: &mut sink,
             stop: &stop,
+            resumed: None,
         };
         conduct(&plan, &mut session).unwrap();
         let document = sink.0.unwrap();

@@ -61,7 +61,7 @@ fn record(
         .map(|mut served| -> Ear { Box::new(move |observation| served.hear(observation)) });
     let mut console = Console::new(plan, stdout, ear, manners.manner);
     let (permissions, recording) = (manners.permissions.clone(), manners.recording.as_ref());
-    let mut session = Session { permissions, recording, sink: &mut console, stop };
+    let mut session = Session { permissions, recording, sink: &mut console, stop, resumed: None };
     let (documents, outcome) = ended(plan.run(&mut session)?, stop)?;
     let is_cut = |document: &Document| match document {
         Document::Recording(recording) => plan.is_cut_short(&recording.conclusion),

@@ -267,7 +267,7 @@ pub(crate) fn run_plan(
     let console = Console::of(&jobs::Plan::Sweep(Box::new(prepared.plan.clone())), &how.manners)?;
     let mut sink = SweepConsole { console, csv: how.csv, output };
     let (permissions, recording) = (permissions.clone(), recording.as_ref());
-    let mut session = Session { permissions, recording, sink: &mut sink, stop };
+    let mut session = Session { permissions, recording, sink: &mut sink, stop, resumed: None };
     let conducted = prepared.run(companion, &mut session)?;
     let (_, outcome) = ended(conducted, stop)?;
     if let Some(place) = &how.place {

@@ -78,6 +78,6 @@ fn run(
 ) -> Result<Outcome, Failure> {
     let mut console = Console::of(&Plan::Validate(Box::new(plan.clone())), manners)?;
     let (permissions, recording) = (manners.permissions.clone(), manners.recording.as_ref());
-    let mut session = Session { permissions, recording, sink: &mut console, stop };
+    let mut session = Session { permissions, recording, sink: &mut console, stop, resumed: None };
     ended(jobs::validate(plan, keeping, &mut session)?, stop).map(|(_, outcome)| outcome)
 }

@@ -53,6 +53,7 @@ mod readme;
 mod repeat;
 mod report_command;
 mod reports;
+mod resume;
 mod scale;
 mod screen;
 #[path = "../../../../databases/tests/live/program.rs"]

@@ -63,6 +63,7 @@ fn verify_later(args: &ValidateArgs, witness: &str, stop: &AtomicBool) -> Result
         recording: manners.recording.as_ref(),
         sink: &mut console,
         stop,
+        resumed: None,
     };
     ended(jobs::verify(request, &mut session)?, stop).map(|(_, outcome)| outcome)
 }
