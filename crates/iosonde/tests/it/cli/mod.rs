@@ -46,7 +46,7 @@ mod plans;
 mod postgres_load;
 mod power;
 mod presets;
-mod program;
+pub(crate) mod program;
 mod published;
 mod python;
 mod readme;

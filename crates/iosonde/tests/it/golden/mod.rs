@@ -2,6 +2,7 @@
 //! that version did.
 
 mod changes;
+mod commands;
 mod documents;
 mod figures;
 mod files;
