@@ -112,9 +112,9 @@ pub(crate) struct AssessLoad {
 pub(crate) enum PaceArg {
     /// About 30 seconds: a first impression, without verdicts
     Glance,
-    /// About 2 minutes: an indication
+    /// About 4 minutes: an indication
     Quick,
-    /// About 15 minutes
+    /// About 20 minutes
     Normal,
     /// About 2 hours: a baseline, including reads alongside writes
     Long,

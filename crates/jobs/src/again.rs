@@ -169,6 +169,29 @@ pub fn resumable(history: &History, wanted: Again<'_>) -> Result<Resumable, Agai
     Ok(Resumable { job: UnfinishedJob::of(&experiment), plan })
 }
 
+impl Plan {
+    /// What to do about an unfinished result where it cannot be resumed from its measurements.
+    pub(crate) fn instead_of_resuming(&self) -> Option<&'static str> {
+        match self {
+            Self::Knee(_)
+            | Self::Sizes(_)
+            | Self::Scale(_)
+            | Self::Matrix(_)
+            | Self::Sweep(_)
+            | Self::Assess(_)
+            | Self::Cycle(_) => None,
+            Self::Fleet(plan) if plan.is_search() || matches!(*plan.plan, Self::Cycle(_)) => None,
+            Self::Fleet(_) => Some("`iosonde fleet resume` fetches what the hosts have kept"),
+            Self::Validate(_) => {
+                Some("`iosonde validate --resume LEDGER` continues a run with one")
+            }
+            Self::Durability(_) => Some("`iosonde validate --verify WITNESS` checks it"),
+            Self::Run(_) | Self::Runs(_) => Some("run it again"),
+            Self::Monitor(_) | Self::Replay(_) | Self::Fit(_) => Some("begin it anew"),
+        }
+    }
+}
+
 /// The host and the device must be those of what is there already; which version of the program
 /// measured that is said in the result.
 fn check_place(id: &str, document: &Document) -> Result<(), AgainError> {

@@ -118,7 +118,7 @@ pub fn conduct_one(
         }
         relay.hear(&progress);
     };
-    let document = make(LabContext { stop, observe: &mut observe, record });
+    let document = make(LabContext { record, ..LabContext::new(stop, &mut observe) });
     let document = document.inspect_err(|_| relay.give_up())?;
     if begins == Some(false) {
         relay.give_up();

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
-use engine::Permissions;
-use results::{ASSESSMENT_SCHEMA, Conclusion, Document, Pace, Saturation, Scale, Sizes};
+use engine::{Permissions, PrepareError, TargetPlan};
+use results::{ASSESSMENT_SCHEMA, Conclusion, Document, Saturation, Scale, Sizes};
 use serde::Serialize;
-use survey::{AssessOptions, KneeOptions, LabContext, ScaleOptions, Setup, SizesOptions, Timing};
+use survey::{
+    AssessOptions, KneeOptions, LabContext, LabForecast, ScaleOptions, Setup, SizesOptions,
+};
 use workload::{Bytes, Stream, Target, Workload, show_duration};
 
 use crate::conduct::{Conducted, JobError, Session, conduct_one};
@@ -23,43 +25,88 @@ fn subject<C: Conclusion, O: Serialize>(
     Ok(Subject::new(kind, C::SCHEMA, stream.title(), on, options)?)
 }
 
-/// How long so many measurements of a stream take, without making test files; `more_s` for each on
-/// top.
-fn duration(count: usize, timing: &Timing, stream: &Stream, more_s: f64) -> String {
-    let settle_s = if stream.writes() { timing.settle_seconds } else { 0.0 };
-    let all_s = count as f64 * (timing.seconds + timing.warmup_seconds + settle_s + more_s);
-    let (most, whole) = (show_duration(timing.seconds), show_duration(all_s.ceil()));
-    let each = timing.precision.map_or_else(
-        || format!("{most} each"),
-        |p| format!("{} to {most} each", show_duration(p.at_least_seconds)),
-    );
-    format!("{count} measurements of {each}: at most {whole}, once the test file is written")
+/// How many measurements there will be, and how long they take, in a phrase.
+pub(crate) fn expected(forecast: &LabForecast) -> String {
+    let (count, seconds) = (forecast.measurements(), forecast.seconds());
+    let plural = if count == 1 { "" } else { "s" };
+    format!("about {count} measurement{plural} in {}", show_duration(seconds.ceil()))
 }
 
+/// What the time left is told by. Simulated time is not waited for.
+pub(crate) fn foreseen(
+    job: &dyn Job,
+    foresee: impl FnOnce() -> Result<LabForecast, PrepareError>,
+) -> Option<LabForecast> {
+    if job.is_artificial() { None } else { foresee().ok() }
+}
+
+/// The time that making a test file takes is known once it is written.
+const ONCE_WRITTEN: &str = "once the test file is written";
+
 fn describe(
-    work: String,
     setup: &Setup,
     stream: &Stream,
     permissions: &Permissions,
+    work: impl FnOnce(&[TargetPlan]) -> Result<String, PrepareError>,
 ) -> Result<Description, JobError> {
     let targets = engine::plan(&setup.workload(vec![stream.clone()]), permissions)?;
-    Ok(Description { work: vec![work], ..Description::of(targets) })
+    Ok(Description { work: vec![work(&targets)?], ..Description::of(targets) })
 }
 
-/// How far a search for the knee goes and how long that takes.
-pub(crate) fn knee_work(options: &KneeOptions) -> String {
+fn foresee_knee(
+    options: &KneeOptions,
+    targets: &[TargetPlan],
+) -> Result<LabForecast, PrepareError> {
+    let foreseen = KneeOptions { setup: options.setup.foreseen(targets), ..options.clone() };
+    survey::foresee(|context| survey::knee(&foreseen, context))
+}
+
+fn foresee_scale(
+    options: &ScaleOptions,
+    targets: &[TargetPlan],
+) -> Result<LabForecast, PrepareError> {
+    let foreseen = ScaleOptions { setup: options.setup.foreseen(targets), ..options.clone() };
+    survey::foresee(|context| survey::scale(&foreseen, context))
+}
+
+fn foresee_sizes(
+    options: &SizesOptions,
+    setup: &Setup,
+    targets: &[TargetPlan],
+) -> Result<LabForecast, PrepareError> {
+    let largest = setup.targets.first().and_then(|t| t.size_bytes).unwrap_or_default();
+    let mut foreseen = SizesOptions { setup: setup.foreseen(targets), ..options.clone() };
+    foreseen.sizes.retain(|size| *size <= largest);
+    survey::foresee(|context| survey::sizes(&foreseen, context))
+}
+
+fn foresee_assessment(options: &AssessOptions) -> Result<LabForecast, PrepareError> {
+    let foreseen = options.foreseen();
+    survey::foresee(|context| survey::assess(&foreseen, context))
+}
+
+/// How far a search for the knee goes and how long that takes, on targets of these sizes.
+pub(crate) fn knee_work(
+    options: &KneeOptions,
+    targets: &[TargetPlan],
+) -> Result<String, PrepareError> {
     let (from, to) = options.in_flight;
-    // Where throughput rises to the end: the doublings, one between two of them, and others with
-    // more threads and larger blocks.
-    let loads = (to / from.max(1)).checked_ilog2().unwrap_or(0) as usize + 5;
-    let time = duration(loads, &options.setup.timing, &options.stream, 0.0);
-    format!("from {from} to {to} I/Os in flight, about {time}")
+    let forecast = foresee_knee(options, targets)?;
+    Ok(format!("from {from} to {to} I/Os in flight, {}, {ONCE_WRITTEN}", expected(&forecast)))
 }
 
-/// How long it takes to compare so many hosts.
-pub(crate) fn scale_work(options: &ScaleOptions, hosts: usize) -> String {
-    let count = survey::scale_count(hosts, options.pairs);
-    duration(count, &options.setup.timing, &options.stream, 0.0)
+/// How long it takes to compare targets of these sizes.
+pub(crate) fn scale_work(
+    options: &ScaleOptions,
+    targets: &[TargetPlan],
+) -> Result<String, PrepareError> {
+    let forecast = foresee_scale(options, targets)?;
+    Ok(format!("{}, {ONCE_WRITTEN}", expected(&forecast)))
+}
+
+/// How long an assessment takes, without making its test file.
+pub(crate) fn assess_work(options: &AssessOptions) -> Result<String, PrepareError> {
+    Ok(expected(&foresee_assessment(options)?))
 }
 
 impl Job for KneeOptions {
@@ -85,13 +132,15 @@ impl Job for KneeOptions {
 
     fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
         let deepest = Stream { depth: self.in_flight.1, ..self.stream.clone() };
-        describe(knee_work(self), &self.setup, &deepest, permissions)
+        describe(&self.setup, &deepest, permissions, |targets| knee_work(self, targets))
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
         let mut options = self.clone();
         options.setup.permissions.clone_from(&session.permissions);
+        let foreseen = foreseen(self, || foresee_knee(&options, &[]));
         conduct_one(session, self, |context| {
+            let context = LabContext { foreseen, ..context };
             Ok(Document::Knee(Box::new(survey::knee(&options, context)?)))
         })
     }
@@ -125,17 +174,26 @@ impl Job for SizesOptions {
         let mut options = self.clone();
         options.setup.permissions.clone_from(permissions);
         let setup = survey::sizes_setup(&options)?;
-        let largest = setup.targets.first().and_then(|t| t.size_bytes).unwrap_or_default();
-        let count = self.sizes.iter().filter(|size| **size <= largest).count();
-        // Before each size is measured it is read once.
-        let work = duration(count, &setup.timing, &self.stream, self.pass_seconds);
-        describe(work, &setup, &self.stream, permissions)
+        describe(&setup, &self.stream, permissions, |targets| {
+            let forecast = foresee_sizes(&options, &setup, targets)?;
+            let passes_s = self.pass_seconds * forecast.measurements() as f64;
+            let passes = if self.is_artificial() || passes_s == 0.0 {
+                String::new()
+            } else {
+                // Before each size is measured it is read once.
+                format!(" and at most {} of reading before them", show_duration(passes_s.ceil()))
+            };
+            Ok(format!("{}{passes}, {ONCE_WRITTEN}", expected(&forecast)))
+        })
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
         let mut options = self.clone();
         options.setup.permissions.clone_from(&session.permissions);
+        let foreseen =
+            foreseen(self, || foresee_sizes(&options, &survey::sizes_setup(&options)?, &[]));
         conduct_one(session, self, |context| {
+            let context = LabContext { foreseen, ..context };
             Ok(Document::Sizes(Box::new(survey::sizes(&options, context)?)))
         })
     }
@@ -163,27 +221,17 @@ impl Job for ScaleOptions {
     }
 
     fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
-        let count = survey::scale_measurements(self)?;
-        let work = duration(count, &self.setup.timing, &self.stream, 0.0);
-        describe(work, &self.setup, &self.stream, permissions)
+        describe(&self.setup, &self.stream, permissions, |targets| scale_work(self, targets))
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
         let mut options = self.clone();
         options.setup.permissions.clone_from(&session.permissions);
+        let foreseen = foreseen(self, || foresee_scale(&options, &[]));
         conduct_one(session, self, |context| {
+            let context = LabContext { foreseen, ..context };
             Ok(Document::Scale(Box::new(survey::scale(&options, context)?)))
         })
-    }
-}
-
-/// How long an assessment of this pace takes.
-pub(crate) fn assess_time(pace: Pace) -> &'static str {
-    match pace {
-        Pace::Glance => "about half a minute",
-        Pace::Quick => "about two minutes",
-        Pace::Normal => "about a quarter of an hour",
-        Pace::Long => "about two hours",
     }
 }
 
@@ -228,8 +276,8 @@ impl Job for AssessOptions {
             ..Workload::single(target, stream)
         };
         let targets = engine::plan(&workload, permissions)?;
-        let time = assess_time(self.pace);
-        let mut notes = vec![format!("takes {time}, and the time to write the file")];
+        let work = assess_work(self)?;
+        let mut notes = vec![format!("{work}, and the time to write the file")];
         notes.extend(survey::assess_sides(self.database, self.pace));
         notes.extend(JudgedLoad::of(self)?.map(|load| load.describe()));
         let mut description = Description { notes, ..Description::of(targets) };
@@ -251,10 +299,11 @@ impl Job for AssessOptions {
         options.permissions.clone_from(&session.permissions);
         // What cannot be replayed is refused before anything is measured.
         let load = JudgedLoad::of(&options)?;
+        let foreseen = foreseen(self, || foresee_assessment(&options));
         conduct_one(session, self, |mut context| {
             let record = context.record.take();
             let LabContext { stop, observe, .. } = &mut context;
-            let again = LabContext { record, ..LabContext::new(stop, &mut **observe) };
+            let again = LabContext { record, foreseen, ..LabContext::new(stop, &mut **observe) };
             let mut found = survey::assess(&options, again)?;
             if let Some(load) = &load {
                 load.judge(&mut found, stop, *observe);

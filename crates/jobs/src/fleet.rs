@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use engine::Permissions;
 use results::{Conclusion, Document, Fleet, FleetJob, OnLoss};
 use serde::{Deserialize, Serialize};
+use survey::{KneeOptions, ScaleOptions, Setup};
 use workload::{EngineChoice, show_duration};
 
 use crate::conduct::{Conducted, JobError, Session};
+use crate::experiments::{assess_work, knee_work, scale_work};
 use crate::job::{Description, Job};
 use crate::plan::{Plan, PlanError};
 use crate::subject::Subject;
@@ -103,6 +105,13 @@ impl FleetPlan {
         }
     }
 
+    /// The targets of all hosts, of which only the number is known here.
+    fn on_hosts(&self, setup: &Setup) -> Setup {
+        let targets = &setup.targets;
+        let all = self.hosts.iter().flat_map(|_| targets.iter().cloned());
+        Setup { targets: all.collect(), ..setup.clone() }
+    }
+
     pub(crate) fn kind(&self) -> &'static str {
         match self.plan.as_ref() {
             Plan::Run(_) => "fleet",
@@ -189,20 +198,24 @@ impl Job for FleetPlan {
         work.extend(self.reach.program().map(|program| format!("reaches them by {program}")));
         work.extend(match self.plan.as_ref() {
             Plan::Run(workload) => crate::run::duration(workload, ""),
-            Plan::Knee(options) => vec![crate::experiments::knee_work(options)],
+            Plan::Knee(options) => {
+                let setup = self.on_hosts(&options.setup);
+                vec![knee_work(&KneeOptions { setup, ..options.as_ref().clone() }, &[])?]
+            }
             Plan::Scale(options) => {
-                vec![crate::experiments::scale_work(options, self.hosts.len())]
+                let setup = self.on_hosts(&options.setup);
+                vec![scale_work(&ScaleOptions { setup, ..options.as_ref().clone() }, &[])?]
             }
             Plan::Sweep(plan) => vec![crate::sweep::duration(plan)],
             Plan::Cycle(plan) => plan.work(),
             Plan::Assess(options) => {
-                let time = crate::experiments::assess_time(options.pace);
+                let work = assess_work(options)?;
                 let how = if self.together {
                     "every load is on all hosts at once and judged as one"
                 } else {
                     "each host assesses its own target"
                 };
-                vec![format!("{how}: takes {time}, and the time to write the files")]
+                vec![format!("{how}: {work}, and the time to write the files")]
             }
             Plan::Validate(plan) => {
                 let time = show_duration(plan.seconds);

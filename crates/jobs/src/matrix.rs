@@ -2,15 +2,21 @@
 
 use std::path::Path;
 
-use engine::Permissions;
+use engine::{Permissions, PrepareError, TargetPlan};
 use results::{Conclusion, Document, ReadWriteMatrix};
-use survey::MatrixOptions;
+use survey::{LabContext, LabForecast, MatrixOptions};
 use workload::show_duration;
 
 use crate::conduct::{Conducted, JobError, Session, conduct_one};
+use crate::experiments::{expected, foreseen};
 use crate::job::{Description, Job, paths, pin_targets};
 use crate::plan::{Plan, PlanError};
 use crate::subject::Subject;
+
+fn foresee(options: &MatrixOptions, targets: &[TargetPlan]) -> Result<LabForecast, PrepareError> {
+    let foreseen = MatrixOptions { setup: options.setup.foreseen(targets), ..options.clone() };
+    survey::foresee(|context| survey::matrix(&foreseen, context))
+}
 
 impl Job for MatrixOptions {
     fn plan(&self) -> Plan {
@@ -37,25 +43,25 @@ impl Job for MatrixOptions {
 
     fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
         survey::check_levels(self)?;
-        let cells = self.cells().len();
-        let timing = &self.setup.timing;
-        let more_s = timing.warmup_seconds + timing.settle_seconds;
-        let all_s = 2.0 * (timing.seconds + more_s) + cells as f64 * (self.cell_seconds + more_s);
-        let work = format!(
-            "the highest read rate and the highest write rate, then {cells} combinations of {} \
-             each: at most {}, once the test file is written",
-            show_duration(self.cell_seconds),
-            show_duration(all_s.ceil())
-        );
         let workload = self.setup.workload(vec![self.writing()]);
         let targets = engine::plan(&workload, permissions)?;
+        let forecast = foresee(self, &targets)?;
+        let work = format!(
+            "the highest read rate and the highest write rate, then at most {} combinations of {} \
+             each: {}, once the test file is written",
+            self.cells().len(),
+            show_duration(self.cell_seconds),
+            expected(&forecast)
+        );
         Ok(Description { work: vec![work], ..Description::of(targets) })
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
         let mut options = self.clone();
         options.setup.permissions.clone_from(&session.permissions);
+        let foreseen = foreseen(self, || foresee(&options, &[]));
         conduct_one(session, self, |context| {
+            let context = LabContext { foreseen, ..context };
             Ok(Document::Matrix(Box::new(survey::matrix(&options, context)?)))
         })
     }

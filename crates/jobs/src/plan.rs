@@ -291,27 +291,6 @@ impl Plan {
         }))
     }
 
-    /// What to do about an unfinished result where it cannot be resumed from its measurements.
-    pub(crate) fn instead_of_resuming(&self) -> Option<&'static str> {
-        match self {
-            Self::Knee(_)
-            | Self::Sizes(_)
-            | Self::Scale(_)
-            | Self::Matrix(_)
-            | Self::Sweep(_)
-            | Self::Assess(_)
-            | Self::Cycle(_) => None,
-            Self::Fleet(plan) if plan.is_search() || matches!(*plan.plan, Self::Cycle(_)) => None,
-            Self::Fleet(_) => Some("`iosonde fleet resume` fetches what the hosts have kept"),
-            Self::Validate(_) => {
-                Some("`iosonde validate --resume LEDGER` continues a run with one")
-            }
-            Self::Durability(_) => Some("`iosonde validate --verify WITNESS` checks it"),
-            Self::Run(_) | Self::Runs(_) => Some("run it again"),
-            Self::Monitor(_) | Self::Replay(_) | Self::Fit(_) => Some("begin it anew"),
-        }
-    }
-
     /// The plan that a text is, as TOML, or that of a result as JSON.
     ///
     /// # Errors

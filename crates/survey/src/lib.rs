@@ -11,6 +11,7 @@ mod claims;
 mod cycle;
 mod doubts;
 mod filling;
+mod forecast;
 mod knee;
 mod lab;
 mod limits;
@@ -32,6 +33,7 @@ pub use assess::{AssessOptions, assess, assess_on, assess_sides, assess_size_rul
 pub use bench::{Bench, Here, Stand};
 pub use claims::{ClaimsError, parse_claims};
 pub use cycle::{CycleOptions, KeepStep, cycle_on};
+pub use forecast::{LabForecast, foresee};
 pub use knee::{KneeOptions, LatencyTarget, LatencyTargetError, knee, knee_on};
 pub use lab::{Lab, LabContext, LabRecord, Progress, Setup, Timing};
 pub use limits::{LimitsError, limits_of, parse_limits, roles_of};
@@ -40,7 +42,7 @@ pub use measure::{Site, beside, measure};
 pub use needs::{NeedError, parse_needs};
 pub use publish::Publish;
 pub use runs::{KeepRun, RUNS, RunSide, RunsOptions, runs};
-pub use scale::{ScaleOptions, scale, scale_count, scale_measurements, scale_on};
+pub use scale::{ScaleOptions, scale, scale_on};
 pub use sizes::{STANDARD_SIZES, SizesOptions, sizes, sizes_setup};
 pub use steadiness::add_steadiness;
 pub use sweep::{

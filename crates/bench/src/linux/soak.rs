@@ -103,8 +103,8 @@ const TASKS: [Task; 26] = [
     long("sizes . --sizes 2M,4M --seconds 0.1 --warmup 0 --precision 0 --history own.db", AGAIN),
     long("scale . other --size 2M --seconds 0.1 --warmup 0 --precision 0 --history own.db", AGAIN),
     long(
-        "matrix . --size 4M --seconds 0.2 --cell-seconds 0.2 --levels 0,50 --warmup 0 --precision 0 \
-         --settle 0 --history own.db",
+        "matrix . --size 4M --seconds 0.2 --cell-seconds 0.2 --levels 0,50 --warmup 0 \
+         --precision 0 --settle 0 --history own.db",
         AGAIN,
     ),
     long("iometer -c ../c.icf --drive C=. --seconds 0.2 --warmup 0 --history own.db", AGAIN),

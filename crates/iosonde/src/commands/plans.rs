@@ -47,6 +47,7 @@ pub(crate) struct DoArgs {
 
 /// `iosonde again`
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
 pub(crate) struct AgainArgs {
     /// The result: an id or its unique beginning, `latest`, or `@TAG` for the newest with that tag
     #[arg(value_name = "RESULT")]

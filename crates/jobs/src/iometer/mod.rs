@@ -175,7 +175,7 @@ impl CyclePlan {
             }
             relay.hear(&progress);
         };
-        let context = LabContext { stop, observe: &mut observe, record };
+        let context = LabContext { record, ..LabContext::new(stop, &mut observe) };
         let measured = survey::cycle_on(bench, options, &settle, &mut keep, context.within());
         let experiment = measured.inspect_err(|_| relay.give_up())?;
         let is_whole = experiment.status == Status::Complete;

@@ -228,6 +228,15 @@ fn place(lab: &Lab<'_>) -> method::Place {
 }
 
 impl AssessOptions {
+    /// The same on a device that needs no time.
+    #[must_use]
+    pub fn foreseen(&self) -> Self {
+        let target = Target { path: self.target.clone(), size_bytes: self.size };
+        let Setup { permissions, engine, sim, .. } =
+            self.setup(target, lab::Timing::default()).foreseen(&[]);
+        Self { permissions, engine, sim, captured: None, ..self.clone() }
+    }
+
     /// The options that hold for every measurement.
     fn setup(&self, target: Target, timing: lab::Timing) -> Setup {
         Setup {

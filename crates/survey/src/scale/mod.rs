@@ -23,20 +23,6 @@ pub struct ScaleOptions {
     pub pairs: bool,
 }
 
-/// How many measurements [`scale`] makes.
-///
-/// # Errors
-/// There is only one target, or none.
-pub fn scale_measurements(options: &ScaleOptions) -> Result<usize, PrepareError> {
-    Ok(sets_of(options)?.len() + 1)
-}
-
-/// How many measurements [`scale`] makes of so many targets.
-#[must_use]
-pub fn scale_count(targets: usize, pairs: bool) -> usize {
-    sets(targets, pairs).len() + 1
-}
-
 fn sets_of(options: &ScaleOptions) -> Result<Vec<Vec<usize>>, PrepareError> {
     let count = options.setup.targets.len();
     if count < 2 {

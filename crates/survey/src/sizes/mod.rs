@@ -126,9 +126,9 @@ fn warm(lab: &mut Lab<'_>, options: &SizesOptions, size: Bytes) -> Option<Warmed
             settle_seconds: 0.0,
         };
         // How many parts a pass has does not change the seeds of what is measured.
-        let seed = mix(!lab.setup().seed, warmed.bytes);
+        let own = mix(!lab.setup().seed, warmed.bytes);
         let pass = pass(warmed.bytes, size, align, depth);
-        let measurement = lab.make_unrecorded(vec![pass], timing, seed)?;
+        let measurement = lab.make_unrecorded(vec![pass], timing, own)?;
         if measurement.total.bytes == 0 {
             return Some(warmed);
         }

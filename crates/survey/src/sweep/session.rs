@@ -26,7 +26,7 @@ use super::window::{device_seconds, is_slow, slim, start_iops};
 use super::{Keep, SweepOptions, conclude};
 use crate::bench::Bench;
 use crate::doubts;
-use crate::lab::{self, Lab, LabContext, Progress, Setup, Timing};
+use crate::lab::{Lab, LabContext, Progress, Setup, Timing, seconds_left};
 
 /// A sweep while it measures.
 pub(super) struct Session {
@@ -144,7 +144,7 @@ impl Session {
             Progress::Step { title, .. } => {
                 let number = number.get() + 1;
                 let of = of.max(number);
-                let left = lab::seconds_left(begun.elapsed(), number - before, of - before);
+                let left = seconds_left(begun.elapsed(), number - before, of - before);
                 // Nobody knows how many rounds there will be.
                 let left = left.filter(|_| !in_rounds);
                 observe(Progress::Step { number, of, title, seconds_left: left });

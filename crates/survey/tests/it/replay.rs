@@ -238,6 +238,22 @@ fn what_a_signal_ends_goes_on_from_there_again_and_again() {
     }
 }
 
+/// The dry run said what an experiment takes at most, several times what it then took.
+#[test]
+fn what_is_foreseen_is_what_is_then_done() {
+    for (name, experiment) in EXPERIMENTS {
+        let (seed, sim) = (3, device(None));
+        let whole = done(experiment, (seed, sim.clone()), None, usize::MAX);
+        let forecast = survey::foresee(|context| Ok(experiment(seed, sim, context))).unwrap();
+        assert_eq!(forecast.measurements(), whole.measured.len(), "{name}");
+        let took_s: f64 =
+            whole.measured.iter().map(|m| m.workload.warmup_seconds + m.seconds).sum();
+        let pauses_s = Timing::default().settle_seconds * whole.measured.len() as f64;
+        let seconds = forecast.seconds();
+        assert!(seconds >= took_s && seconds <= took_s * 1.2 + pauses_s, "{name}: {seconds} s");
+    }
+}
+
 /// Measurements of another plan would be shown as those of this one.
 #[test]
 fn a_record_that_does_not_fit_is_refused_with_the_step_that_differs() {

@@ -87,7 +87,7 @@ fn a_baseline_with_reads_beside_writes_is_planned_shown_and_repeated() {
     std::fs::write(&plan, output(&[&long[..], &["--print-plan"]].concat())).unwrap();
     let dry = output(&["do", &plan, "--dry-run"]);
     for words in [
-        "about two hours",
+        "measurements in 1 h",
         "also writes the log alongside a checkpoint (8 KiB random write, 64 in flight)",
         "also offers OLTP alongside a backup (1 MiB sequential read, 4 in flight)",
         "offers 24 combinations of read and write rates for 20 s each",

@@ -354,7 +354,7 @@ fn a_signal_ends_a_run_that_nothing_else_ends() {
     let csv = dir.path().join("r.csv");
     let args = ["iometer", "-c", &path, "-r", csv.to_str().unwrap(), "--warmup", "0.05", "--json"];
     let mut running = Running::start(&args);
-    running.wait_for("[1/2]");
+    running.wait_for("[2/3]");
     std::thread::sleep(Duration::from_millis(900));
     running.signal("INT");
     let output = running.end();

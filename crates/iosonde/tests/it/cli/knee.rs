@@ -90,7 +90,7 @@ fn a_dry_run_touches_nothing() {
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("from 1 to 256 I/Os in flight"), "{text}");
-    assert!(text.contains("about 13 measurements of 15 s to 1 min each: at most 13 min"), "{text}");
+    assert!(text.contains(" measurements in 3 min"), "{text}");
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 

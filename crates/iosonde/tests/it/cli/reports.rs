@@ -82,7 +82,7 @@ fn a_dry_run_says_how_the_size_is_chosen_and_makes_nothing() {
     succeeds(&output);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("2 times the memory of this host"), "{text}");
-    assert!(text.contains("about two minutes"), "{text}");
+    assert!(text.contains("measurements in 3 min"), "{text}");
     assert!(!text.contains("1 GiB"), "{text}");
     assert!(names(dir.path()).is_empty());
 }

@@ -20,6 +20,9 @@ const COMMANDS: [(&str, &[&str]); 7] = [
     ("iometer", &["iometer", "-c", "reads.icf", "--drive", "C=sim", "--seconds", "5"]),
 ];
 
+/// 1,000 reads a second: fast enough to be there in time, and slow enough to be killed on the way.
+const DEVICE: &str = "servers = 4, read_ns = \"4ms\", write_ns = \"8ms\"";
+
 const CONFIGURATION: &str = include_str!("../../../../dialects/tests/it/iometer/v1.1.0.icf");
 
 /// A directory with a history for the killed experiment and one for that which is not.
@@ -99,7 +102,7 @@ fn what_is_killed_goes_on_from_its_measurements_and_ends_as_if_it_never_was() {
     let mut killed = 0;
     for (kind, args) in COMMANDS {
         let place = Resumption::new(kind);
-        let args = [args, &["--engine", "sim", "--seed", "5", "--json"]].concat();
+        let args = [args, &["--engine", "sim", "--sim", DEVICE, "--seed", "5", "--json"]].concat();
         let whole = place.run(&args, "whole.db");
         succeeds(&whole);
         let spawn = |args: &[&str]| {
@@ -130,6 +133,26 @@ fn what_is_killed_goes_on_from_its_measurements_and_ends_as_if_it_never_was() {
         killed += 1;
     }
     assert!(killed >= 4, "{killed} of them were killed on their way");
+}
+
+/// A dry run gave the most that an experiment could take, or a fixed phrase for a pace.
+#[test]
+fn a_dry_run_says_how_many_measurements_there_will_be() {
+    // Sweeps and cycles count theirs.
+    for (kind, args) in
+        COMMANDS.into_iter().filter(|(kind, _)| !["sweep", "iometer"].contains(kind))
+    {
+        let place = Resumption::new(kind);
+        let args = [args, &["--engine", "sim", "--seed", "5"]].concat();
+        let planned = place.run(&[&args[..], &["--dry-run"]].concat(), "killed.db");
+        succeeds(&planned);
+        succeeds(&place.run(&args, "killed.db"));
+        let history = place.open().unwrap();
+        let id = history.find("latest").unwrap().id;
+        let count = history.measurements(&id).unwrap().len();
+        let words = format!("about {count} measurements in ");
+        assert!(stdout(&planned).contains(&words), "{kind}: {words}: {}", stdout(&planned));
+    }
 }
 
 /// A signal is no kill: the report shows what there is, and how to go on.

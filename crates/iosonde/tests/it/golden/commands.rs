@@ -1,5 +1,5 @@
-//! What commands print of a simulated device. It needs no time and its figures follow from the seed,
-//! so a change of the house that is none of the figures changes nothing here.
+//! What commands print of a simulated device. It needs no time and its figures follow from the
+//! seed, so a change of the house that is none of the figures changes nothing here.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -30,8 +30,8 @@ const COMMANDS: [&str; 16] = [
     "iometer -c c.icf --drive C=sim --seconds 5",
 ];
 
-/// What a run of the program prints that is not the same in the next: moments, and names of results,
-/// which begin with their moment. Of lines with such, the rest stays.
+/// Without what a run of the program prints that is not the same in the next: moments, and names of
+/// results, which begin with their moment. Of lines with such, the rest stays.
 fn steady(text: &str) -> String {
     let mut steady = String::new();
     for line in text.lines() {

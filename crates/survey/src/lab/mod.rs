@@ -3,6 +3,10 @@
 //! What all experiments share is here: seeds that differ from one measurement to the next, the rule
 //! that ends a measurement, the pause before the next, progress, and the document at the end.
 
+mod clock;
+mod context;
+mod setup;
+
 use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,184 +15,22 @@ use std::time::{Duration, Instant};
 use engine::{EngineError, Event, Permissions, PrepareError, PreparedTarget};
 use jiff::Timestamp;
 use results::{Conclusion, Environment, Experiment, Measurement, Status};
-use serde::{Deserialize, Serialize};
-use workload::{
-    Bytes, EngineChoice, Mode, Nanoseconds, Pattern, Precision, SimDevice, Stream, Target,
-    TargetFacts, Violation, Workload,
-};
+use workload::{Bytes, Pattern, Stream, TargetFacts, Violation, Workload};
 
 use crate::bench::{Bench, Stand, Standing};
 use crate::ceiling;
 use crate::doubts;
+use crate::forecast::LabForecast;
+use clock::{LabClock, seconds_of};
+use context::difference;
 
-/// Points that the shortest measurement should have for its steadiness to be judged.
-const POINTS: f64 = 40.0;
-/// The distance of such points, in seconds: shorter ones hold too few I/Os, longer ones are not
-/// needed.
-const POINT_S: (f64, f64) = (0.025, 0.25);
+pub(crate) use clock::seconds_left;
+pub(crate) use context::Start;
+pub use context::{LabContext, LabRecord, Progress};
+pub use setup::{Setup, Timing};
+
 /// Sequential reads begin at a multiple of this.
 const BEGIN_BYTES: u64 = 1 << 20;
-
-/// On what experiments are made, and how.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Setup {
-    /// The targets that receive the I/O.
-    pub targets: Vec<Target>,
-    /// What may be done to it.
-    #[serde(skip)]
-    pub permissions: Permissions,
-    /// The engine that does the I/O.
-    pub engine: EngineChoice,
-    /// The simulated device of the engine `sim`.
-    pub sim: Option<SimDevice>,
-    /// Whether the operating system's cache is used.
-    pub mode: Mode,
-    /// The seed of every random choice.
-    pub seed: u64,
-    /// How long windows, warm-ups and pauses last.
-    pub timing: Timing,
-}
-
-/// The lengths of a measurement's parts.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Timing {
-    /// Length of the window, or the longest it may be.
-    pub seconds: f64,
-    /// Seconds of I/O before the window.
-    pub warmup_seconds: f64,
-    /// When the window may end sooner; absent for windows of equal length.
-    pub precision: Option<Precision>,
-    /// Pause before a measurement that writes or follows one that wrote.
-    pub settle_seconds: f64,
-}
-
-impl Default for Timing {
-    /// As short as a precision of 2 % allows, a minute at most.
-    fn default() -> Self {
-        Self {
-            seconds: 60.0,
-            warmup_seconds: 1.0,
-            precision: Some(Precision::default()),
-            settle_seconds: 5.0,
-        }
-    }
-}
-
-/// What an experiment reports while it runs.
-#[derive(Debug)]
-pub enum Progress<'a> {
-    /// The experiment begins; comes once, before it measures.
-    Began {
-        /// Its unique name, which its document will carry.
-        id: &'a str,
-        /// The present moment: UTC, RFC 3339.
-        started: &'a str,
-    },
-    /// A step of the experiment begins.
-    Step {
-        /// Its number in the experiment, from 1.
-        number: usize,
-        /// Steps of the whole experiment, as far as is known now.
-        of: usize,
-        /// What the step measures, in words.
-        title: &'a str,
-        /// How long it and those after it may take, by how long those before took; absent if that
-        /// is not known.
-        seconds_left: Option<f64>,
-    },
-    /// What the engine does within it.
-    Engine(&'a Event),
-    /// A measurement is finished. The recorder keeps it now, before the next begins.
-    Measured(&'a Measurement),
-    /// A measurement is finished and kept already.
-    Kept(&'a Measurement),
-}
-
-impl<'a> Progress<'a> {
-    /// The step before the first that measures.
-    pub(crate) fn before(title: &'a str) -> Self {
-        Progress::Step { number: 1, of: 1, title, seconds_left: None }
-    }
-}
-
-/// No forecast before so many steps and seconds: the first steps are the shortest.
-const TOLD_FROM: (usize, f64) = (3, 10.0);
-
-/// How long the steps from this one on may take, by how long those before it took.
-pub(crate) fn seconds_left(elapsed: Duration, number: usize, of: usize) -> Option<f64> {
-    let (done, seconds) = (number.saturating_sub(1), elapsed.as_secs_f64());
-    let is_known = done >= TOLD_FROM.0 && seconds >= TOLD_FROM.1;
-    is_known.then(|| seconds / done as f64 * (of + 1).saturating_sub(number) as f64)
-}
-
-/// What surrounds an experiment: who can end it, who hears of it, and what there is of it already.
-pub struct LabContext<'a> {
-    /// The experiment ends early once it is set.
-    pub stop: &'a AtomicBool,
-    /// Hears what happens.
-    pub observe: &'a mut dyn FnMut(Progress<'_>),
-    /// Of an experiment that was interrupted, what it measured.
-    pub record: Option<LabRecord>,
-}
-
-impl<'a> LabContext<'a> {
-    /// Of an experiment that begins now.
-    pub fn new(stop: &'a AtomicBool, observe: &'a mut dyn FnMut(Progress<'_>)) -> Self {
-        Self { stop, observe, record: None }
-    }
-
-    /// The same for no longer than this.
-    #[must_use]
-    pub fn within<'b>(self) -> LabContext<'b>
-    where
-        'a: 'b,
-    {
-        LabContext { stop: self.stop, observe: self.observe, record: self.record }
-    }
-}
-
-/// An experiment that was interrupted. Its first steps are answered from here as long as they are
-/// the same; after that, the lab measures.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct LabRecord {
-    /// Unique name of the experiment.
-    pub id: String,
-    /// When it began: UTC, RFC 3339.
-    pub started: String,
-    /// In the order in which they were made.
-    pub measurements: Vec<Measurement>,
-}
-
-impl LabRecord {
-    /// The sizes of the targets, in bytes; none if nothing was measured.
-    pub(crate) fn target_bytes(&self) -> Option<Vec<u64>> {
-        let first = self.measurements.first()?;
-        Some(first.targets.iter().map(|target| target.file_bytes).collect())
-    }
-}
-
-/// Name and beginning of an experiment.
-pub(crate) struct Start {
-    pub(crate) id: String,
-    pub(crate) started: String,
-}
-
-impl Start {
-    /// An experiment that begins now or is resumed, as its events announce it.
-    pub(crate) fn of(context: &mut LabContext<'_>) -> Self {
-        let begun = match &context.record {
-            Some(LabRecord { id, started, .. }) => {
-                Self { id: id.clone(), started: started.clone() }
-            }
-            None => {
-                let now = Timestamp::now();
-                Self { id: engine::new_id(now), started: now.to_string() }
-            }
-        };
-        (context.observe)(Progress::Began { id: &begun.id, started: &begun.started });
-        begun
-    }
-}
 
 /// An experiment in progress, with its targets.
 pub struct Lab<'a> {
@@ -205,10 +47,12 @@ pub struct Lab<'a> {
     steps: usize,
     /// The title of a step that was not reported yet: it may be answered from the record.
     title: Option<String>,
-    /// When the first step was reported that was not the making of the files, and its number.
-    begun_steps: Option<(Instant, usize)>,
+    clock: LabClock,
+    foresees: Option<&'a mut LabForecast>,
     /// Answers to the next steps.
     record: VecDeque<Measurement>,
+    /// How many measurements were made here.
+    made: usize,
     /// How many steps were answered, and which versions of the program had made these measurements.
     answered: (usize, BTreeSet<String>),
     /// Whether the last measurement was an answer.
@@ -290,7 +134,7 @@ impl<'a> Lab<'a> {
         begun: Start,
         context: LabContext<'a>,
     ) -> Result<Self, PrepareError> {
-        let LabContext { stop, observe, record } = context;
+        let LabContext { stop, observe, record, foreseen, foresees } = context;
         let sizes: Vec<u64> = stand.facts().iter().map(|facts| facts.size_bytes).collect();
         if let Some(before) = record.as_ref().and_then(LabRecord::target_bytes)
             && before != sizes
@@ -314,8 +158,10 @@ impl<'a> Lab<'a> {
             step: 1,
             steps: 1,
             title: None,
-            begun_steps: None,
+            clock: LabClock::new(foreseen),
+            foresees,
             record: record.map_or_else(VecDeque::new, |record| record.measurements.into()),
+            made: 0,
             answered: (0, BTreeSet::new()),
             is_answer: false,
             // What the fill has left in caches is worked off first.
@@ -414,8 +260,7 @@ impl<'a> Lab<'a> {
     fn report_step(&mut self) {
         let Some(title) = self.title.take() else { return };
         let (number, of) = (self.step, self.steps);
-        let (begun, first) = *self.begun_steps.get_or_insert_with(|| (Instant::now(), number));
-        let seconds_left = seconds_left(begun.elapsed(), number + 1 - first, of + 1 - first);
+        let seconds_left = self.clock.seconds_left((number, of), self.answered.0 + self.made);
         let title = title.as_str();
         (self.observe)(Progress::Step { number, of, title, seconds_left });
     }
@@ -529,7 +374,8 @@ impl<'a> Lab<'a> {
 
     fn make(&mut self, workload: &Workload, settle_seconds: f64) -> Option<Measurement> {
         let writes = workload.streams.iter().any(Stream::writes);
-        if writes || self.wrote {
+        let pauses = writes || self.wrote;
+        if pauses {
             self.settle(settle_seconds);
         }
         if self.is_over() {
@@ -548,6 +394,12 @@ impl<'a> Lab<'a> {
             Ok(measurement) => {
                 if measurement.status != Status::Complete {
                     self.status = measurement.status;
+                }
+                self.made += 1;
+                let settled_s = if pauses { settle_seconds } else { 0.0 };
+                self.clock.spent_s += settled_s + seconds_of(&measurement);
+                if let Some(forecast) = &mut self.foresees {
+                    forecast.push(self.clock.spent_s);
                 }
                 (measurement.seconds > 0.0).then_some(measurement)
             }
@@ -678,96 +530,9 @@ impl<'a> Lab<'a> {
     }
 }
 
-impl Setup {
-    /// These streams on the targets, by the timing of the setup.
-    #[must_use]
-    pub fn workload(&self, streams: Vec<Stream>) -> Workload {
-        self.timed(streams, self.timing)
-    }
-
-    fn timed(&self, streams: Vec<Stream>, timing: Timing) -> Workload {
-        let default = Workload::default();
-        Workload {
-            targets: self.targets.clone(),
-            streams,
-            seconds: timing.seconds,
-            precision: timing.precision,
-            warmup_seconds: timing.warmup_seconds,
-            engine: self.engine,
-            mode: self.mode,
-            seed: self.seed,
-            sim: self.sim.clone(),
-            interval_ns: timing.precision.map_or(default.interval_ns, interval),
-            ..default
-        }
-    }
-
-    /// How a measurement is made, in a sentence.
-    #[must_use]
-    pub fn timing_sentence(&self) -> String {
-        let timing = &self.timing;
-        match timing.precision {
-            Some(precision) => format!(
-                "Each measurement lasted until the 95 % interval of its mean was within ±{} %. It \
-                took at least {} s and at most {} s after {} s of warm-up that do not count. What \
-                was still warm-up after that was left out.",
-                precision.percent,
-                precision.at_least_seconds,
-                timing.seconds,
-                timing.warmup_seconds
-            ),
-            None => format!(
-                "Each measurement took {} s after {} s of warm-up.",
-                timing.seconds, timing.warmup_seconds
-            ),
-        }
-    }
-}
-
-/// Distance of the points of a series whose steadiness is watched.
-fn interval(precision: Precision) -> Nanoseconds {
-    let seconds = precision.at_least_seconds / POINTS;
-    Nanoseconds::from_seconds(seconds.clamp(POINT_S.0, POINT_S.1))
-}
-
-/// In what a load that was measured is not the one that is asked for, if it is not. Targets may have
-/// other names by now, and hosts give the length of intervals and the precision.
-fn difference(measured: &Workload, asked: &Workload) -> Option<String> {
-    let Workload { streams, seed, seconds, warmup_seconds, mode, sim, .. } = asked;
-    let is_same = measured.streams == *streams
-        && measured.seed == *seed
-        && (measured.seconds - seconds).abs() < 1e-9
-        && (measured.warmup_seconds - warmup_seconds).abs() < 1e-9
-        && measured.mode == *mode
-        && measured.sim == *sim;
-    let shown = |workload: &Workload| {
-        let titles: Vec<String> = workload.streams.iter().map(Stream::title).collect();
-        let (titles, in_flight) = (titles.join(" + "), workload.in_flight());
-        let Workload { seconds, seed, .. } = workload;
-        format!("{titles}, {in_flight} in flight, {seconds} s, seed {seed}")
-    };
-    let (then, now) = (shown(measured), shown(asked));
-    let other = if then == now { ", with other details" } else { "" };
-    (!is_same).then(|| format!("it measured {then}, and the plan asks for {now}{other}"))
-}
-
 /// A separate seed per measurement; the same options give the same seeds.
 pub(crate) fn mix(seed: u64, number: u64) -> u64 {
     let mixed =
         (seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed ^ (mixed >> 31)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_left_is_told_from_what_was_done_and_not_before_something_was() {
-        let after = |seconds, number, of| seconds_left(Duration::from_secs(seconds), number, of);
-        assert_eq!(after(60, 1, 40), None, "nothing was done yet");
-        assert_eq!(after(2, 10, 40), None, "the first steps are the shortest");
-        assert_eq!(after(30, 11, 40), Some(90.0), "3 s each, and 30 of them");
-        assert_eq!(after(30, 41, 40), Some(0.0), "one that nobody expected");
-    }
 }
