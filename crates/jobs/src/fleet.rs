@@ -6,7 +6,7 @@ use engine::Permissions;
 use results::{Conclusion, Document, Fleet, FleetJob, OnLoss};
 use serde::{Deserialize, Serialize};
 use survey::{KneeOptions, ScaleOptions, Setup};
-use workload::{EngineChoice, show_duration};
+use workload::{EngineChoice, Target, show_duration};
 
 use crate::conduct::{Conducted, JobError, Session};
 use crate::experiments::{assess_work, knee_work, scale_work};
@@ -107,9 +107,14 @@ impl FleetPlan {
 
     /// The targets of all hosts, of which only the number is known here.
     fn on_hosts(&self, setup: &Setup) -> Setup {
-        let targets = &setup.targets;
-        let all = self.hosts.iter().flat_map(|_| targets.iter().cloned());
-        Setup { targets: all.collect(), ..setup.clone() }
+        let of_host = |host: &String| {
+            let on = |target: &Target| Target {
+                path: format!("{host}:{}", target.path.display()).into(),
+                ..target.clone()
+            };
+            setup.targets.iter().map(on).collect::<Vec<_>>()
+        };
+        Setup { targets: self.hosts.iter().flat_map(of_host).collect(), ..setup.clone() }
     }
 
     pub(crate) fn kind(&self) -> &'static str {

@@ -152,8 +152,7 @@ impl Session {
             Progress::Began { .. } => {}
             other => observe(other),
         };
-        let context = LabContext::new(stop, &mut counted);
-        let mut lab = Lab::open_on(bench, setup, &stream, context)?;
+        let mut lab = Lab::open_on(bench, setup, &stream, LabContext::new(stop, &mut counted))?;
         self.look_around(&lab, kept_bytes.as_deref())?;
         if !self.prepare_rounds(group, &mut lab) {
             return Ok(());
@@ -408,8 +407,8 @@ impl Session {
         let plan = &self.options.plan;
         let mut title = cell.title();
         if plan.groups().len() > 1 {
-            let path = &plan.targets.get(group[0]).map(|t| t.path.display().to_string());
-            title = format!("{}: {title}", path.as_deref().unwrap_or_default());
+            let path = plan.targets.get(group[0]).map(|t| t.path.display().to_string());
+            title = format!("{}: {title}", path.unwrap_or_default());
         }
         if plan.engine == EngineChoice::Sim {
             return title;

@@ -244,7 +244,7 @@ fn a_search_that_was_interrupted_keeps_its_points() {
     fails(&resume("a,c", id), 2, "a search on other hosts: name a,b");
     let output = resume("a,b", id);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
-    assert!(stderr(&output).contains(&format!("{had} points are measured already")));
+    assert!(stderr(&output).contains(&format!("{had} measurements are there already")));
     let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(
         (&document["schema"], &document["status"]),
@@ -254,9 +254,10 @@ fn a_search_that_was_interrupted_keeps_its_points() {
     let started = site.audit().matches("command=start").count() - before;
     assert_eq!(started as u64, 2 * (points.len() as u64 - had), "{}", site.audit());
     let method = document["method"].to_string();
-    assert!(method.contains(&format!("{had} of the points")) && method.contains(id), "{method}");
-    let done = document["id"].as_str().unwrap();
-    fails(&resume("a,b", done), 2, "is complete");
+    let words = format!("its first {had} measurements were made before, and were not repeated");
+    assert!(method.contains(&words), "{method}");
+    assert_eq!(document["id"], id, "one experiment, however often it goes on");
+    fails(&resume("a,b", id), 2, "is complete");
 }
 
 /// While one coordinator uses a host, another is refused; afterwards it is not.

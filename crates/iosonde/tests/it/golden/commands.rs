@@ -37,7 +37,7 @@ fn steady(text: &str) -> String {
     for line in text.lines() {
         let words = line.split(' ').map(|word| {
             let digits = word.bytes().filter(u8::is_ascii_digit).count();
-            let is_moment = digits >= 6 && (word.contains(':') || word.starts_with("2"));
+            let is_moment = digits >= 6 && (word.contains(':') || word.starts_with('2'));
             let is_date = digits == 8 && word.matches('-').count() == 2;
             let bare = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
             let is_name = bare.len() >= 10 && bare.starts_with('0');
