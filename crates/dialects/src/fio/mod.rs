@@ -11,6 +11,7 @@ mod kinds;
 mod normal;
 mod options;
 mod terse;
+mod verification;
 
 use std::fmt::Write as _;
 
@@ -198,9 +199,11 @@ fn forget_load(m: &mut Measurement) {
 
 /// The remark on figures that the options contradict.
 const OF_A_GROUP: &str = "The figures are those of several jobs (group_reporting), of which fio \
-                          writes the options of one: their load is not known";
+                          writes the options of one, or reads that verify writes (verify): their \
+                          load is not known";
 
 fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &str) -> Measurement {
+    let started = document.started(job).unwrap_or_default();
     let options = Options::of(&document.global, &job.options);
     let command_line = options.command_line(&job.name);
     let together = document.jobs().filter(|j| j.name == job.name && j.group == job.group).count();
@@ -208,13 +211,17 @@ fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &s
     // Jobs of the same name that are not next to each other are one thread each.
     let threads = if together > 1 { 1 } else { jobs };
     let (mut workload, mut warnings) = options.workload(&job.name, threads);
-    workload.seconds = job.seconds();
     let untold = document.global.is_empty() && job.options.is_empty();
     if untold {
         workload.streams.clear();
         workload.targets.clear();
         warnings = vec![UNKNOWN_LOAD.to_owned()];
     }
+    let mut job = job.clone();
+    let of_writes = options.verification().leave_out(&mut job, &workload);
+    warnings.extend(of_writes.as_ref().ok().into_iter().flatten().cloned());
+    let job = &job;
+    workload.seconds = job.seconds();
     let figures = figures::of(job, &mut warnings);
     if job.error != 0 {
         warnings.push(format!("fio ended the job with error {}", job.error));
@@ -224,12 +231,16 @@ fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &s
     }
     let largest = workload.streams.iter().map(workload::Stream::largest_block).max().unwrap_or(0);
     let printed = figures::printed(job, workload.in_flight().saturating_mul(largest));
-    let unlike = job.unlike(&workload).or_else(|| {
-        let found = contradictions(&printed, &workload);
-        found.into_iter().find(Contradiction::is_of_block).map(|of_block| of_block.to_string())
-    });
+    let of_group = || {
+        let of_block = || {
+            let found = contradictions(&printed, &workload);
+            found.into_iter().find(Contradiction::is_of_block).map(|of_block| of_block.to_string())
+        };
+        job.unlike(&workload).or_else(of_block).map(|unlike| format!("{unlike}. {OF_A_GROUP}"))
+    };
+    let unlike = of_writes.err().or_else(of_group);
     if let Some(unlike) = &unlike {
-        warnings.push(format!("{unlike}. {OF_A_GROUP}"));
+        warnings.push(unlike.clone());
         workload.streams.clear();
         workload.targets.clear();
     }
@@ -241,7 +252,7 @@ fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &s
             command_line: (!untold && unlike.is_none()).then_some(command_line),
             ..Origin::default()
         },
-        started: document.started(job).unwrap_or_default(),
+        started,
         status: if job.error == 0 { Status::Complete } else { Status::Failed },
         target_bytes: workload.targets.iter().map(|t| t.size_bytes.map_or(0, |b| b.0)).collect(),
         host: job.hostname.clone(),

@@ -10,6 +10,7 @@ use workload::{
 
 use super::document::RawOptions;
 use super::kinds::{self, OptionKind};
+use super::verification::Verification;
 
 /// Engines that have one I/O at a time, whatever depth they are asked for.
 pub(super) const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
@@ -39,6 +40,11 @@ impl Options {
     /// The engine that did the I/O.
     pub(super) fn engine(&self) -> Option<&str> {
         self.0.get("ioengine").map(String::as_str)
+    }
+
+    /// When it reads back what it writes, if it writes.
+    pub(super) fn verification(&self) -> Verification {
+        Verification::of(&self.0)
     }
 
     /// How many jobs were asked for.
