@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use inspect::Finding;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Stream, Workload};
@@ -215,15 +216,21 @@ impl Environment {
         self.host.as_ref().map(|host| host.hostname.clone())
     }
 
-    /// Findings that figures depend on, each once: on the storage, and on the limits of the process
-    /// that measured. The machine's own settings hold for a database, too.
+    /// Findings that figures depend on.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
+        self.findings(Finding::is_doubt)
+    }
+
+    /// The findings that are wanted, each once: on the storage, and on the limits of the process
+    /// that measured ([`Finding::is_own_limit`]). The machine's own settings hold for a database,
+    /// too.
+    pub fn findings(&self, is_wanted: impl Fn(&Finding) -> bool) -> Vec<String> {
         let of_host = self.host.iter().flat_map(|host| &host.findings);
-        let limits = of_host.filter(|finding| finding.code.starts_with("cgroup-"));
+        let limits = of_host.filter(|finding| finding.is_own_limit());
         let of_storage = self.storage.iter().flat_map(|storage| &storage.findings);
         let mut found: Vec<String> = Vec::new();
-        for finding in of_storage.chain(limits).filter(|finding| finding.is_doubt()) {
+        for finding in of_storage.chain(limits).filter(|finding| is_wanted(finding)) {
             if !found.contains(&finding.message) {
                 found.push(finding.message.clone());
             }

@@ -266,7 +266,10 @@ fn document(plan: &MonitorPlan, scope: &Scope, devices: &[BlockDevice]) -> Exper
         },
         measurements: Vec::new(),
         method: Vec::new(),
-        warnings: Vec::new(),
+        // The limits of this process hold for a command that it starts.
+        warnings: scope.environment.findings(|finding| {
+            finding.is_doubt() && (!plan.command.is_empty() || !finding.is_own_limit())
+        }),
     }
 }
 
