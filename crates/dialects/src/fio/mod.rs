@@ -15,7 +15,7 @@ mod verification;
 
 use std::fmt::Write as _;
 
-use results::{Cpu, Measurement, Origin, Statistics, Status};
+use results::{Cpu, Measurement, Origin, Statistics, Status, whole_part};
 
 use workload::Workload;
 
@@ -84,6 +84,17 @@ pub fn read(text: &str, file: &str, read: &str) -> Result<ForeignRuns, ReadError
             ));
             break;
         }
+        if part.is_cut {
+            // An intermediate result before it has every job.
+            let is_first = documents.is_empty();
+            let what = if is_first { "its whole jobs are taken" } else { "it is left out" };
+            found
+                .notes
+                .push(format!("line {line}: the file ends in the middle of a result; {what}"));
+            if !is_first {
+                break;
+            }
+        }
         if let Some(last) = documents.last()
             && part.document.goes_on_from(&last.document)
         {
@@ -118,6 +129,8 @@ struct Part {
     hash: u64,
     /// The place in the text just after it.
     end: usize,
+    /// The text ends in the middle of it; it has the jobs that are whole.
+    is_cut: bool,
 }
 
 /// The next JSON document with fio's version in it. Its line is counted on from a place that is
@@ -131,17 +144,23 @@ fn next_document(text: &str, from: usize, known: Place) -> Result<Option<Part>, 
     let begin = from + open;
     let rest = text.get(begin..).unwrap_or_default();
     let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Document>();
-    let mut document = match stream.next() {
-        Some(Ok(document)) => document,
-        Some(Err(error)) => return Err(ReadError::json(text, begin, &error)),
+    let (mut document, is_cut) = match stream.next() {
+        Some(Ok(document)) => (document, false),
+        Some(Err(error)) => {
+            let cut = || ["jobs", "client_stats"].iter().find_map(|list| whole_part(rest, list));
+            let whole = if error.is_eof() { cut() } else { None };
+            let whole = whole.and_then(|whole| serde_json::from_str(&whole).ok());
+            let nothing = (error.is_eof() && from > 0).then(|| Document::of_text(""));
+            (whole.or(nothing).ok_or_else(|| ReadError::json(text, begin, &error))?, true)
+        }
         None => return Ok(None),
     };
     document.settle();
-    let end = begin + stream.byte_offset();
+    let end = if is_cut { text.len() } else { begin + stream.byte_offset() };
     let passed = text.get(known.byte..begin).unwrap_or_default().matches('\n').count();
     let begin_at = Place { byte: begin, line: known.line + passed };
     let hash = crate::foreign::fnv_1a(text.get(begin..end).unwrap_or_default());
-    Ok(Some(Part { document, begin: begin_at, hash, end }))
+    Ok(Some(Part { document, begin: begin_at, hash, end, is_cut }))
 }
 
 fn measurements(part: &Part, file: &str, read: &str, found: &mut ForeignRuns) {

@@ -16,7 +16,8 @@ use super::verification::Verification;
 pub(super) const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
 
 /// Options whose effect is in the figures of a result.
-const NOT_OF_RESULTS: [&str; 4] = ["time_based", "runtime", "stonewall", "wait_for_previous"];
+const NOT_OF_RESULTS: [&str; 6] =
+    ["time_based", "runtime", "stonewall", "wait_for_previous", "verify_backlog", "verify_only"];
 
 /// Names and values; those of the job come before the global ones.
 #[derive(Debug)]

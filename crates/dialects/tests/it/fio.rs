@@ -105,8 +105,29 @@ fn reads_that_verify_writes_are_none_of_the_load() {
         assert!(other.workload.is_unknown(), "{rw}{options}");
         assert!(warns(&other, why) && !warns(&other, "group_reporting"), "{rw}{options}");
     }
+    // fio does not write down `time_based`: reads that took no longer are those of the load.
+    let by_time = read("randrw", r#", "verify": "crc32c""#, (2000, 20));
+    assert_eq!(by_time.workload.title(), "4 KiB random 50 % read / 50 % write");
     let without = read("randrw", r#", "verify": "crc32c", "do_verify": "0""#, (2000, 20));
     assert_eq!(without.workload.title(), "4 KiB random 50 % read / 50 % write");
+}
+
+/// A file that was cut was refused as a whole.
+#[test]
+fn the_whole_jobs_of_a_cut_result_are_taken() {
+    let whole = found(TWO_JOBS).unwrap().measurements;
+    let second = TWO_JOBS.rfind("\"jobname\"").unwrap();
+    let cut = found(&TWO_JOBS[..second + 400]).unwrap();
+    assert_eq!(cut.measurements.len(), 1);
+    assert_eq!(cut.measurements[0].total, whole[0].total);
+    assert!(cut.notes[0].contains("ends in the middle of a result; its whole jobs"), "{cut:?}");
+    // Nothing of it is whole, also after a result that is.
+    assert!(found(&TWO_JOBS[..second - 400]).is_err());
+    for end in [second - 400, second + 400] {
+        let found = found(&format!("{TWO_JOBS}{}", &TWO_JOBS[..end])).unwrap();
+        assert_eq!(found.measurements, whole);
+        assert!(found.notes[0].contains("it is left out"), "{:?}", found.notes);
+    }
 }
 
 #[test]

@@ -3,12 +3,13 @@
 //! The first row begins the recording: nobody knows how long the interval before it was. Counters
 //! that have no place in a recording are attached to it as they are.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use counters::{BlockKind, DiskTally};
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
 use results::AttachedSeries;
+use workload::plural;
 
 use super::cells::Rates;
 use super::decimal::DecimalMark;
@@ -111,9 +112,14 @@ fn read_session(
     let of_file = names.first().and_then(|name| zone(name));
     let is_local = of_file.is_none();
     let zone = of_file.unwrap_or_else(|| reading.zone.clone());
-    let of_rows =
-        text.lines().skip(1).flat_map(|row| fields(row, separator).into_iter().skip(times));
-    let decimal = DecimalMark::of(of_rows)?;
+    let of_columns = |of_disks: bool| {
+        let cells = |line| fields(line, separator).into_iter().skip(times).zip(&columns);
+        let cells = text.lines().skip(1).flat_map(cells);
+        let is_wanted = move |column: &Column| column.disk.is_some() == of_disks;
+        cells.filter(move |(_, column)| is_wanted(column)).map(|(cell, _)| cell)
+    };
+    let decimal = DecimalMark::of(of_columns(true), of_columns(false))?;
+    let mut unread: BTreeMap<usize, (u64, String)> = BTreeMap::new();
     let mut rows: Vec<Row> = Vec::new();
     let mut left_out = 0_usize;
     let mut lines = text.lines().skip(1).peekable();
@@ -135,9 +141,15 @@ fn read_session(
             left_out += 1;
             continue;
         }
-        let cell = |c: usize| cells.get(c).map_or(Ok(None), |cell| decimal.number(cell));
-        let cells = (0..columns.len()).map(cell).collect::<Result<_, _>>()?;
-        rows.push(Row { at: time, cells });
+        let numbers = columns.iter().enumerate().map(|(place, column)| {
+            let cell = cells.get(place).map_or("", |cell| cell.trim());
+            let number = decimal.number(cell);
+            if number.is_none() && column.disk.is_some() && !cell.is_empty() {
+                unread.entry(place).or_insert_with(|| (0, cell.to_owned())).0 += 1;
+            }
+            number
+        });
+        rows.push(Row { at: time, cells: numbers.collect() });
     }
     if left_out > 0 {
         found.notes.push(format!("rows without a time, or not in order, are left out: {left_out}"));
@@ -150,7 +162,12 @@ fn read_session(
         );
         return Ok(());
     }
-    let recording = Found { is_local, ..recording(&columns, &rows, reading) };
+    let mut recording = Found { is_local, ..recording(&columns, &rows, reading) };
+    recording.warnings.extend(unread.iter().filter_map(|(place, (cells, first))| {
+        let name = &columns.get(*place)?.name;
+        let cells = plural(*cells, "cell", "cells");
+        Some(format!("`{name}`: {cells} without a number, first `{first}`: unknown there"))
+    }));
     found.documents.push(recording.document(text, reading, kind));
     Ok(())
 }

@@ -280,7 +280,34 @@ fn separators_of_thousands_are_read_or_refused() {
     let refused =
         |cell: &str| recognise(&perfmon(heading, cell), &reading()).unwrap_err().to_string();
     assert!(refused("1,200").contains("`1,200` may be 1.200 or 1200"), "{}", refused("1,200"));
-    assert!(refused("12x").contains("`12x` is not a number"), "{}", refused("12x"));
+}
+
+/// An address in a column of the network refused the file. In a column of a disk, such a cell is
+/// unknown, and its column is named.
+#[test]
+fn a_cell_without_a_number_is_unknown() {
+    let heading = r#""(PDH-CSV 4.0) (GMT Standard Time)(0)","\\N1\PhysicalDisk(1 D:)\Disk Reads/sec","\\N1\Network(1)\Peer""#;
+    for text in ["10.1.2.3", "11/25/2026", "1,200", "1.2.3-beta", "SQL01", "12x"] {
+        let document = one(&perfmon(heading, &format!("1200.4\",\"{text}")));
+        near(figure(&document, "1 D:", "reads_per_s"), 1200.4);
+        assert_eq!(document.warnings, Vec::<String>::new(), "{text}");
+        if text == "1,200" {
+            continue;
+        }
+        let mut used = perfmon(heading, "1200.4\",\"7");
+        let last = used.rfind("1200.4").unwrap();
+        used.replace_range(last..last + 6, text);
+        let document = one(&used);
+        near(figure(&document, "1 D:", "reads_per_s"), 1200.4);
+        let warning = format!(
+            r"`PhysicalDisk(1 D:)\Disk Reads/sec`: 1 cell without a number, first `{text}`"
+        );
+        assert!(
+            document.warnings.iter().any(|w| w.starts_with(&warning)),
+            "{:?}",
+            document.warnings
+        );
+    }
 }
 
 /// None of the known formats, it was said.
@@ -541,8 +568,15 @@ fn the_json_of_iostat_is_read() {
     near(figure(&document, "vda", "reads_per_s"), 200.0);
     near(figure(&document, "vda", "busy_percent"), 40.0);
     near(document.conclusion.totals.figures["cpu_percent"], 20.0);
-    let cut = recognise(&text[..text.len() - 3], &reading());
-    assert!(matches!(cut, Err(ForeignError::Line { line: 10, .. })), "{cut:?}");
+    // Of a tool that was killed: refused as a whole, once.
+    let last = text.rfind("\"disk\"").unwrap();
+    for (end, reads_per_s) in [(text.len() - 4, 200.0), (last, 100.0)] {
+        let cut = one(&text[..end]);
+        near(figure(&cut, "vda", "reads_per_s"), reads_per_s);
+        assert!(cut.warnings[0].starts_with("the JSON ends in the middle"), "{cut:?}");
+    }
+    let wrong = recognise(&text.replace("\"util\"", "util"), &reading());
+    assert!(matches!(wrong, Err(ForeignError::Line { line: 4, .. })), "{wrong:?}");
 }
 
 const PERFMON: &str = "\"(PDH-CSV 4.0) (GMT Standard Time)(0)\",\
