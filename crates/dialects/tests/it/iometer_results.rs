@@ -48,6 +48,14 @@ fn a_file_of_1_1_0_is_written_as_it_was() {
     assert_eq!(disk.count(Column::TransactionsPerConnection), None);
 }
 
+/// A file that `iosonde iometer` wrote was said to be "measured by IOMeter 1.1.0".
+#[test]
+fn a_file_of_ours_is_known_by_its_clock() {
+    let version = |text: &str| imported(text)[0].origin.clone().unwrap().tool_version;
+    assert_eq!(version(&V1_1.replace(",10000000,", ",1000000000,")).as_deref(), Some("iosonde"));
+    assert_eq!(version(V1_1).as_deref(), Some("1.1.0"));
+}
+
 #[test]
 fn each_run_is_a_measurement_with_its_workers_and_disks() {
     let runs = imported(V1_1);

@@ -14,9 +14,10 @@ use super::super::read::Version;
 use super::figures::{
     Kind, READ, TOTAL, WRITE, add, bins, count, moment, printed, statistics, together,
 };
+use super::measured::TICKS_PER_S;
 use super::read::read;
-use super::{Column, End, ResultRow, ResultRun, RowKind, Session};
-use crate::foreign::{ForeignRuns, Run};
+use super::{Column, End, Number, ResultRow, ResultRun, RowKind, Session};
+use crate::foreign::{ForeignRuns, OWN, Run};
 use crate::identities::{Printed, PrintedRun};
 
 /// Before this version, `MBps` was the only unit.
@@ -109,7 +110,11 @@ impl Imported<'_> {
         let run = Run {
             origin: Origin {
                 tool: "IOMeter".to_owned(),
-                tool_version: self.session.version.map(|v| v.to_string()),
+                tool_version: if self.is_own() {
+                    Some(OWN.to_owned())
+                } else {
+                    self.session.version.map(|v| v.to_string())
+                },
                 file: Some(self.file.to_owned()),
                 ..Origin::default()
             },
@@ -195,6 +200,12 @@ impl Imported<'_> {
             }
         }
         (workers, targets)
+    }
+
+    /// Whether iosonde wrote the file: IOMeter's clock does not count nanoseconds.
+    fn is_own(&self) -> bool {
+        let ticks = |row: &ResultRow| row.cells.get(&Column::TicksPerS).copied();
+        self.run.rows.iter().any(|row| ticks(row) == Some(Number::Whole(TICKS_PER_S)))
     }
 
     fn host(&self) -> Option<String> {
