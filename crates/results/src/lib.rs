@@ -58,8 +58,8 @@ pub use comparison::{
     SideDifference, SideResult,
 };
 pub use conclusions::{
-    agreement, alignment, cause, change, claims, edge, honesty, knee, levels, noise, phases,
-    scaling, steady, verdict,
+    agreement, alignment, cause, change, claims, contradiction, edge, honesty, knee, levels, noise,
+    phases, scaling, steady, verdict,
 };
 pub use conditions::{Conditions, Difference, StreamConditions};
 pub use csv::csv_field;

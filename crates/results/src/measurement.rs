@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use workload::{Stream, Workload};
 
 use crate::agreement::Agreement;
+use crate::contradiction::Contradiction;
 use crate::histogram::Histogram;
 use crate::noise::Stability;
 use crate::phases::WriteCache;
@@ -596,4 +597,7 @@ pub struct Checks {
     pub rate_reached_percent: Option<f64>,
     /// Every reason to doubt a figure, one sentence each.
     pub warnings: Vec<String>,
+    /// Figures of another tool that contradict each other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contradictions: Vec<Contradiction>,
 }

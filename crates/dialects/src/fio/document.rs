@@ -36,7 +36,7 @@ pub(super) struct Document {
     pub(super) version: String,
     /// It was printed for people, with a unit at each figure.
     #[serde(skip)]
-    is_text: bool,
+    pub(super) is_text: bool,
     /// When it was printed, in seconds since 1970.
     timestamp: Option<i64>,
     /// When it was printed, in milliseconds since 1970.

@@ -15,6 +15,7 @@ mod verification;
 
 use std::fmt::Write as _;
 
+use results::contradiction::Contradiction;
 use results::{Cpu, Measurement, Origin, Statistics, Status, whole_part};
 
 use workload::Workload;
@@ -22,7 +23,7 @@ use workload::Workload;
 use crate::convert::{Part as WorkloadPart, Parts};
 use crate::dialect::{Dialect, ResultFile, WorkloadFile};
 use crate::foreign::{ForeignRuns, ReadError, Run};
-use crate::identities::{Contradiction, contradictions};
+use crate::identities::contradictions;
 use crate::text;
 use document::{Document, Job};
 use options::Options;
@@ -218,8 +219,11 @@ fn forget_load(m: &mut Measurement) {
 
 /// The remark on figures that the options contradict.
 const OF_A_GROUP: &str = "The figures are those of several jobs (group_reporting), of which fio \
-                          writes the options of one, or reads that verify writes (verify): their \
-                          load is not known";
+                          writes the options of one: their load is not known";
+/// The same, of a text, which does not say whether writes were verified.
+const OF_A_GROUP_OR_VERIFIED: &str = "The figures are those of several jobs (group_reporting), or \
+                                      have reads that verify writes (verify): their load is not \
+                                      known";
 
 fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &str) -> Measurement {
     let started = document.started(job).unwrap_or_default();
@@ -251,13 +255,13 @@ fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &s
     let largest = workload.streams.iter().map(workload::Stream::largest_block).max().unwrap_or(0);
     let printed = figures::printed(job, workload.in_flight().saturating_mul(largest));
     let of_group = || {
-        let of_block = || {
-            let found = contradictions(&printed, &workload);
-            found.into_iter().find(Contradiction::is_of_block).map(|of_block| of_block.to_string())
-        };
-        job.unlike(&workload).or_else(of_block).map(|unlike| format!("{unlike}. {OF_A_GROUP}"))
+        let why = if document.is_text { OF_A_GROUP_OR_VERIFIED } else { OF_A_GROUP };
+        job.unlike(&workload).map(|unlike| format!("{unlike}. {why}"))
     };
-    let unlike = of_writes.err().or_else(of_group);
+    let mut unlike = of_writes.err().or_else(of_group);
+    let of_block = contradictions(&printed, &workload).into_iter().find(Contradiction::is_of_block);
+    let of_block = of_block.filter(|_| unlike.is_none());
+    unlike = unlike.or_else(|| of_block.as_ref().map(|_| OF_A_GROUP.to_owned()));
     if let Some(unlike) = &unlike {
         warnings.push(unlike.clone());
         workload.streams.clear();
@@ -284,6 +288,7 @@ fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &s
         workload,
     };
     let mut measurement = run.measurement(place, read);
+    measurement.checks.contradictions.extend(of_block);
     measurement.engine.features = options.engine().map(str::to_owned).into_iter().collect();
     measurement.cpu = cpu(job, &measurement.total);
     measurement.sync = figures.sync.clone();
