@@ -54,8 +54,8 @@ pub fn list_to_indented_json(documents: &[Document]) -> serde_json::Result<Strin
     Ok(indented(&text))
 }
 
-/// JSON that was cut, up to the last whole object of a list with this name, and closed there; `None`
-/// if no such object is whole.
+/// JSON that was cut, up to the last whole object of a list with this name, and closed there;
+/// `None` if no such object is whole.
 #[must_use]
 pub fn whole_part(text: &str, list: &str) -> Option<String> {
     // The signs that close what is open, and whether it is such a list.

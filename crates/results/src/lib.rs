@@ -16,6 +16,7 @@ mod csv;
 mod cycle;
 mod document;
 mod durability;
+mod environment;
 mod experiment;
 mod figures;
 mod fit;
@@ -69,6 +70,7 @@ pub use durability::{
     BrokenPromise, CheckedArea, Durability, DurabilityVerdict, DurableOrder, InDoubt, Loss,
     LossCount, SyncMode, WriterEnd, WrittenFile, WrittenRole,
 };
+pub use environment::Environment;
 pub use experiment::{Conclusion, Experiment};
 pub use figures::{
     FIGURES, FigureColumn, FigureField, FigureKind, FigureType, FigureValue, Load, PartOf, Unit,
@@ -82,9 +84,9 @@ pub use json::{list_to_indented_json, to_indented_json, whole_part};
 pub use kinds::{KINDS, Kind, json_schemas, kind_words};
 pub use matrix::{CellOutcome, Interference, MatrixCell, ReadWriteMatrix, WriteCost, WriteLimit};
 pub use measurement::{
-    Checks, Cpu, Engine, Environment, ErrorKind, ErrorRecord, HostMeasurement, IntervalSpread,
-    Kernel, Latency, MEASUREMENT_SCHEMA, Measurement, Origin, Point, Stalls, Statistics, Status,
-    StreamResult, TargetResult, ThreadPoint, ThreadResult,
+    Checks, Cpu, Engine, ErrorKind, ErrorRecord, HostMeasurement, IntervalSpread, Kernel, Latency,
+    MEASUREMENT_SCHEMA, Measurement, Origin, Point, Stalls, Statistics, Status, StreamResult,
+    TargetResult, ThreadPoint, ThreadResult,
 };
 pub use recording::{
     AlertTime, AttachedSeries, DiskTotal, Figures, FoundBy, RecordedAlert, RecordedCommand,

@@ -254,14 +254,10 @@ fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &s
     }
     let largest = workload.streams.iter().map(workload::Stream::largest_block).max().unwrap_or(0);
     let printed = figures::printed(job, workload.in_flight().saturating_mul(largest));
-    let of_group = || {
-        let why = if document.is_text { OF_A_GROUP_OR_VERIFIED } else { OF_A_GROUP };
-        job.unlike(&workload).map(|unlike| format!("{unlike}. {why}"))
-    };
-    let mut unlike = of_writes.err().or_else(of_group);
+    let unlike = of_writes.err().or_else(|| unlike(document, job, &workload));
     let of_block = contradictions(&printed, &workload).into_iter().find(Contradiction::is_of_block);
     let of_block = of_block.filter(|_| unlike.is_none());
-    unlike = unlike.or_else(|| of_block.as_ref().map(|_| OF_A_GROUP.to_owned()));
+    let unlike = unlike.or_else(|| of_block.as_ref().map(|_| OF_A_GROUP.to_owned()));
     if let Some(unlike) = &unlike {
         warnings.push(unlike.clone());
         workload.streams.clear();
@@ -292,13 +288,16 @@ fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &s
     measurement.engine.features = options.engine().map(str::to_owned).into_iter().collect();
     measurement.cpu = cpu(job, &measurement.total);
     measurement.sync = figures.sync.clone();
-    for result in &mut measurement.streams {
-        result.sync = figures.sync.clone();
-    }
-    for result in &mut measurement.targets {
-        result.sync = figures.sync.clone();
-    }
+    let of_streams = measurement.streams.iter_mut().map(|result| &mut result.sync);
+    let of_targets = measurement.targets.iter_mut().map(|result| &mut result.sync);
+    of_streams.chain(of_targets).for_each(|sync| sync.clone_from(&figures.sync));
     measurement
+}
+
+/// Why the counts are not those of the load that the options ask for.
+fn unlike(document: &Document, job: &Job, load: &Workload) -> Option<String> {
+    let why = if document.is_text { OF_A_GROUP_OR_VERIFIED } else { OF_A_GROUP };
+    job.unlike(load).map(|unlike| format!("{unlike}. {why}"))
 }
 
 /// fio tells CPU as percent of the time that its jobs ran, all of them together.

@@ -302,7 +302,7 @@ proptest! {
                 names.push(name.to_owned());
                 text
             });
-            prop_assert_eq!(contradictions(&text), Vec::<Contradiction>::new(), "{}\n{}", tool, text);
+            prop_assert_eq!(contradictions(&text), [], "{}\n{}", tool, text);
             for changed in names {
                 let text = print(&truth, &mut |name, text| {
                     if name == changed { tripled(&text) } else { text }

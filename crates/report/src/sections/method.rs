@@ -55,17 +55,18 @@ pub(super) fn sections(document: &Document) -> Vec<Section> {
     sections.into_iter().flatten().collect()
 }
 
-/// Every reason to doubt a figure: of the document, and contradictions in each measurement, with its
-/// load where there are several.
+/// Every reason to doubt a figure: of the document, and contradictions in each measurement, with
+/// its load where there are several.
 fn warnings(document: &Document) -> Vec<String> {
     let measurements = document.measurements();
     let contradictions = measurements.iter().flat_map(|m| {
-        m.checks.contradictions.iter().map(|found| match measurements.len() {
-            1 => contradiction::sentence(found),
-            _ => {
-                let load = words::clean(&m.workload.title());
-                say!("page-answer", heading = load, answer = contradiction::sentence(found))
+        m.checks.contradictions.iter().map(|found| {
+            let sentence = contradiction::sentence(found);
+            if measurements.len() == 1 {
+                return sentence;
             }
+            let load = words::clean(&m.workload.title());
+            say!("page-answer", heading = load, answer = sentence)
         })
     });
     cleaned(document.warnings()).into_iter().chain(contradictions).collect()
