@@ -188,6 +188,19 @@ fn a_file_without_workers_has_one_stream_and_an_unknown_target() {
     assert!(warns(run, "no rows of workers"));
 }
 
+/// The load of a file that was cut was that of the workers before the cut.
+#[test]
+fn a_file_that_lacks_rows_has_an_unknown_load() {
+    for last in ["WORKER,Worker 2", "DISK,"] {
+        let end = V1_1.rfind(last).unwrap();
+        let found = import(&V1_1[..end], "f", READ);
+        let cut = found.measurements.last().unwrap();
+        assert!(cut.workload.is_unknown() && warns(cut, "are missing"), "{last}");
+        assert_eq!(cut.total, imported(V1_1).last().unwrap().total);
+        assert!(!found.measurements[0].workload.is_unknown());
+    }
+}
+
 #[test]
 fn it_is_recognised_whatever_its_encoding() {
     for text in [V1_1, V2006, INSTANTANEOUS] {

@@ -202,6 +202,20 @@ impl Imported<'_> {
         (workers, targets)
     }
 
+    /// Whether there are fewer rows of workers or disks than other rows count.
+    fn lacks_rows(&self, all: &ResultRow, workers: &[Worker<'_>]) -> bool {
+        let counts_more = |row: &ResultRow, column, rows: usize| {
+            row.count(column).is_some_and(|count| count > rows as u64)
+        };
+        let is_storage = self.run.rows.iter().all(|row| row.kind != RowKind::Network);
+        let has_disks = workers.iter().any(|worker| !worker.disks.is_empty());
+        let lacks_disks = |w: &Worker<'_>| counts_more(w.row, Column::Disks, w.disks.len());
+        is_storage
+            && !workers.is_empty()
+            && (counts_more(all, Column::Workers, workers.len())
+                || has_disks && workers.iter().any(lacks_disks))
+    }
+
     /// Whether iosonde wrote the file: IOMeter's clock does not count nanoseconds.
     fn is_own(&self) -> bool {
         let ticks = |row: &ResultRow| row.cells.get(&Column::TicksPerS).copied();
@@ -283,7 +297,14 @@ impl Imported<'_> {
         };
         let rows = workers.iter().map(|w| w.row);
         let mut told = rows.chain(workers.is_empty().then_some(all));
-        let streams = if told.all(|row| self.spec(row, all).is_some()) {
+        let streams = if self.lacks_rows(all, workers) {
+            warnings.push(
+                "rows of workers or disks are missing, as in a file that was cut: the load of all \
+                 figures is not known, and they are compared with nothing"
+                    .to_owned(),
+            );
+            Vec::new()
+        } else if told.all(|row| self.spec(row, all).is_some()) {
             streams
         } else {
             warnings.push(
