@@ -129,11 +129,11 @@ pub fn recognise(
 }
 
 /// What to say about JSON that has no end.
-const CUT: &str = "the JSON ends in the middle, as where the tool was killed: what follows the last \
-                   whole interval is left out";
+const CUT: &str = "the JSON ends in the middle, as where the tool was killed: what follows the \
+                   last whole interval is left out";
 
-/// The documents of sysstat's JSON, and whether the last one was cut; it then has the intervals that
-/// are whole.
+/// The documents of sysstat's JSON, and whether the last one was cut; it then has the intervals
+/// that are whole.
 fn sysstat_json(text: &str) -> Result<(Vec<Value>, bool), ForeignError> {
     let mut found = Vec::new();
     let mut stream = Deserializer::from_str(text).into_iter();
