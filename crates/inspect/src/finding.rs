@@ -101,7 +101,7 @@ impl Finding {
         self.severity > Severity::Info && !SAFETY_ONLY.contains(&self.code.as_str())
     }
 
-    /// Whether it says what a test of data means: a layer that answers in place of the device, or
+    /// Whether it says what a test of data means: a layer that answers instead of the device, or
     /// writes that may not survive.
     #[must_use]
     pub fn is_of_data(&self) -> bool {

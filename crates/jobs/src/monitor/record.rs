@@ -268,7 +268,8 @@ fn document(plan: &MonitorPlan, scope: &Scope, devices: &[BlockDevice]) -> Exper
         method: Vec::new(),
         // The limits of this process hold for a command that it starts.
         warnings: scope.environment.findings(|finding| {
-            finding.is_doubt() && (!plan.command.is_empty() || !finding.is_own_limit())
+            let limits_command = !plan.command.is_empty() && finding.is_own_limit();
+            finding.is_of_data() || limits_command && finding.is_doubt()
         }),
     }
 }
