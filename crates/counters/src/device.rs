@@ -86,15 +86,6 @@ pub fn is_uncounted(root: &Path, device: &str) -> bool {
     platform::is_uncounted(root, device)
 }
 
-/// Why there are no counts of a device that [`is_uncounted`], and what to do, in words.
-#[must_use]
-pub fn why_uncounted(device: &str) -> String {
-    format!(
-        "I/O accounting of `{device}` is switched off (queue/iostats is 0); switch it on: echo 1 > \
-         /sys/block/{device}/queue/iostats"
-    )
-}
-
 /// Every block device under `root`/sys, in the order of their names. What cannot be read is left
 /// out.
 #[must_use]

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 mod device;
 mod field;
+mod no_counts;
 mod sample;
 mod system;
 mod tally;
@@ -37,8 +38,9 @@ mod platform;
 #[path = "windows/structures.rs"]
 mod windows_structures;
 
-pub use device::{BlockDevice, BlockKind, block_devices, is_uncounted, why_uncounted};
+pub use device::{BlockDevice, BlockKind, block_devices, is_uncounted};
 pub use field::{DISK_FIELDS, Field, SYSTEM_FIELDS, Span, Unit, disk_field, system_field};
+pub use no_counts::NoCounts;
 pub use sample::{CoreTicks, CpuCounters, CpuTicks, DiskCounters, Sample};
 pub use system::{MemoryCounters, PressureCounters, SystemSample, SystemSampler, SystemWindow};
 pub use tally::{CacheTally, CoreTally, CpuTally, DiskTally, PressureTally, SystemTally};

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{CpuCounters, CpuTicks, DiskCounters, DiskTally, Sample};
+use crate::{CpuCounters, CpuTicks, DiskCounters, DiskTally, NoCounts, Sample};
 
 /// Where a counter of 32 bits starts again.
 pub(crate) const WRAP_32_BIT: u64 = 1 << 32;
@@ -138,6 +138,13 @@ impl Window {
         let appeared = later.disks.iter().filter(|after| earlier.disk(&after.device).is_none());
         window.missing.extend(appeared.map(|after| after.device.clone()));
         window
+    }
+
+    /// Why it lacks the counts of a device, if it does.
+    #[must_use]
+    pub fn no_counts(&self) -> Option<NoCounts> {
+        let off = self.uncounted.first().map(|d| NoCounts::AccountingOff { device: d.clone() });
+        off.or_else(|| Some(NoCounts::Vanished { device: self.missing.first()?.clone() }))
     }
 
     /// The activity of the device of this name, if there are figures for it.

@@ -186,7 +186,6 @@ impl Run {
     pub fn measurement(self, text: &str, read: &str) -> Measurement {
         let Self { workload, target_bytes, mut warnings, .. } = self;
         let contradictions = contradictions(&self.printed, &workload);
-        warnings.extend(contradictions.iter().map(ToString::to_string));
         let started = if self.started.is_empty() {
             warnings.push(undated_words(&self.origin.tool));
             read.to_owned()
@@ -241,6 +240,7 @@ impl Run {
                 tool_ceiling_iops: None,
                 rate_reached_percent: None,
                 warnings,
+                contradictions,
             },
             hosts: Vec::new(),
             origin: Some(self.origin),

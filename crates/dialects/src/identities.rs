@@ -4,9 +4,10 @@
 //! An importer says which figures its tool printed and how exactly ([`PrintedRun`]). A figure that
 //! occurs in every identity that fails, and in no other that holds, contradicts the rest.
 
-use std::fmt;
-
-use workload::{Stream, Workload, show_number};
+use results::contradiction::{
+    Contradiction, Identity, PrintedFigure, PrintedQuantity, PrintedSide,
+};
+use workload::{Stream, Workload};
 
 const MIB: f64 = 1_048_576.0;
 /// Rounding of the arithmetic here, as a share of a figure.
@@ -82,11 +83,15 @@ impl Printed {
         Self { value: self.value + other.value, step: self.step + other.step }
     }
 
+    /// How far apart two figures may be that are the same.
+    fn tolerance(self, other: Self) -> f64 {
+        self.step + other.step + ARITHMETIC * (self.value.abs() + other.value.abs())
+    }
+
     pub(crate) fn agrees(self, other: Self) -> bool {
         let apart = (self.value - other.value).abs();
-        let rounding = ARITHMETIC * (self.value.abs() + other.value.abs());
         // NaN contradicts nothing; other checks leave it out.
-        apart.is_nan() || apart <= self.step + other.step + rounding
+        apart.is_nan() || apart <= self.tolerance(other)
     }
 }
 
@@ -116,141 +121,148 @@ pub struct PrintedRun {
     pub write: PrintedFigures,
 }
 
-/// The I/Os that a figure is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Total,
-    Read,
-    Write,
-}
+/// A figure with the error that its digits leave.
+type Figure = (PrintedQuantity, PrintedSide, Printed);
 
-/// A figure of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FigureName {
-    Ios(Side),
-    Bytes(Side),
-    Iops(Side),
-    MibPerS(Side),
-    Seconds(Side),
-    Block(Side),
-    Threads,
-    ThreadsAsked,
-}
-
-/// One identity: its figures, the last of which follows from the others.
+/// An identity among figures, and whether it holds.
 #[derive(Debug, Clone, PartialEq)]
-struct Identity {
-    figures: Vec<(FigureName, f64)>,
-    /// The last figure as it follows from the others.
-    follows: f64,
+struct Checked {
     holds: bool,
+    found: Contradiction,
 }
 
-/// Figures of a run that contradict each other.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Contradiction {
-    /// The figures of which at least one is wrong.
-    suspects: Vec<(FigureName, f64)>,
-    broken: Identity,
+impl Checked {
+    fn figures(&self) -> impl Iterator<Item = &PrintedFigure> {
+        self.found.others.iter().chain([&self.found.printed])
+    }
+
+    fn has(&self, figure: &PrintedFigure) -> bool {
+        let name = |f: &PrintedFigure| (f.quantity, f.side);
+        self.figures().any(|own| name(own) == name(figure))
+    }
 }
 
 /// Every contradiction among the figures that a tool printed.
-#[must_use]
-pub fn contradictions(printed: &PrintedRun, workload: &Workload) -> Vec<Contradiction> {
+pub(crate) fn contradictions(printed: &PrintedRun, workload: &Workload) -> Vec<Contradiction> {
     let all = identities(printed, workload);
-    let (held, broken): (Vec<Identity>, Vec<Identity>) = all.into_iter().partition(|i| i.holds);
-    let is_in =
-        |name: FigureName, identity: &Identity| identity.figures.iter().any(|f| f.0 == name);
+    let (held, broken): (Vec<Checked>, Vec<Checked>) = all.into_iter().partition(|i| i.holds);
     let Some(first) = broken.first() else { return Vec::new() };
-    let in_all = |(name, _): &&(FigureName, f64)| broken.iter().all(|i| is_in(*name, i));
-    let common: Vec<(FigureName, f64)> = first.figures.iter().filter(in_all).copied().collect();
+    let in_all = |figure: &&PrintedFigure| broken.iter().all(|i| i.has(figure));
+    let common: Vec<PrintedFigure> = first.figures().filter(in_all).copied().collect();
     if common.is_empty() {
-        let each = |broken: Identity| Contradiction { suspects: broken.figures.clone(), broken };
-        return broken.into_iter().map(each).collect();
+        let each = |i: &Checked| Contradiction {
+            suspects: i.figures().copied().collect(),
+            ..i.found.clone()
+        };
+        return broken.iter().map(each).collect();
     }
-    let is_doubtful = |(name, _): &(FigureName, f64)| !held.iter().any(|i| is_in(*name, i));
-    let alone: Vec<(FigureName, f64)> = common.iter().filter(|f| is_doubtful(f)).copied().collect();
+    let is_doubtful = |figure: &&PrintedFigure| !held.iter().any(|i| i.has(figure));
+    let alone: Vec<PrintedFigure> = common.iter().filter(is_doubtful).copied().collect();
     let suspects = if alone.is_empty() { common } else { alone };
-    vec![Contradiction { suspects, broken: first.clone() }]
+    vec![Contradiction { suspects, ..first.found.clone() }]
 }
 
-/// A figure that reads and writes have, with its name.
-type SideFigure = (fn(Side) -> FigureName, fn(&PrintedFigures) -> Option<Printed>);
+/// A figure that reads and writes have.
+type SideFigure = (PrintedQuantity, fn(&PrintedFigures) -> Option<Printed>);
 
 /// Figures of reads and writes that add up to those of both.
 const SUMS: [SideFigure; 4] = [
-    (FigureName::Ios, |f| f.ios),
-    (FigureName::Bytes, |f| f.bytes),
-    (FigureName::Iops, |f| f.iops),
-    (FigureName::MibPerS, |f| f.mib_per_s),
+    (PrintedQuantity::Ios, |f| f.ios),
+    (PrintedQuantity::Bytes, |f| f.bytes),
+    (PrintedQuantity::Iops, |f| f.iops),
+    (PrintedQuantity::MibPerS, |f| f.mib_per_s),
 ];
 
-fn identities(printed: &PrintedRun, workload: &Workload) -> Vec<Identity> {
+fn identities(printed: &PrintedRun, workload: &Workload) -> Vec<Checked> {
+    use PrintedQuantity::{BlockBytes, Bytes, Iops, Ios, MibPerS, Seconds, Threads, ThreadsAsked};
+    use PrintedSide::{Read, Total, Write};
     let PrintedRun { seconds, threads, total, read, write } = printed;
     let mut all = Vec::new();
-    for (side, of) in [(Side::Total, total), (Side::Read, read), (Side::Write, write)] {
-        let count = of.ios.map(|n| (FigureName::Ios(side), n));
-        let bytes = of.bytes.map(|n| (FigureName::Bytes(side), n));
-        let all_seconds = seconds.map(|s| (FigureName::Seconds(Side::Total), s));
-        let seconds = of.seconds.map(|s| (FigureName::Seconds(side), s)).or(all_seconds);
-        let rate = of.iops.map(|n| (FigureName::Iops(side), n));
-        let mib_per_s = of.mib_per_s.map(|n| (FigureName::MibPerS(side), n));
+    for (side, of) in [(Total, total), (Read, read), (Write, write)] {
+        let named = |quantity| move |printed| (quantity, side, printed);
+        let count = of.ios.map(named(Ios));
+        let bytes = of.bytes.map(named(Bytes));
+        let all_seconds = seconds.map(|s| (Seconds, Total, s));
+        let seconds = of.seconds.map(named(Seconds)).or(all_seconds);
+        let rate = of.iops.map(named(Iops));
+        let mib_per_s = of.mib_per_s.map(named(MibPerS));
         // A block that both directions have is one figure.
-        let block = block_bytes(workload, Side::Total).map(|bytes| (Side::Total, bytes));
+        let block = block_bytes(workload, Total).map(|bytes| (Total, bytes));
         let block = block.or_else(|| Some((side, block_bytes(workload, side)?)));
-        let block = block.map(|(side, b)| (FigureName::Block(side), Printed::count(b)));
+        let block = block.map(|(side, bytes)| (BlockBytes, side, Printed::count(bytes)));
         all.extend(product(rate, seconds, 1.0, count));
         all.extend(product(mib_per_s, seconds, MIB, bytes));
         all.extend(product(rate, block, 1.0 / MIB, mib_per_s));
         all.extend(product(count, block, 1.0, bytes));
         if seconds.is_none() {
-            all.extend(same_length(rate, bytes, mib_per_s, count));
+            all.extend(same_window(rate, bytes, mib_per_s, count));
         }
     }
-    for (name, of) in SUMS {
+    for (quantity, of) in SUMS {
         if let (Some(reads), Some(writes), Some(both)) = (of(read), of(write), of(total)) {
-            let figures = [(Side::Read, reads), (Side::Write, writes), (Side::Total, both)];
-            let figures = figures.map(|(side, printed)| (name(side), printed));
-            all.push(identity(&figures, reads.sum(writes)));
+            let parts = [(quantity, Read, reads), (quantity, Write, writes)];
+            let both = (quantity, Total, both);
+            all.push(checked(Identity::Sum, &parts, both, reads.sum(writes)));
         }
     }
     if let Some(threads) = threads.filter(|_| !workload.is_unknown()) {
         let asked = Printed::count(workload.threads());
-        let figures =
-            [(FigureName::ThreadsAsked, asked), (FigureName::Threads, Printed::count(threads))];
-        all.push(identity(&figures, asked));
+        let counted = (Threads, Total, Printed::count(threads));
+        all.push(checked(Identity::Same, &[(ThreadsAsked, Total, asked)], counted, asked));
     }
     all
 }
 
-type Figure = Option<(FigureName, Printed)>;
-
 /// The identity `one x other x factor = last`, where all three are printed.
-fn product(one: Figure, other: Figure, factor: f64, last: Figure) -> Option<Identity> {
+fn product(
+    one: Option<Figure>,
+    other: Option<Figure>,
+    factor: f64,
+    last: Option<Figure>,
+) -> Option<Checked> {
     let (one, other, last) = (one?, other?, last?);
-    Some(identity(&[one, other, last], one.1.product(other.1).times(factor)))
+    Some(checked(Identity::Product, &[one, other], last, one.2.product(other.2).times(factor)))
 }
 
 /// I/Os and bytes are of one window, whose length is not printed.
-fn same_length(rate: Figure, bytes: Figure, mib_per_s: Figure, count: Figure) -> Option<Identity> {
+fn same_window(
+    rate: Option<Figure>,
+    bytes: Option<Figure>,
+    mib_per_s: Option<Figure>,
+    count: Option<Figure>,
+) -> Option<Checked> {
     let (rate, bytes, mib_per_s, count) = (rate?, bytes?, mib_per_s?, count?);
-    let seconds = bytes.1.quotient(mib_per_s.1.times(MIB))?;
-    Some(identity(&[rate, bytes, mib_per_s, count], rate.1.product(seconds)))
+    let seconds = bytes.2.quotient(mib_per_s.2.times(MIB))?;
+    let others = [rate, bytes, mib_per_s];
+    Some(checked(Identity::SameWindow, &others, count, rate.2.product(seconds)))
 }
 
-/// The last figure should be as it follows.
-fn identity(figures: &[(FigureName, Printed)], follows: Printed) -> Identity {
-    let holds = figures.last().is_none_or(|(_, last)| follows.agrees(*last));
-    let figures = figures.iter().map(|(name, printed)| (*name, printed.value)).collect();
-    Identity { figures, follows: follows.value, holds }
+/// The last figure should be as it follows from the others.
+fn checked(identity: Identity, others: &[Figure], last: Figure, follows: Printed) -> Checked {
+    let plain = |&(quantity, side, printed): &Figure| PrintedFigure {
+        quantity,
+        side,
+        value: printed.value,
+    };
+    Checked {
+        holds: follows.agrees(last.2),
+        found: Contradiction {
+            suspects: Vec::new(),
+            identity,
+            others: others.iter().map(plain).collect(),
+            printed: plain(&last),
+            follows: follows.value,
+            tolerance: follows.tolerance(last.2),
+        },
+    }
 }
 
 /// The block of all I/Os of a side, where they have one.
-fn block_bytes(workload: &Workload, side: Side) -> Option<u64> {
+fn block_bytes(workload: &Workload, side: PrintedSide) -> Option<u64> {
     let does = |stream: &&Stream| match side {
-        Side::Total => true,
-        Side::Read => stream.reads(),
-        Side::Write => stream.writes(),
+        PrintedSide::Total => true,
+        PrintedSide::Read => stream.reads(),
+        PrintedSide::Write => stream.writes(),
     };
     let mut found = None;
     for stream in workload.streams.iter().filter(does) {
@@ -261,69 +273,4 @@ fn block_bytes(workload: &Workload, side: Side) -> Option<u64> {
         found = Some(block.bytes.0);
     }
     found
-}
-
-impl Contradiction {
-    /// Whether only the block of the load can be wrong.
-    pub(crate) fn is_of_block(&self) -> bool {
-        self.suspects.iter().all(|(name, _)| matches!(name, FigureName::Block(_)))
-    }
-}
-
-impl fmt::Display for Contradiction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |(name, value): &(FigureName, f64)| format!("{name} ({})", number(*value));
-        let suspects: Vec<String> = self.suspects.iter().map(shown).collect();
-        match suspects.split_last() {
-            Some((one, [])) => write!(f, "{one} contradicts the other figures")?,
-            Some((last, others)) => {
-                write!(f, "one of {} and {last} contradicts the others", others.join(", "))?;
-            }
-            None => {}
-        }
-        let Identity { figures, follows, .. } = &self.broken;
-        let Some(((last, is), others)) = figures.split_last() else { return Ok(()) };
-        let names: Vec<String> = others.iter().map(|(name, _)| name.to_string()).collect();
-        let by = match names.as_slice() {
-            [iops, bytes, mib] => format!("{iops} x {bytes} / {mib}"),
-            [one, other] if others[0].0.is_like(others[1].0) => format!("{one} + {other}"),
-            names => names.join(" x "),
-        };
-        write!(f, ": {by} gives {} {last}, not {}", number(*follows), number(*is))
-    }
-}
-
-impl FigureName {
-    /// Whether two figures have one unit, and so add up.
-    fn is_like(self, other: Self) -> bool {
-        std::mem::discriminant(&self) == std::mem::discriminant(&other)
-    }
-}
-
-impl fmt::Display for FigureName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let of = |side: &Side| match side {
-            Side::Total => "",
-            Side::Read => "read ",
-            Side::Write => "write ",
-        };
-        match self {
-            Self::Ios(side) => write!(f, "{}I/Os", of(side)),
-            Self::Bytes(side) => write!(f, "{}bytes", of(side)),
-            Self::Iops(side) => write!(f, "{}IOPS", of(side)),
-            Self::MibPerS(side) => write!(f, "{}MiB/s", of(side)),
-            Self::Seconds(side) => write!(f, "{}seconds", of(side)),
-            Self::Block(_) => write!(f, "block size"),
-            Self::Threads => write!(f, "thread count"),
-            Self::ThreadsAsked => write!(f, "threads of the parameters"),
-        }
-    }
-}
-
-/// Whole numbers in full, others with two decimals.
-fn number(value: f64) -> String {
-    if value.fract() == 0.0 && value < 1e15 {
-        return show_number(value);
-    }
-    format!("{value:.2}")
 }

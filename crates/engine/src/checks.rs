@@ -39,6 +39,7 @@ pub(crate) fn checks(judged: &RunEvidence<'_>) -> Checks {
         tool_ceiling_iops: None,
         rate_reached_percent: rates.min_by(f64::total_cmp),
         warnings,
+        contradictions: Vec::new(),
     }
 }
 

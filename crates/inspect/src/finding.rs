@@ -20,6 +20,33 @@ pub enum Severity {
 /// Rules about safety alone: no figure differs because of them.
 const SAFETY_ONLY: [&str; 2] = ["inodes-used-up", "no-journal"];
 
+/// Rules about which data is read and what survives a crash: caches and layers above the device,
+/// writes that are not durable, damage.
+const OF_DATA: [&str; 22] = [
+    "cache-volume",
+    "device-not-running",
+    "file-system-errors",
+    "flush-disabled",
+    "health-critical",
+    "loop-buffered",
+    "loop-device",
+    "media-errors",
+    "memory-file-system",
+    "network-file-system",
+    "no-journal",
+    "no-write-barrier",
+    "overlay-file-system",
+    "path-failed",
+    "raid-degraded",
+    "raid-member-errors",
+    "raid-mismatches",
+    "raid-no-bitmap",
+    "raid-write-hole",
+    "thin-overcommitted",
+    "user-space-file-system",
+    "worn",
+];
+
 /// One observation about the set-up of the storage, for a DBA.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
@@ -74,6 +101,19 @@ impl Finding {
         self.severity > Severity::Info && !SAFETY_ONLY.contains(&self.code.as_str())
     }
 
+    /// Whether it says what a test of data means: a layer that answers instead of the device, or
+    /// writes that may not survive.
+    #[must_use]
+    pub fn is_of_data(&self) -> bool {
+        self.severity > Severity::Info && OF_DATA.contains(&self.code.as_str())
+    }
+
+    /// Whether it is a limit of this process, which holds for no other.
+    #[must_use]
+    pub fn is_own_limit(&self) -> bool {
+        self.code.starts_with("cgroup-")
+    }
+
     /// With what to do about it.
     #[must_use]
     pub fn remedy(mut self, remedy: &str) -> Self {
@@ -113,4 +153,27 @@ pub struct Evidence {
     pub place: String,
     /// The value that was read there.
     pub value: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_code_is_that_of_a_rule() {
+        for code in SAFETY_ONLY.iter().chain(&OF_DATA) {
+            assert!(crate::rule(code).is_some(), "{code}");
+        }
+    }
+
+    /// A check of data on a file system in memory gave no warning.
+    #[test]
+    fn what_is_about_data_is_not_what_is_about_speed() {
+        let of = |code: &str| Finding::new(Severity::Warning, code, String::new());
+        assert!(of("memory-file-system").is_of_data() && of("no-journal").is_of_data());
+        assert!(!of("queue-depth-small").is_of_data() && !of("cgroup-io-limit").is_of_data());
+        assert!(of("cgroup-io-limit").is_own_limit() && !of("no-journal").is_doubt());
+        let info = Finding { severity: Severity::Info, ..of("loop-device") };
+        assert!(!info.is_of_data());
+    }
 }

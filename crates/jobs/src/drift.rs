@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use counters::{CountersError, DiskWindow, Sampler, Window};
+use counters::{CountersError, DiskWindow, NoCounts, Sampler, Window};
 use history::drift::{Capacities, CounterFigures, Place, drift as held_against};
 use history::{By, Filter, History, HistoryError, Load, Order, Page};
 use inspect::{InspectError, Inspector, Storage};
@@ -32,18 +32,9 @@ pub enum DriftError {
     /// The target cannot be looked at.
     #[error(transparent)]
     Inspect(#[from] InspectError),
-    /// The target is on no device.
-    #[error(
-        "no separate block device is known under `{}`, so there are no counters to look at",
-        .0.display()
-    )]
-    NoDevice(PathBuf),
-    /// The device has no counters any more.
-    #[error("the counters of `{0}` were reset, or it vanished meanwhile")]
-    Vanished(String),
-    /// The I/O of the device is not counted.
-    #[error("{}", counters::why_uncounted(.0))]
-    Uncounted(String),
+    /// The target has no counts.
+    #[error("there is nothing to compare: {0}")]
+    NoCounts(NoCounts),
     /// The counters of the system cannot be read.
     #[error(transparent)]
     Counters(#[from] CountersError),
@@ -70,11 +61,12 @@ pub fn drift(
     let host = inspector.host().hostname;
     let storage = inspector.storage(target)?;
     let device = storage.counted_device.clone();
-    let device = device.ok_or_else(|| DriftError::NoDevice(target.to_owned()))?;
+    let no_device = || DriftError::NoCounts(NoCounts::NoDevice { path: target.to_owned() });
+    let device = device.ok_or_else(no_device)?;
     let window = watch(&device, seconds, stop)?;
     let Some(disk) = window.disks.first() else {
-        let uncounted = window.uncounted.contains(&device);
-        return Err(if uncounted { DriftError::Uncounted } else { DriftError::Vanished }(device));
+        let vanished = NoCounts::Vanished { device };
+        return Err(DriftError::NoCounts(window.no_counts().unwrap_or(vanished)));
     };
     let names = [target.to_owned(), storage.path.clone()];
     let (loads, elsewhere) = best(history, &host, &names, model(&storage).as_deref())?;

@@ -30,7 +30,7 @@ pub enum AttachError {
     /// No column of the file holds numbers.
     #[error("no column besides that of the times holds numbers")]
     NoFigures,
-    /// A figure can be read in two ways, or is none.
+    /// A figure can be read in two ways.
     #[error(transparent)]
     Figure(#[from] ForeignError),
 }
@@ -63,7 +63,7 @@ impl Attached {
             let cells = row.iter().enumerate().filter(|(column, _)| *column != of_time);
             cells.map(|(_, cell)| figure(cell).to_owned()).collect::<Vec<_>>()
         };
-        let decimal = DecimalMark::of(rows.iter().flat_map(others))?;
+        let decimal = DecimalMark::of(rows.iter().flat_map(others), std::iter::empty())?;
         let mut columns = Vec::new();
         for (column, name) in heading.iter().enumerate().filter(|(column, _)| *column != of_time) {
             // A cell of words is none of the figures.
@@ -73,7 +73,7 @@ impl Attached {
                     Some(rest) => (-1.0, rest),
                     None => (1.0, figure(&cell)),
                 };
-                Some((*time, sign * decimal.number(cell).ok().flatten()?))
+                Some((*time, sign * decimal.number(cell)?))
             });
             let mut figures: Vec<(f64, f64)> = figures.collect();
             figures.sort_by(|a, b| a.0.total_cmp(&b.0));

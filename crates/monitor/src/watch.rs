@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use counters::{
-    BlockDevice, BlockKind, CountersError, SystemSample, SystemSampler, SystemTally, SystemWindow,
-    block_devices,
+    BlockDevice, BlockKind, CountersError, NoCounts, SystemSample, SystemSampler, SystemTally,
+    SystemWindow, block_devices,
 };
 use results::{AlertTime, RecordedAlert, RecordedPoint, RecordedRow};
 use serde::{Deserialize, Serialize};
@@ -378,7 +378,8 @@ impl<'a> Monitor<'a> {
             if !disk.uncounted {
                 self.uncounted.remove(name);
             } else if self.names.contains(name) && !is_part && self.uncounted.insert(name.clone()) {
-                let text = format!("`{name}` has no figures: {}", counters::why_uncounted(name));
+                let why = NoCounts::AccountingOff { device: name.clone() };
+                let text = format!("`{name}` has no figures: {why}");
                 hear(&Event::Notice { text });
             }
         }

@@ -8,6 +8,13 @@ method-rules = { $rules ->
     }
 method-rules-in-report = The rule that was applied is in the full report: { $command }
 method-file-size = A small file may fit a cache of the storage and then shows the cache. No figure here holds for another file size.
+contradiction = { $doubt }: { $others } gives { $follows } { $name }, not { $printed }
+contradiction-block = block size
+contradiction-threads = thread count
+contradiction-threads-asked = threads of the parameters
+contradiction-figure = { $name } ({ $value })
+contradiction-of-one = { $figure } contradicts the other figures
+contradiction-of-several = one of { $figures } and { $last } contradicts the others
 method-no-doubt-of-the-verdict = There is no reason to doubt the verdict.
 method-no-doubt-of-a-figure = There is no reason to doubt a figure.
 method-headroom = Without any I/O iosonde makes { $ceiling } I/Os per second on this host. The largest rate measured here is { $used } of that.

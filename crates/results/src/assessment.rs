@@ -9,11 +9,12 @@ use crate::alignment::Alignment;
 use crate::captured_load::CapturedLoad;
 use crate::cause::Likely;
 use crate::claims::JudgedClaim;
+use crate::environment::Environment;
 use crate::honesty::Honesty;
 use crate::knee::Knee;
 use crate::levels::LevelChange;
 use crate::matrix::ReadWriteMatrix;
-use crate::measurement::{Environment, Measurement, Status};
+use crate::measurement::{Measurement, Status};
 use crate::noise::Trust;
 use crate::verdict::{Database, Verdict};
 

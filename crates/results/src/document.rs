@@ -8,10 +8,11 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::assessment::{ASSESSMENT_SCHEMA, AssessedHost, Assessment};
+use crate::environment::Environment;
 use crate::experiment::{Conclusion, Experiment};
 pub use crate::kinds::Document;
 use crate::kinds::KINDS;
-use crate::measurement::{Environment, MEASUREMENT_SCHEMA, Measurement, Status};
+use crate::measurement::{MEASUREMENT_SCHEMA, Measurement, Status};
 
 /// Why a text is not a result document.
 #[derive(Debug, Error)]

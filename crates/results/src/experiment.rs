@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::measurement::{Environment, Measurement, Status};
+use crate::environment::Environment;
+use crate::measurement::{Measurement, Status};
 
 /// What was concluded in an experiment of one kind.
 pub trait Conclusion {

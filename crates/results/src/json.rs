@@ -54,6 +54,45 @@ pub fn list_to_indented_json(documents: &[Document]) -> serde_json::Result<Strin
     Ok(indented(&text))
 }
 
+/// JSON that was cut, up to the last whole object of a list with this name, and closed there;
+/// `None` if no such object is whole.
+#[must_use]
+pub fn whole_part(text: &str, list: &str) -> Option<String> {
+    // The signs that close what is open, and whether it is such a list.
+    let mut open: Vec<(char, bool)> = Vec::new();
+    let (mut name, mut whole) = ("", None);
+    let mut signs = text.char_indices();
+    while let Some((at, sign)) = signs.next() {
+        match sign {
+            '"' => {
+                let mut is_escaped = false;
+                let end = signs.find(|(_, c)| {
+                    let is_end = *c == '"' && !is_escaped;
+                    is_escaped = *c == '\\' && !is_escaped;
+                    is_end
+                });
+                let Some((end, _)) = end else { break };
+                name = text.get(at + 1..end).unwrap_or_default();
+            }
+            '{' => open.push(('}', false)),
+            '[' => {
+                let is_inside = open.iter().any(|(_, is_list)| *is_list);
+                open.push((']', name == list && !is_inside));
+            }
+            '}' | ']' => {
+                open.pop();
+                if sign == '}' && open.last().is_some_and(|(_, is_list)| *is_list) {
+                    whole = Some((at + 1, open.clone()));
+                }
+            }
+            _ => {}
+        }
+    }
+    let (end, open) = whole?;
+    let closed = open.iter().rev().map(|(sign, _)| sign);
+    Some(text.get(..end)?.chars().chain(closed.copied()).collect())
+}
+
 /// Anything else as text for people: indented, without an end of line.
 ///
 /// # Errors
@@ -146,5 +185,20 @@ mod tests {
             let pretty = serde_json::to_string_pretty(&value).unwrap();
             prop_assert_eq!(to_indented_json(&value).unwrap(), pretty);
         }
+    }
+
+    #[test]
+    fn what_is_whole_of_a_cut_list_is_json() {
+        let text = r#"{"list": "no", "a": {"list": [{"x": "}]\"é\\"}, {"list": [1, {"y": 2}]}]}}"#;
+        let count = |end: usize| {
+            let value: Value =
+                serde_json::from_str(&whole_part(text.get(..end)?, "list")?).unwrap();
+            let found = value["a"]["list"].as_array().unwrap();
+            assert!(found.get(1).is_none_or(|second| second["list"][1]["y"] == 2), "{found:?}");
+            Some(found.len())
+        };
+        let counts: Vec<usize> = (0..text.len()).filter_map(count).collect();
+        assert!(counts.is_sorted() && counts.first() == Some(&1) && counts.last() == Some(&2));
+        assert_eq!(whole_part(text.get(..40).unwrap(), "list"), None);
     }
 }

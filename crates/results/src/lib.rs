@@ -16,6 +16,7 @@ mod csv;
 mod cycle;
 mod document;
 mod durability;
+mod environment;
 mod experiment;
 mod figures;
 mod fit;
@@ -58,8 +59,8 @@ pub use comparison::{
     SideDifference, SideResult,
 };
 pub use conclusions::{
-    agreement, alignment, cause, change, claims, edge, honesty, knee, levels, noise, phases,
-    scaling, steady, verdict,
+    agreement, alignment, cause, change, claims, contradiction, edge, honesty, knee, levels, noise,
+    phases, scaling, steady, verdict,
 };
 pub use conditions::{Conditions, Difference, StreamConditions};
 pub use csv::csv_field;
@@ -69,6 +70,7 @@ pub use durability::{
     BrokenPromise, CheckedArea, Durability, DurabilityVerdict, DurableOrder, InDoubt, Loss,
     LossCount, SyncMode, WriterEnd, WrittenFile, WrittenRole,
 };
+pub use environment::Environment;
 pub use experiment::{Conclusion, Experiment};
 pub use figures::{
     FIGURES, FigureColumn, FigureField, FigureKind, FigureType, FigureValue, Load, PartOf, Unit,
@@ -78,13 +80,13 @@ pub use fit::{Fit, FitAttempt, FitCause, FitEdge, FitLimit, FitResult, FitSide};
 pub use fleet::{Fleet, FleetHost, FleetMerged, FleetWindow, OnLoss};
 pub use fleet_job::{FleetJob, FleetJobHost, FleetVerdict};
 pub use histogram::{EncodingError, Histogram};
-pub use json::{list_to_indented_json, to_indented_json};
+pub use json::{list_to_indented_json, to_indented_json, whole_part};
 pub use kinds::{KINDS, Kind, json_schemas, kind_words};
 pub use matrix::{CellOutcome, Interference, MatrixCell, ReadWriteMatrix, WriteCost, WriteLimit};
 pub use measurement::{
-    Checks, Cpu, Engine, Environment, ErrorKind, ErrorRecord, HostMeasurement, IntervalSpread,
-    Kernel, Latency, MEASUREMENT_SCHEMA, Measurement, Origin, Point, Stalls, Statistics, Status,
-    StreamResult, TargetResult, ThreadPoint, ThreadResult,
+    Checks, Cpu, Engine, ErrorKind, ErrorRecord, HostMeasurement, IntervalSpread, Kernel, Latency,
+    MEASUREMENT_SCHEMA, Measurement, Origin, Point, Stalls, Statistics, Status, StreamResult,
+    TargetResult, ThreadPoint, ThreadResult,
 };
 pub use recording::{
     AlertTime, AttachedSeries, DiskTotal, Figures, FoundBy, RecordedAlert, RecordedCommand,

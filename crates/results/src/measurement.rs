@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use workload::{Stream, Workload};
 
 use crate::agreement::Agreement;
+use crate::contradiction::Contradiction;
+use crate::environment::Environment;
 use crate::histogram::Histogram;
 use crate::noise::Stability;
 use crate::phases::WriteCache;
@@ -200,46 +202,6 @@ impl Status {
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
         Self::WORDS.iter().find(|(_, known)| *known == word).map(|(status, _)| *status)
-    }
-}
-
-/// The host and the storage of a measurement.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Environment {
-    /// The machine; absent for a simulated device.
-    pub host: Option<inspect::Host>,
-    /// How the storage under each target is set up, in the order of the targets.
-    pub storage: Vec<inspect::Storage>,
-}
-
-impl Environment {
-    /// Name of the machine that measured.
-    #[must_use]
-    pub fn hostname(&self) -> Option<String> {
-        self.host.as_ref().map(|host| host.hostname.clone())
-    }
-
-    /// Findings that figures depend on, each once: on the storage, and on the limits of the process
-    /// that measured. The machine's own settings hold for a database, too.
-    #[must_use]
-    pub fn doubts(&self) -> Vec<String> {
-        let of_host = self.host.iter().flat_map(|host| &host.findings);
-        let limits = of_host.filter(|finding| finding.code.starts_with("cgroup-"));
-        let of_storage = self.storage.iter().flat_map(|storage| &storage.findings);
-        let mut found: Vec<String> = Vec::new();
-        for finding in of_storage.chain(limits).filter(|finding| finding.is_doubt()) {
-            if !found.contains(&finding.message) {
-                found.push(finding.message.clone());
-            }
-        }
-        found
-    }
-
-    /// What a list calls the disk under the first target: its model, else its name.
-    #[must_use]
-    pub fn device(&self) -> Option<String> {
-        let device = self.storage.first()?.devices.first()?;
-        Some(device.model.clone().unwrap_or_else(|| device.name.clone()))
     }
 }
 
@@ -593,4 +555,7 @@ pub struct Checks {
     pub rate_reached_percent: Option<f64>,
     /// Every reason to doubt a figure, one sentence each.
     pub warnings: Vec<String>,
+    /// Figures of another tool that contradict each other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contradictions: Vec<Contradiction>,
 }

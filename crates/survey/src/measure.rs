@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use analysis::agreement::{self, Agreement, DEFAULT_TOLERANCE_PERCENT, Flow, Observed};
 use analysis::noise::{self, Traffic};
-use counters::{DiskWindow, Sampler, Window};
+use counters::{DiskWindow, NoCounts, Sampler, Window};
 use engine::{EngineError, Observer, Prepared};
 use inspect::{Inspector, Storage};
 use results::{Environment, Kernel, Measurement, Statistics};
@@ -22,7 +22,7 @@ pub struct Site {
     environment: Environment,
     devices: Vec<String>,
     /// Why the kernel's counters cannot be set next to the tool's, where they cannot.
-    no_counters: Option<String>,
+    no_counters: Option<NoCounts>,
 }
 
 impl Site {
@@ -46,7 +46,9 @@ impl Site {
         for path in paths {
             match inspector.storage(path) {
                 Ok(found) => storage.push(found),
-                Err(error) => no_counters = Some(error.to_string()),
+                Err(error) => {
+                    no_counters = Some(NoCounts::Unreadable { reason: error.to_string() });
+                }
             }
         }
         let mut devices = Vec::new();
@@ -55,14 +57,13 @@ impl Site {
                 Some(device) if !devices.contains(device) => devices.push(device.clone()),
                 Some(_) => {}
                 None => {
-                    let path = found.target.display();
-                    no_counters = Some(format!("no separate block device is known under `{path}`"));
+                    no_counters = Some(NoCounts::NoDevice { path: found.target.clone() });
                 }
             }
         }
         if let Some((upper, lower)) = stacked(&storage, &devices) {
-            no_counters =
-                Some(format!("`{upper}` is on `{lower}`, whose counters hold the I/O of both"));
+            let (upper, lower) = (upper.to_owned(), lower.to_owned());
+            no_counters = Some(NoCounts::Stacked { upper, lower });
         }
         let environment = Environment { host: Some(inspector.host()), storage };
         Self { environment, devices, no_counters }
@@ -124,10 +125,10 @@ pub fn measure(
     if let Some((begin, end)) = watching.edges(cut_s) {
         let window = Window::between(begin, end);
         add_counters(&mut measurement, &window);
-        no_counters = no_counters.or_else(|| without_counts(&window));
+        no_counters = no_counters.or_else(|| window.no_counts());
     }
     steadiness::add(&mut measurement, watching.steady());
-    warnings::add(&mut measurement, prepared, no_counters.as_deref());
+    warnings::add(&mut measurement, prepared, no_counters.as_ref());
     Ok(measurement)
 }
 
@@ -139,14 +140,6 @@ fn add_counters(measurement: &mut Measurement, window: &Window) {
     if !window.disks.is_empty() && window.missing.is_empty() && window.seconds > 0.0 {
         measurement.kernel = Some(beside(measurement, window, DEFAULT_TOLERANCE_PERCENT));
     }
-}
-
-/// Why a window lacks the counts of a device, if it does.
-fn without_counts(window: &Window) -> Option<String> {
-    let off = window.uncounted.first().map(|device| counters::why_uncounted(device));
-    let gone =
-        || Some(format!("`{}` vanished, or its counters were reset", window.missing.first()?));
-    off.or_else(gone)
 }
 
 /// The kernel's counts in a window, next to the measurement. They agree if they differ by no more
@@ -262,20 +255,4 @@ fn weighted(
     let parts = || disks.iter().filter_map(|d| Some((value(d)?, weight(d) as f64)));
     let weights: f64 = parts().map(|(_, w)| w).sum();
     (weights > 0.0).then(|| parts().map(|(v, w)| v * w).sum::<f64>() / weights)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// `run` blamed a cache where the accounting of the device was switched off.
-    #[test]
-    fn a_window_without_the_counts_of_a_device_says_why() {
-        let missing = vec!["vda".to_owned()];
-        let gone = Window { missing: missing.clone(), ..Window::default() };
-        assert!(without_counts(&gone).is_some_and(|why| why.contains("`vda` vanished")));
-        let off = Window { uncounted: missing.clone(), missing, ..Window::default() };
-        assert!(without_counts(&off).is_some_and(|why| why.contains("queue/iostats is 0")));
-        assert_eq!(without_counts(&Window::default()), None);
-    }
 }

@@ -1,5 +1,6 @@
 //! Every reason to doubt a figure, in words.
 
+use counters::NoCounts;
 use engine::Prepared;
 use results::{Measurement, Status};
 use workload::{Bytes, EngineChoice, Mode, show_number};
@@ -16,7 +17,11 @@ const SHORT_SECONDS: f64 = 5.0;
 const LITTLE_PERCENT: f64 = 2.0;
 
 /// Adds to a measurement what its figures and its surroundings give reason to say.
-pub(crate) fn add(measurement: &mut Measurement, prepared: &Prepared, no_counters: Option<&str>) {
+pub(crate) fn add(
+    measurement: &mut Measurement,
+    prepared: &Prepared,
+    no_counters: Option<&NoCounts>,
+) {
     let mut found = Vec::new();
     status(measurement, &mut found);
     for target in prepared.targets() {
@@ -116,7 +121,7 @@ fn tool(measurement: &Measurement, found: &mut Vec<String>) {
     }
 }
 
-fn kernel(measurement: &Measurement, no_counters: Option<&str>, found: &mut Vec<String>) {
+fn kernel(measurement: &Measurement, no_counters: Option<&NoCounts>, found: &mut Vec<String>) {
     let agreement = measurement.kernel.as_ref().and_then(|k| k.agreement.as_ref());
     match (agreement, no_counters) {
         (Some(agreement), _) if agreement.is_doubt() => {
@@ -124,7 +129,8 @@ fn kernel(measurement: &Measurement, no_counters: Option<&str>, found: &mut Vec<
         }
         (None, Some(why)) => {
             found.push(format!(
-                "the kernel's counters could not be compared with these figures: {why}"
+                "the kernel's counters could not be compared with these figures, nor I/O of others \
+                 on the device be seen: {why}"
             ));
         }
         _ => {}

@@ -1,5 +1,6 @@
 //! Readers of /proc/diskstats and /proc/stat. Files stay open, so that a sample costs one read
-//! each, and a look at each device's `queue/iostats`, which can be switched at any moment.
+//! each, and about 10 µs for each device's `queue/iostats`, which can be switched at any moment: a
+//! thousandth of a core for ten devices at ten samples a second.
 
 mod accounting;
 mod devices;

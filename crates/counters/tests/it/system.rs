@@ -171,6 +171,9 @@ fn a_device_whose_accounting_is_off_has_no_figures() {
     let mut sampler = counters::Sampler::with_root(root, devices).unwrap();
     let first = sampler.sample().unwrap();
     let window = counters::Window::between(&first, &sampler.sample().unwrap());
+    // `run` blamed a cache.
+    let off = counters::NoCounts::AccountingOff { device: "sdb".to_owned() };
+    assert_eq!(window.no_counts(), Some(off));
     assert_eq!((window.missing, window.uncounted), (vec!["sdb".into()], vec!["sdb".into()]));
     assert_eq!(window.disks.len(), 1);
 }

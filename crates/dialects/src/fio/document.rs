@@ -36,7 +36,7 @@ pub(super) struct Document {
     pub(super) version: String,
     /// It was printed for people, with a unit at each figure.
     #[serde(skip)]
-    is_text: bool,
+    pub(super) is_text: bool,
     /// When it was printed, in seconds since 1970.
     timestamp: Option<i64>,
     /// When it was printed, in milliseconds since 1970.
@@ -51,7 +51,7 @@ pub(super) struct Document {
 }
 
 /// A job, or several of a group together.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Job {
     #[serde(rename = "jobname", default)]
     pub(super) name: String,
@@ -82,7 +82,7 @@ pub(super) struct Job {
 }
 
 /// The figures of reads, or of writes.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Direction {
     /// Bytes; in fio 2 KiB, unless there is also `io_kbytes`.
     #[serde(default)]
@@ -112,7 +112,7 @@ pub(super) struct Direction {
 }
 
 /// What fio says about calls of fsync and the like.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Sync {
     #[serde(default)]
     pub(super) total_ios: u64,
@@ -120,7 +120,7 @@ pub(super) struct Sync {
 }
 
 /// A distribution of times in nanoseconds.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Times {
     #[serde(default)]
     pub(super) min: Amount,

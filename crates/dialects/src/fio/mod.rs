@@ -11,17 +11,19 @@ mod kinds;
 mod normal;
 mod options;
 mod terse;
+mod verification;
 
 use std::fmt::Write as _;
 
-use results::{Cpu, Measurement, Origin, Statistics, Status};
+use results::contradiction::Contradiction;
+use results::{Cpu, Measurement, Origin, Statistics, Status, whole_part};
 
 use workload::Workload;
 
 use crate::convert::{Part as WorkloadPart, Parts};
 use crate::dialect::{Dialect, ResultFile, WorkloadFile};
 use crate::foreign::{ForeignRuns, ReadError, Run};
-use crate::identities::{Contradiction, contradictions};
+use crate::identities::contradictions;
 use crate::text;
 use document::{Document, Job};
 use options::Options;
@@ -83,6 +85,17 @@ pub fn read(text: &str, file: &str, read: &str) -> Result<ForeignRuns, ReadError
             ));
             break;
         }
+        if part.is_cut {
+            // An intermediate result before it has every job.
+            let is_first = documents.is_empty();
+            let what = if is_first { "its whole jobs are taken" } else { "it is left out" };
+            found
+                .notes
+                .push(format!("line {line}: the file ends in the middle of a result; {what}"));
+            if !is_first {
+                break;
+            }
+        }
         if let Some(last) = documents.last()
             && part.document.goes_on_from(&last.document)
         {
@@ -117,6 +130,8 @@ struct Part {
     hash: u64,
     /// The place in the text just after it.
     end: usize,
+    /// The text ends in the middle of it; it has the jobs that are whole.
+    is_cut: bool,
 }
 
 /// The next JSON document with fio's version in it. Its line is counted on from a place that is
@@ -130,17 +145,23 @@ fn next_document(text: &str, from: usize, known: Place) -> Result<Option<Part>, 
     let begin = from + open;
     let rest = text.get(begin..).unwrap_or_default();
     let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Document>();
-    let mut document = match stream.next() {
-        Some(Ok(document)) => document,
-        Some(Err(error)) => return Err(ReadError::json(text, begin, &error)),
+    let (mut document, is_cut) = match stream.next() {
+        Some(Ok(document)) => (document, false),
+        Some(Err(error)) => {
+            let cut = || ["jobs", "client_stats"].iter().find_map(|list| whole_part(rest, list));
+            let whole = if error.is_eof() { cut() } else { None };
+            let whole = whole.and_then(|whole| serde_json::from_str(&whole).ok());
+            let nothing = (error.is_eof() && from > 0).then(|| Document::of_text(""));
+            (whole.or(nothing).ok_or_else(|| ReadError::json(text, begin, &error))?, true)
+        }
         None => return Ok(None),
     };
     document.settle();
-    let end = begin + stream.byte_offset();
+    let end = if is_cut { text.len() } else { begin + stream.byte_offset() };
     let passed = text.get(known.byte..begin).unwrap_or_default().matches('\n').count();
     let begin_at = Place { byte: begin, line: known.line + passed };
     let hash = crate::foreign::fnv_1a(text.get(begin..end).unwrap_or_default());
-    Ok(Some(Part { document, begin: begin_at, hash, end }))
+    Ok(Some(Part { document, begin: begin_at, hash, end, is_cut }))
 }
 
 fn measurements(part: &Part, file: &str, read: &str, found: &mut ForeignRuns) {
@@ -199,8 +220,13 @@ fn forget_load(m: &mut Measurement) {
 /// The remark on figures that the options contradict.
 const OF_A_GROUP: &str = "The figures are those of several jobs (group_reporting), of which fio \
                           writes the options of one: their load is not known";
+/// The same, of a text, which does not say whether writes were verified.
+const OF_A_GROUP_OR_VERIFIED: &str = "The figures are those of several jobs (group_reporting), or \
+                                      have reads that verify writes (verify): their load is not \
+                                      known";
 
 fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &str) -> Measurement {
+    let started = document.started(job).unwrap_or_default();
     let options = Options::of(&document.global, &job.options);
     let command_line = options.command_line(&job.name);
     let together = document.jobs().filter(|j| j.name == job.name && j.group == job.group).count();
@@ -208,13 +234,17 @@ fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &s
     // Jobs of the same name that are not next to each other are one thread each.
     let threads = if together > 1 { 1 } else { jobs };
     let (mut workload, mut warnings) = options.workload(&job.name, threads);
-    workload.seconds = job.seconds();
     let untold = document.global.is_empty() && job.options.is_empty();
     if untold {
         workload.streams.clear();
         workload.targets.clear();
         warnings = vec![UNKNOWN_LOAD.to_owned()];
     }
+    let mut job = job.clone();
+    let of_writes = options.verification().leave_out(&mut job, &workload);
+    warnings.extend(of_writes.as_ref().ok().into_iter().flatten().cloned());
+    let job = &job;
+    workload.seconds = job.seconds();
     let figures = figures::of(job, &mut warnings);
     if job.error != 0 {
         warnings.push(format!("fio ended the job with error {}", job.error));
@@ -224,12 +254,12 @@ fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &s
     }
     let largest = workload.streams.iter().map(workload::Stream::largest_block).max().unwrap_or(0);
     let printed = figures::printed(job, workload.in_flight().saturating_mul(largest));
-    let unlike = job.unlike(&workload).or_else(|| {
-        let found = contradictions(&printed, &workload);
-        found.into_iter().find(Contradiction::is_of_block).map(|of_block| of_block.to_string())
-    });
+    let unlike = of_writes.err().or_else(|| unlike(document, job, &workload));
+    let of_block = contradictions(&printed, &workload).into_iter().find(Contradiction::is_of_block);
+    let of_block = of_block.filter(|_| unlike.is_none());
+    let unlike = unlike.or_else(|| of_block.as_ref().map(|_| OF_A_GROUP.to_owned()));
     if let Some(unlike) = &unlike {
-        warnings.push(format!("{unlike}. {OF_A_GROUP}"));
+        warnings.push(unlike.clone());
         workload.streams.clear();
         workload.targets.clear();
     }
@@ -241,7 +271,7 @@ fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &s
             command_line: (!untold && unlike.is_none()).then_some(command_line),
             ..Origin::default()
         },
-        started: document.started(job).unwrap_or_default(),
+        started,
         status: if job.error == 0 { Status::Complete } else { Status::Failed },
         target_bytes: workload.targets.iter().map(|t| t.size_bytes.map_or(0, |b| b.0)).collect(),
         host: job.hostname.clone(),
@@ -254,16 +284,20 @@ fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &s
         workload,
     };
     let mut measurement = run.measurement(place, read);
+    measurement.checks.contradictions.extend(of_block);
     measurement.engine.features = options.engine().map(str::to_owned).into_iter().collect();
     measurement.cpu = cpu(job, &measurement.total);
     measurement.sync = figures.sync.clone();
-    for result in &mut measurement.streams {
-        result.sync = figures.sync.clone();
-    }
-    for result in &mut measurement.targets {
-        result.sync = figures.sync.clone();
-    }
+    let of_streams = measurement.streams.iter_mut().map(|result| &mut result.sync);
+    let of_targets = measurement.targets.iter_mut().map(|result| &mut result.sync);
+    of_streams.chain(of_targets).for_each(|sync| sync.clone_from(&figures.sync));
     measurement
+}
+
+/// Why the counts are not those of the load that the options ask for.
+fn unlike(document: &Document, job: &Job, load: &Workload) -> Option<String> {
+    let why = if document.is_text { OF_A_GROUP_OR_VERIFIED } else { OF_A_GROUP };
+    job.unlike(load).map(|unlike| format!("{unlike}. {why}"))
 }
 
 /// fio tells CPU as percent of the time that its jobs ran, all of them together.

@@ -10,12 +10,14 @@ use workload::{
 
 use super::document::RawOptions;
 use super::kinds::{self, OptionKind};
+use super::verification::Verification;
 
 /// Engines that have one I/O at a time, whatever depth they are asked for.
 pub(super) const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
 
 /// Options whose effect is in the figures of a result.
-const NOT_OF_RESULTS: [&str; 4] = ["time_based", "runtime", "stonewall", "wait_for_previous"];
+const NOT_OF_RESULTS: [&str; 6] =
+    ["time_based", "runtime", "stonewall", "wait_for_previous", "verify_backlog", "verify_only"];
 
 /// Names and values; those of the job come before the global ones.
 #[derive(Debug)]
@@ -39,6 +41,11 @@ impl Options {
     /// The engine that did the I/O.
     pub(super) fn engine(&self) -> Option<&str> {
         self.0.get("ioengine").map(String::as_str)
+    }
+
+    /// When it reads back what it writes, if it writes.
+    pub(super) fn verification(&self) -> Verification {
+        Verification::of(&self.0)
     }
 
     /// How many jobs were asked for.

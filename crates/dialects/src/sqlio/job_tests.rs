@@ -258,8 +258,7 @@ proptest! {
         let read = crate::sqlio::read(&printed.to_text(), "x", "2026-11-21T12:00:00Z");
         let [back] = read.measurements.as_slice() else { panic!("{:?}", read.notes) };
         prop_assert!((back.total.iops - iops).abs() < 0.006);
-        let warnings = &back.checks.warnings;
-        prop_assert!(!warnings.iter().any(|w| w.contains("contradicts")), "{:?}", warnings);
+        prop_assert_eq!(&back.checks.contradictions, &[]);
         let [truth, told] = [m.total.latency_ns.unwrap(), back.total.latency_ns.unwrap()];
         prop_assert!(told.mean <= truth.mean && truth.mean < told.mean + 1e6);
     }

@@ -67,6 +67,69 @@ fn json_of(text: &str, pointer: &str) -> serde_json::Value {
     whole.pointer(pointer).unwrap().clone()
 }
 
+/// The reads that verify writes were said to be those of other jobs; of a mixed job they counted
+/// as reads of the load, whose share of writes was then wrong.
+#[test]
+fn reads_that_verify_writes_are_none_of_the_load() {
+    let read = |rw: &str, options: &str, (reads, read_ms): (u64, u64)| {
+        let side = |ios: u64, ms: u64| {
+            let iops = ios * 1000 / ms.max(1);
+            format!(
+                r#"{{"io_bytes": {}, "total_ios": {ios}, "iops": {iops}, "runtime": {ms}}}"#,
+                ios * 4096
+            )
+        };
+        let text = format!(
+            r#"{{"fio version": "fio-3.33", "timestamp_ms": 1795878312000, "jobs": [{{
+            "jobname": "j", "groupid": 0, "usr_cpu": 9.0, "sys_cpu": 9.0,
+            "job options": {{"rw": "{rw}", "filename": "f", "bs": "4k", "size": "8m"{options}}},
+            "read": {}, "write": {}}}]}}"#,
+            side(reads, read_ms),
+            side(2000, 20),
+        );
+        found(&text).unwrap().measurements.remove(0)
+    };
+    let after = read("randwrite", r#", "verify": "crc32c""#, (2000, 25));
+    assert_eq!((after.total.iops, after.read.ios, after.write.ios), (100_000.0, 0, 2000));
+    assert_eq!((after.workload.title().as_str(), after.seconds), ("4 KiB random write", 0.02));
+    assert_eq!(after.cpu, results::Cpu::default());
+    assert!(warns(&after, "these 2000 reads"), "{:?}", after.checks.warnings);
+    let ends = read("randwrite", r#", "verify": "crc32c", "time_based": "1""#, (0, 0));
+    assert_eq!(ends.workload.title(), "4 KiB random write");
+    for (rw, options, why) in [
+        ("randrw", r#", "verify": "crc32c""#, "together"),
+        ("randwrite", r#", "verify": "crc32c", "verify_backlog": "32""#, "between its writes"),
+        ("randwrite", r#", "verify": "crc32c", "verify_only": "1""#, "made no writes"),
+    ] {
+        let other = read(rw, options, (2000, 25));
+        assert!(other.workload.is_unknown(), "{rw}{options}");
+        assert!(warns(&other, why) && !warns(&other, "group_reporting"), "{rw}{options}");
+    }
+    // fio does not write down `time_based`: reads that took no longer are those of the load.
+    let by_time = read("randrw", r#", "verify": "crc32c""#, (2000, 20));
+    assert_eq!(by_time.workload.title(), "4 KiB random 50 % read / 50 % write");
+    let without = read("randrw", r#", "verify": "crc32c", "do_verify": "0""#, (2000, 20));
+    assert_eq!(without.workload.title(), "4 KiB random 50 % read / 50 % write");
+}
+
+/// A file that was cut was refused as a whole.
+#[test]
+fn the_whole_jobs_of_a_cut_result_are_taken() {
+    let whole = found(TWO_JOBS).unwrap().measurements;
+    let second = TWO_JOBS.rfind("\"jobname\"").unwrap();
+    let cut = found(&TWO_JOBS[..second + 400]).unwrap();
+    assert_eq!(cut.measurements.len(), 1);
+    assert_eq!(cut.measurements[0].total, whole[0].total);
+    assert!(cut.notes[0].contains("ends in the middle of a result; its whole jobs"), "{cut:?}");
+    // Nothing of it is whole, also after a result that is.
+    assert!(found(&TWO_JOBS[..second - 400]).is_err());
+    for end in [second - 400, second + 400] {
+        let found = found(&format!("{TWO_JOBS}{}", &TWO_JOBS[..end])).unwrap();
+        assert_eq!(found.measurements, whole);
+        assert!(found.notes[0].contains("it is left out"), "{:?}", found.notes);
+    }
+}
+
 #[test]
 fn groups_stand_for_all_of_their_jobs() {
     // With the text for people before and after the JSON.

@@ -3,6 +3,7 @@
 use dialects::foreign::ForeignRuns;
 use dialects::recognise::recognise;
 use proptest::prelude::*;
+use results::contradiction::Identity;
 use results::{Measurement, Status};
 use workload::Pattern;
 
@@ -178,8 +179,9 @@ fn what_is_not_whole_is_named() {
 fn figures_that_do_not_agree_are_those_that_fio_printed() {
     let runs = found(&V2.replace("iops=104857", "iops=99000"));
     near(runs.measurements[0].total.iops, 99_000.0);
-    let warnings = &runs.measurements[0].checks.warnings;
-    assert!(warns(&runs.measurements[0], " contradicts the other figures"), "{warnings:?}");
+    let [found] = runs.measurements[0].checks.contradictions.as_slice() else { panic!("one") };
+    assert_eq!((found.identity, found.suspects.len()), (Identity::Product, 1));
+    assert_eq!((found.suspects[0].value, found.follows), (99_000.0, 990_000.0));
 }
 
 /// fio cuts off the fraction of an I/O per second: 3 I/Os in 6 s were shown as 0 IOPS and 0 MiB/s.
@@ -194,7 +196,7 @@ fn less_than_one_io_per_second_is_counted() {
     let m = &found(&slow).measurements[0];
     near(m.total.iops, 3.0 / 6.002);
     assert_eq!((m.total.ios, m.total.bytes), (3, 12_288));
-    assert!(!warns(m, "contradicts"), "{:?}", m.checks.warnings);
+    assert_eq!(m.checks.contradictions, []);
 }
 
 /// Of `unified_rw_reporting`, the text has one count for reads and writes: it was shown as a load
@@ -255,7 +257,7 @@ fn terse_output_is_read() {
     near(latency.mean, 95_534.654);
     assert_eq!((latency.min, latency.p99), (Some(47_000), Some(214_000)));
     assert!(m.workload.is_unknown() && warns(m, "how many I/Os"), "{:?}", m.checks.warnings);
-    assert!(!warns(m, "contradicts"), "{:?}", m.checks.warnings);
+    assert_eq!(m.checks.contradictions, []);
     let cut = recognise(&text.as_bytes()[..text.find(";47;").unwrap()], "x", READ).unwrap_err();
     assert!(cut.what.contains("the line ends after"), "{cut}");
 }

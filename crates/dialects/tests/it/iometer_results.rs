@@ -48,6 +48,14 @@ fn a_file_of_1_1_0_is_written_as_it_was() {
     assert_eq!(disk.count(Column::TransactionsPerConnection), None);
 }
 
+/// A file that `iosonde iometer` wrote was said to be "measured by IOMeter 1.1.0".
+#[test]
+fn a_file_of_ours_is_known_by_its_clock() {
+    let version = |text: &str| imported(text)[0].origin.clone().unwrap().tool_version;
+    assert_eq!(version(&V1_1.replace(",10000000,", ",1000000000,")).as_deref(), Some("iosonde"));
+    assert_eq!(version(V1_1).as_deref(), Some("1.1.0"));
+}
+
 #[test]
 fn each_run_is_a_measurement_with_its_workers_and_disks() {
     let runs = imported(V1_1);
@@ -178,6 +186,19 @@ fn a_file_without_workers_has_one_stream_and_an_unknown_target() {
     assert_eq!((run.in_flight, run.streams.len(), run.targets.len()), (3, 1, 1));
     assert_eq!(run.workload.streams[0].write_percent, 33);
     assert!(warns(run, "no rows of workers"));
+}
+
+/// The load of a file that was cut was that of the workers before the cut.
+#[test]
+fn a_file_that_lacks_rows_has_an_unknown_load() {
+    for last in ["WORKER,Worker 2", "DISK,"] {
+        let end = V1_1.rfind(last).unwrap();
+        let found = import(&V1_1[..end], "f", READ);
+        let cut = found.measurements.last().unwrap();
+        assert!(cut.workload.is_unknown() && warns(cut, "are missing"), "{last}");
+        assert_eq!(cut.total, imported(V1_1).last().unwrap().total);
+        assert!(!found.measurements[0].workload.is_unknown());
+    }
 }
 
 #[test]

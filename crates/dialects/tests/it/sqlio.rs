@@ -5,6 +5,7 @@ use dialects::foreign::ForeignRuns;
 use dialects::sqlio::{self, Buffering, Figure, Order, Printout, Reading, readings};
 use dialects::text::decode;
 use proptest::prelude::*;
+use results::contradiction::PrintedQuantity;
 use results::{Measurement, Status};
 use workload::{Buffers, Bytes, Content, Mode, Pattern, PoolShare};
 
@@ -114,7 +115,7 @@ fn a_quotation_and_typed_figures_are_read_and_what_has_no_head_is_of_an_unknown_
         (2681.0, 21.0, Status::Complete)
     );
     assert_eq!(typed.total.latency_ns.unwrap().max, Some(310_000_000));
-    assert!(!warns(typed, "contradicts"), "{:?}", typed.checks.warnings);
+    assert_eq!(typed.checks.contradictions, []);
     let [note] = notes.as_slice() else { panic!("{notes:?}") };
     assert!(note.starts_with("line 40: nobody knows which load"), "{note}");
     assert!(bare.workload.is_unknown() && bare.origin.as_ref().unwrap().tool_version.is_none());
@@ -136,7 +137,8 @@ fn the_head_of_a_log_gives_host_and_date_up_to_its_end_and_no_run_gives_to_the_n
     let call = |m: &Measurement| m.origin.as_ref().unwrap().command_line.clone();
     assert!(call(second).unwrap().ends_with("-frandom -b8 -BH -Fparam.txt"));
     assert_eq!((&third.environment.host, call(third), third.started.as_str()), (&None, None, READ));
-    assert!(warns(third, "one of IOPS ("), "{:?}", third.checks.warnings);
+    let [doubt] = third.checks.contradictions.as_slice() else { panic!("{:?}", third.checks) };
+    assert_eq!(doubt.suspects[0].quantity, PrintedQuantity::Iops);
 }
 
 #[test]
@@ -405,7 +407,7 @@ proptest! {
         let found: Vec<Printout> = found.into_iter().map(|r| r.printout).collect();
         prop_assert_eq!(&found, &printouts);
         for (m, printed) in read(&text).measurements.iter().zip(&printouts) {
-            prop_assert!(!warns(m, "contradicts"), "{:?}", m.checks.warnings);
+            prop_assert_eq!(&m.checks.contradictions, &[]);
             prop_assert_eq!(Some(m.total.iops), printed.iops.map(|f| f.value));
         }
     }

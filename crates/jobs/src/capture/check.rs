@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use capture::{Counts, Tally};
-use counters::{CountersError, DiskCounters, Sampler};
+use counters::{CountersError, DiskCounters, NoCounts, Sampler};
 use workload::{Bytes, plural, show_number};
 
 /// The kernel's counters of the recorded disks, read on both sides of the begin and of the end.
@@ -51,7 +51,7 @@ impl CrossCheck {
             return Comparison::not_made("/proc/diskstats could not be read");
         };
         if let Some(device) = &self.uncounted {
-            return Comparison::not_made(counters::why_uncounted(device));
+            return Comparison::not_made(NoCounts::AccountingOff { device: device.clone() });
         }
         let window = [minus(ending, begun), minus(after, before)];
         compare(recorded.plus(counts.early).plus(counts.others), counts, &window)

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use inspect::shell_word;
+use inspect::{Finding, shell_word};
 use integrity::durability::{Header, Target, method};
 use jiff::Timestamp;
 use results::{
@@ -75,7 +75,10 @@ impl PendingResult {
             plan: None,
             measurements: Vec::new(),
             method: method(header),
-            warnings: warning(found.ending).map(str::to_owned).into_iter().collect(),
+            warnings: {
+                let ending = warning(found.ending).map(str::to_owned);
+                ending.into_iter().chain(site.environment().findings(Finding::is_of_data)).collect()
+            },
             conclusion: found,
         }
     }

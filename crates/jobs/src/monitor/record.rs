@@ -266,7 +266,11 @@ fn document(plan: &MonitorPlan, scope: &Scope, devices: &[BlockDevice]) -> Exper
         },
         measurements: Vec::new(),
         method: Vec::new(),
-        warnings: Vec::new(),
+        // The limits of this process hold for a command that it starts.
+        warnings: scope.environment.findings(|finding| {
+            let limits_command = !plan.command.is_empty() && finding.is_own_limit();
+            finding.is_of_data() || limits_command && finding.is_doubt()
+        }),
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use engine::{EngineError, Filling, Permissions, Prepared, PreparedTarget, Queue};
+use inspect::Finding;
 use integrity::{
     Change, KeptLedger, OpenQueue, Phase, Place, Report, Resize, Role, Shape, ValidationRequest,
 };
@@ -164,7 +165,8 @@ impl Run<'_> {
             targets: places.iter().map(|place| site.resolved(&place.path)).collect(),
             file_bytes: places.iter().map(|place| place.size_bytes).sum(),
             environment: site.environment().clone(),
-            warnings: warnings(&conclusion),
+            warnings: [warnings(&conclusion), site.environment().findings(Finding::is_of_data)]
+                .concat(),
             plan: None,
             method: method(&plan.database, &conclusion, plan.files.iter().any(|f| f.sparse)),
             conclusion,

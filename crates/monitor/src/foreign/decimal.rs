@@ -19,14 +19,21 @@ enum Evidence {
 }
 
 impl DecimalMark {
-    /// The mark of the first cell that has no second reading; a point without one. Errors if only
-    /// commas are there, and each may be either.
-    pub(crate) fn of(cells: impl Iterator<Item = String>) -> Result<Self, ForeignError> {
+    /// The mark of the first cell that has no second reading; a point without one. `others` are
+    /// cells besides those of figures, and come last. Errors if figures have commas only, and each
+    /// may be either.
+    pub(crate) fn of(
+        figures: impl Iterator<Item = String>,
+        others: impl Iterator<Item = String>,
+    ) -> Result<Self, ForeignError> {
         let mut unclear = None;
-        for cell in cells {
+        let figures = figures.map(|cell| (true, cell));
+        for (is_figure, cell) in figures.chain(others.map(|cell| (false, cell))) {
             match evidence(cell.trim()) {
                 Evidence::Mark(mark) => return Ok(mark),
-                Evidence::Either if cell.contains(',') => unclear = unclear.or(Some(cell)),
+                Evidence::Either if is_figure && cell.contains(',') => {
+                    unclear = unclear.or(Some(cell));
+                }
                 Evidence::Either | Evidence::None => {}
             }
         }
@@ -34,10 +41,10 @@ impl DecimalMark {
     }
 
     /// The number in a cell; `None` if it holds none, or one below 0.
-    pub(crate) fn number(self, cell: &str) -> Result<Option<f64>, ForeignError> {
+    pub(crate) fn number(self, cell: &str) -> Option<f64> {
         let cell = cell.trim();
         if !begins_a_number(cell) {
-            return Ok(None);
+            return None;
         }
         let (whole, fraction) = cell.split_once(self.0).unwrap_or((cell, "0"));
         let separates = |c: char| ".,' \u{a0}\u{202f}’".contains(c) && c != self.0;
@@ -50,10 +57,8 @@ impl DecimalMark {
         // Without a fraction, the exponent is in the whole part.
         let number = if cell.contains(self.0) { number } else { digits };
         let number = if number.starts_with('.') { format!("0{number}") } else { number };
-        match number.parse::<f64>().ok().filter(|number| grouped && number.is_finite()) {
-            Some(number) => Ok(Some(number).filter(|number| *number < super::cells::AMOUNT_MAX)),
-            None => Err(ForeignError::NoNumber { cell: cell.to_owned() }),
-        }
+        let number = number.parse::<f64>().ok().filter(|_| grouped);
+        number.filter(|number| number.is_finite() && *number < super::cells::AMOUNT_MAX)
     }
 }
 
@@ -98,7 +103,8 @@ mod tests {
     use super::*;
 
     fn mark(cells: &[&str]) -> Option<char> {
-        DecimalMark::of(cells.iter().map(|cell| (*cell).to_owned())).ok().map(|mark| mark.0)
+        let cells = cells.iter().map(|cell| (*cell).to_owned());
+        DecimalMark::of(cells, std::iter::empty()).ok().map(|mark| mark.0)
     }
 
     #[test]
@@ -134,15 +140,15 @@ mod tests {
             (COMMA, "0,002", 0.002),
             (COMMA, "1234,5", 1234.5),
         ] {
-            assert_eq!(mark.number(cell).unwrap(), Some(number), "{cell}");
+            assert_eq!(mark.number(cell), Some(number), "{cell}");
         }
         for cell in [" ", "", "-1", "NaN"] {
-            assert_eq!(POINT.number(cell).unwrap(), None, "{cell}");
+            assert_eq!(POINT.number(cell), None, "{cell}");
         }
         for (mark, cell) in
             [(POINT, "1.200,5"), (POINT, "12,34"), (COMMA, "1,2,3"), (POINT, "12abc")]
         {
-            assert!(mark.number(cell).is_err(), "{cell}");
+            assert_eq!(mark.number(cell), None, "{cell}");
         }
     }
 
@@ -155,13 +161,15 @@ mod tests {
             let plain = number.to_string();
             let groups = plain.as_bytes().rchunks(3).rev().map(|c| std::str::from_utf8(c).unwrap());
             let cell = format!("{}{mark}25", groups.collect::<Vec<_>>().join(group));
-            let found = DecimalMark::of([cell.clone()].into_iter()).unwrap().number(&cell).unwrap();
+            let cells = [cell.clone()].into_iter();
+            let found = DecimalMark::of(cells, std::iter::empty()).unwrap().number(&cell);
             prop_assert_eq!(found, Some(number as f64 + 0.25));
         }
 
         #[test]
         fn no_cell_panics(cell in "\\PC{0,20}") {
-            let _ = DecimalMark::of([cell.clone()].into_iter()).map(|mark| mark.number(&cell));
+            let cells = [cell.clone()].into_iter();
+            let _ = DecimalMark::of(cells, std::iter::empty()).map(|mark| mark.number(&cell));
         }
     }
 }

@@ -16,7 +16,8 @@ mod sadf;
 mod sar;
 
 use jiff::tz::TimeZone;
-use results::{Experiment, Recording};
+use results::{Experiment, Recording, whole_part};
+use serde_json::{Deserializer, Value};
 use thiserror::Error;
 
 /// The facts that reading a file needs.
@@ -66,12 +67,6 @@ pub enum ForeignError {
         .cell.replacen(',', "", 1)
     )]
     Ambiguous {
-        /// The cell.
-        cell: String,
-    },
-    /// A figure is none.
-    #[error("`{cell}` is not a number: write numbers with a point, as Performance Monitor does")]
-    NoNumber {
         /// The cell.
         cell: String,
     },
@@ -131,4 +126,32 @@ pub fn recognise(
 ) -> Result<Option<ForeignRecordings>, ForeignError> {
     let format = FORMATS.iter().find(|format| (format.is_in)(text));
     format.map(|format| (format.read)(text, reading)).transpose()
+}
+
+/// What to say about JSON that has no end.
+const CUT: &str = "the JSON ends in the middle, as where the tool was killed: what follows the \
+                   last whole interval is left out";
+
+/// The documents of sysstat's JSON, and whether the last one was cut; it then has the intervals
+/// that are whole.
+fn sysstat_json(text: &str) -> Result<(Vec<Value>, bool), ForeignError> {
+    let mut found = Vec::new();
+    let mut stream = Deserializer::from_str(text).into_iter();
+    loop {
+        let begin = stream.byte_offset();
+        match stream.next() {
+            None => return Ok((found, false)),
+            Some(Ok(value)) => found.push(value),
+            Some(Err(error)) => {
+                let rest = text.get(begin..).filter(|_| error.is_eof()).unwrap_or_default();
+                let whole = whole_part(rest, "statistics");
+                let Some(Ok(value)) = whole.map(|whole| serde_json::from_str(&whole)) else {
+                    let (line, what) = (error.line(), error.to_string());
+                    return Err(ForeignError::Line { line, what });
+                };
+                found.push(value);
+                return Ok((found, true));
+            }
+        }
+    }
 }

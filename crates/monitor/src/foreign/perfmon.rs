@@ -3,12 +3,13 @@
 //! The first row begins the recording: nobody knows how long the interval before it was. Counters
 //! that have no place in a recording are attached to it as they are.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use counters::{BlockKind, DiskTally};
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
 use results::AttachedSeries;
+use workload::plural;
 
 use super::cells::Rates;
 use super::decimal::DecimalMark;
@@ -90,30 +91,58 @@ pub(super) fn read(text: &str, reading: &Reading<'_>) -> Result<ForeignRecording
     Ok(found)
 }
 
+/// What the first line of a recording tells.
+struct Heading {
+    separator: char,
+    /// Columns of the date and the time.
+    times: usize,
+    columns: Vec<Column>,
+    /// The zone of the times, where it names one.
+    zone: Option<TimeZone>,
+}
+
+impl Heading {
+    fn of(line: &str) -> Result<Self, ForeignError> {
+        let separator = separator(line);
+        let names = fields(line, separator);
+        let times = if names.get(1).is_some_and(|name| name == "Time") { 2 } else { 1 };
+        let mut words = names.iter().take(1).flat_map(|name| name.split(' '));
+        let host = words.find_map(|word| word.strip_prefix(r"\\")).unwrap_or_default();
+        let columns: Vec<Column> =
+            names.iter().skip(times).map(|name| Column::of(name, host)).collect();
+        if columns.iter().all(|column| column.disk.is_none()) {
+            let first = names.get(times).map_or("", String::as_str);
+            let first = first.chars().take(100).collect();
+            return Err(ForeignError::NoDisk { first });
+        }
+        let zone = names.first().and_then(|name| zone(name));
+        Ok(Self { separator, times, columns, zone })
+    }
+
+    /// How the rows under it write fractions.
+    fn decimal_mark(&self, text: &str) -> Result<DecimalMark, ForeignError> {
+        let of_columns = |of_disks: bool| {
+            let cells = |line| fields(line, self.separator).into_iter().skip(self.times);
+            let cells = text.lines().skip(1).flat_map(move |line| cells(line).zip(&self.columns));
+            let is_wanted = move |column: &Column| column.disk.is_some() == of_disks;
+            cells.filter(move |(_, column)| is_wanted(column)).map(|(cell, _)| cell)
+        };
+        DecimalMark::of(of_columns(true), of_columns(false))
+    }
+}
+
 fn read_session(
     text: &str,
     reading: &Reading<'_>,
     found: &mut ForeignRecordings,
 ) -> Result<(), ForeignError> {
     let line = text.lines().next().unwrap_or_default().trim_start_matches('\u{feff}');
-    let separator = separator(line);
-    let names = fields(line, separator);
-    let times = if names.get(1).is_some_and(|name| name == "Time") { 2 } else { 1 };
-    let mut words = names.iter().take(1).flat_map(|name| name.split(' '));
-    let host = words.find_map(|word| word.strip_prefix(r"\\")).unwrap_or_default();
-    let columns: Vec<Column> =
-        names.iter().skip(times).map(|name| Column::of(name, host)).collect();
-    if columns.iter().all(|column| column.disk.is_none()) {
-        let first = names.get(times).map_or("", String::as_str);
-        let first = first.chars().take(100).collect();
-        return Err(ForeignError::NoDisk { first });
-    }
-    let of_file = names.first().and_then(|name| zone(name));
-    let is_local = of_file.is_none();
-    let zone = of_file.unwrap_or_else(|| reading.zone.clone());
-    let of_rows =
-        text.lines().skip(1).flat_map(|row| fields(row, separator).into_iter().skip(times));
-    let decimal = DecimalMark::of(of_rows)?;
+    let heading = Heading::of(line)?;
+    let decimal = heading.decimal_mark(text)?;
+    let Heading { separator, times, columns, zone } = heading;
+    let is_local = zone.is_none();
+    let zone = zone.unwrap_or_else(|| reading.zone.clone());
+    let mut unread: BTreeMap<usize, (u64, String)> = BTreeMap::new();
     let mut rows: Vec<Row> = Vec::new();
     let mut left_out = 0_usize;
     let mut lines = text.lines().skip(1).peekable();
@@ -135,9 +164,15 @@ fn read_session(
             left_out += 1;
             continue;
         }
-        let cell = |c: usize| cells.get(c).map_or(Ok(None), |cell| decimal.number(cell));
-        let cells = (0..columns.len()).map(cell).collect::<Result<_, _>>()?;
-        rows.push(Row { at: time, cells });
+        let numbers = columns.iter().enumerate().map(|(place, column)| {
+            let cell = cells.get(place).map_or("", |cell| cell.trim());
+            let number = decimal.number(cell);
+            if number.is_none() && column.disk.is_some() && !cell.is_empty() {
+                unread.entry(place).or_insert_with(|| (0, cell.to_owned())).0 += 1;
+            }
+            number
+        });
+        rows.push(Row { at: time, cells: numbers.collect() });
     }
     if left_out > 0 {
         found.notes.push(format!("rows without a time, or not in order, are left out: {left_out}"));
@@ -150,7 +185,12 @@ fn read_session(
         );
         return Ok(());
     }
-    let recording = Found { is_local, ..recording(&columns, &rows, reading) };
+    let mut recording = Found { is_local, ..recording(&columns, &rows, reading) };
+    recording.warnings.extend(unread.iter().filter_map(|(place, (cells, first))| {
+        let name = &columns.get(*place)?.name;
+        let cells = plural(*cells, "cell", "cells");
+        Some(format!("`{name}`: {cells} without a number, first `{first}`: unknown there"))
+    }));
     found.documents.push(recording.document(text, reading, kind));
     Ok(())
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::cells::{sysstat_cpu, sysstat_number, sysstat_rates, whole};
 use super::document::{Found, Window, leaves_out_idle, linux_kind};
 use super::moments::{clock, day, in_zone, usual};
-use super::{ForeignError, ForeignRecordings, Reading};
+use super::{CUT, ForeignError, ForeignRecordings, Reading, sysstat_json};
 
 const FIRST: &str = "# hostname;interval;timestamp";
 const RESTARTED: &str = "the system was restarted while sar recorded";
@@ -171,10 +171,13 @@ fn of_lines(text: &str, reading: &Reading<'_>) -> Result<Vec<Host>, ForeignError
 }
 
 fn of_json(text: &str, reading: &Reading<'_>) -> Result<Vec<Host>, ForeignError> {
-    let value: Value = serde_json::from_str(text)
-        .map_err(|error| ForeignError::Line { line: error.line(), what: error.to_string() })?;
-    let hosts = value["sysstat"]["hosts"].as_array().into_iter().flatten();
-    Ok(hosts.map(|value| of_json_host(value, reading)).collect())
+    let (documents, is_cut) = sysstat_json(text)?;
+    let hosts = documents.iter().filter_map(|value| value["sysstat"]["hosts"].as_array()).flatten();
+    let mut hosts: Vec<Host> = hosts.map(|value| of_json_host(value, reading)).collect();
+    if let Some(last) = hosts.last_mut().filter(|_| is_cut) {
+        last.warnings.push(CUT.to_owned());
+    }
+    Ok(hosts)
 }
 
 fn of_json_host(value: &Value, reading: &Reading<'_>) -> Host {

@@ -5,5 +5,6 @@ mod attach;
 mod crop;
 mod foreign;
 mod metrics;
+mod perfmon_forms;
 mod sysstat_forms;
 mod watch;

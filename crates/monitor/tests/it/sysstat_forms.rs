@@ -113,3 +113,24 @@ Linux 6.18 (vm) \t11/28/26 \t_x86_64_\t(2 CPU)
     near(figure(&document, "vda", "transfers_per_s"), 100.0);
     near(document.conclusion.totals.figures["iowait_percent"], 5.0);
 }
+
+/// JSON of a tool that was killed was refused as a whole.
+#[test]
+fn json_that_was_cut_has_its_whole_intervals() {
+    let second = SADF_JSON.rfind("{\"timestamp\"").unwrap();
+    let first_only = SADF_JSON.get(..SADF_JSON.rfind(',').unwrap()).unwrap();
+    // Anywhere in the second interval, and just before it.
+    for end in [second - 2, second, second + 40, first_only.len(), SADF_JSON.len() - 6] {
+        let Some(text) = SADF_JSON.get(..end) else { continue };
+        let document = one(text);
+        let is_whole = end == SADF_JSON.len() - 6;
+        near(figure(&document, "vda", "transfers_per_s"), if is_whole { 6792.5 } else { 2663.0 });
+        assert!(document.warnings[0].starts_with("the JSON ends in the middle"), "{end}");
+    }
+    // Two runs in one file, and one that ended in its first interval.
+    assert_eq!(one(SADF_JSON).warnings, Vec::<String>::new());
+    let twice = recognise(&format!("{SADF_JSON}\n{SADF_JSON}"), &reading()).unwrap().unwrap();
+    assert_eq!(twice.documents.len(), 2);
+    let nothing = SADF_JSON.get(..SADF_JSON.find("\"disk\"").unwrap()).unwrap();
+    assert!(recognise(nothing, &reading()).is_err());
+}

@@ -3,8 +3,10 @@
 
 use std::collections::HashSet;
 
+use results::Measurement;
 use results::steady::is_unsure;
 
+use super::contradiction;
 use crate::language::say;
 use crate::model::{
     Axis, Block, Cell, Chart, Column, Detail, Fact, Mark, Point, Scale, Section, Series, Shape,
@@ -29,6 +31,12 @@ pub(super) fn fact(name: impl Into<String>, value: impl Into<String>) -> Fact {
 /// Texts of a document, ready to be shown.
 pub(super) fn cleaned(texts: &[String]) -> Vec<String> {
     texts.iter().map(|t| words::clean(t)).filter(|t| !t.is_empty()).collect()
+}
+
+/// Every reason to doubt the figures of a measurement, ready to be shown.
+pub(super) fn doubts(m: &Measurement) -> Vec<String> {
+    let contradictions = m.checks.contradictions.iter().map(contradiction::sentence);
+    cleaned(&m.checks.warnings).into_iter().chain(contradictions).collect()
 }
 
 pub(super) fn column(key: &'static str, name: impl Into<String>, unit: Unit) -> Column {

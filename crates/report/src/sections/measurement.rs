@@ -4,7 +4,7 @@ use results::steady::UNSURE_PERCENT;
 use results::{Document, Measurement, Statistics, Status};
 use workload::show_number;
 
-use super::make::{beside, cleaned, column, full, greyed, number, section, table, text, whole};
+use super::make::{beside, column, doubts, full, greyed, number, section, table, text, whole};
 use super::{agreement, checks, latency, loads, tested, time};
 use crate::language::{count, say};
 use crate::model::{Block, Card, Chart, Judgement, Section, Table, Unit};
@@ -80,7 +80,7 @@ pub(super) fn headline(m: &Measurement) -> String {
 /// Whether there is a reason to doubt the figures.
 fn card(m: &Measurement) -> Card {
     let errors: u64 = m.errors.iter().map(|e| e.count).fold(0, u64::saturating_add);
-    let warnings = cleaned(&m.checks.warnings);
+    let warnings = doubts(m);
     let (judgement, answer) = if m.status == Status::Failed || errors > 0 {
         (Judgement::Bad, say!("measurement-failed", errors = count(errors)))
     } else if m.total.ios == 0 && (m.origin.is_none() || m.total.iops <= 0.0) {

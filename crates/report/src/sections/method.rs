@@ -2,6 +2,7 @@
 
 use results::Document;
 
+use super::contradiction;
 use super::make::{brief, cleaned, fact, full, full_section, section};
 use crate::language::{Language, count, say, spoken};
 use crate::model::{Block, Fact, Section};
@@ -28,7 +29,7 @@ pub(super) fn sections(document: &Document) -> Vec<Section> {
     if spoken() != Language::English {
         blocks.push(full([Block::Paragraph(say!("page-english"))]));
     }
-    let warnings = match cleaned(document.warnings()) {
+    let warnings = match warnings(document) {
         none if none.is_empty() => Block::Paragraph(match document {
             Document::Durability(_) => say!("method-no-doubt-of-the-verdict"),
             _ => say!("method-no-doubt-of-a-figure"),
@@ -52,6 +53,23 @@ pub(super) fn sections(document: &Document) -> Vec<Section> {
     };
     let sections = [method, section("warnings", say!("heading-warnings"), doubts)];
     sections.into_iter().flatten().collect()
+}
+
+/// Every reason to doubt a figure: of the document, and contradictions in each measurement, with
+/// its load where there are several.
+fn warnings(document: &Document) -> Vec<String> {
+    let measurements = document.measurements();
+    let contradictions = measurements.iter().flat_map(|m| {
+        m.checks.contradictions.iter().map(|found| {
+            let sentence = contradiction::sentence(found);
+            if measurements.len() == 1 {
+                return sentence;
+            }
+            let load = words::clean(&m.workload.title());
+            say!("page-answer", heading = load, answer = sentence)
+        })
+    });
+    cleaned(document.warnings()).into_iter().chain(contradictions).collect()
 }
 
 /// How far the tool itself was from its limit.

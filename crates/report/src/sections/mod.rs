@@ -14,6 +14,7 @@ mod captured_files;
 mod cases;
 mod checks;
 mod comparison;
+mod contradiction;
 mod cycle;
 mod databases;
 mod durability;

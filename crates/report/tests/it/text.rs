@@ -2,6 +2,9 @@
 
 use proptest::prelude::*;
 use report::text;
+use results::contradiction::{
+    Contradiction, Identity, PrintedFigure, PrintedQuantity, PrintedSide,
+};
 use results::verdict::{Database, Need, Role};
 use results::{
     Assessment, Document, ErrorKind, ErrorRecord, Latency, Measurement, Pace, Statistics, Status,
@@ -54,6 +57,32 @@ fn a_measurement_reads_in_the_order_of_the_field() {
         rest = &rest[at..];
     }
     assert!(width(&text) <= 100, "{text}");
+}
+
+/// A contradiction is a fact of the document; its words are those of the report.
+#[test]
+fn figures_that_contradict_each_other_are_a_doubt() {
+    let figure = |quantity, side, value| PrintedFigure { quantity, side, value };
+    let mut m = sample::mixed();
+    let iops = figure(PrintedQuantity::Iops, PrintedSide::Read, 99_000.0);
+    let count = figure(PrintedQuantity::Ios, PrintedSide::Read, 1_048_576.0);
+    let seconds = figure(PrintedQuantity::Seconds, PrintedSide::Total, 10.0);
+    m.checks.contradictions = vec![Contradiction {
+        suspects: vec![iops],
+        identity: Identity::Product,
+        others: vec![iops, seconds],
+        printed: count,
+        follows: 990_000.5,
+        tolerance: 10.0,
+    }];
+    let text = of(&m).split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "read IOPS (99 000) contradicts the other figures: read IOPS x seconds gives \
+                990000.50 read I/Os, not 1 048 576";
+    assert!(text.contains(&format!("! {said}")), "{text}");
+    m.checks.contradictions[0].suspects = vec![iops, seconds];
+    let text = of(&m).split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "one of read IOPS (99 000) and seconds (10) contradicts the others";
+    assert!(text.contains(said), "{text}");
 }
 
 /// Of another tool nothing is said that it did not tell.

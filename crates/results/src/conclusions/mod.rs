@@ -9,6 +9,7 @@ pub mod alignment;
 pub mod cause;
 pub mod change;
 pub mod claims;
+pub mod contradiction;
 pub mod edge;
 pub mod honesty;
 pub mod knee;

@@ -112,7 +112,8 @@ impl Part<'_> {
 
     fn malformed(&self, error: &roxmltree::Error) -> ReadError {
         use roxmltree::Error::{UnclosedRootNode, UnexpectedEndOfStream};
-        if matches!(error, UnclosedRootNode | UnexpectedEndOfStream) {
+        let is_cut = !self.xml.ends_with(END);
+        if is_cut || matches!(error, UnclosedRootNode | UnexpectedEndOfStream) {
             let end = self.begin + self.xml.len();
             return ReadError::at(self.text, end, "the result ends here, in its middle".to_owned());
         }

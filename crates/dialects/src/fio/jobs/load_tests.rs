@@ -42,6 +42,38 @@ fn what_changes_the_load_and_has_no_meaning_here_refuses_the_job() {
     assert!(error.contains("put its lines here"), "{error}");
 }
 
+/// `verify=crc32c` was a note: fio reads all that the job wrote, which made half of its I/Os.
+#[test]
+fn reads_that_verify_writes_are_another_load() {
+    let lost = |rw: &str, options: &str| {
+        let text = format!("[x]\nfilename=/f\nrw={rw}\nsize=1m\n{options}\n");
+        let groups = super::read(&text, Environment::NOTHING).unwrap();
+        groups.into_iter().next().unwrap().map(|group| group.lost.join("\n"))
+    };
+    for options in [
+        "verify=crc32c",
+        "verify=crc32c\ndo_verify=1\nruntime=1",
+        "verify=md5\nverify_backlog=32\nruntime=1\ntime_based",
+        "verify_only",
+    ] {
+        for rw in ["randwrite", "randrw"] {
+            let error = lost(rw, options).unwrap_err();
+            assert!(matches!(error, JobFileError::Load { .. }), "{rw} {options}: {error}");
+        }
+    }
+    // fio verifies what a reader reads, and a job that ends by time never comes to verify.
+    for (rw, options) in [
+        ("randread", "verify=crc32c"),
+        ("randwrite", "verify=crc32c\ndo_verify=0\nverify_backlog=32"),
+        ("randwrite", "verify=crc32c\nruntime=1\ntime_based"),
+    ] {
+        let lost = lost(rw, options).unwrap();
+        assert!(lost.contains("`verify=crc32c` has no word here"), "{lost}");
+        assert!(!lost.contains("backlog"), "{lost}");
+    }
+    assert!(!lost("randwrite", "verify=0\nverify_backlog=32").unwrap().contains("verify"));
+}
+
 /// `rate_iops=200,100` was one rate of 300 with half of it writes. In fio, the limits decide, and
 /// not `rwmixread`.
 #[test]

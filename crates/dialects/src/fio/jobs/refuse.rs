@@ -6,6 +6,7 @@ use super::parse::{Job, Place};
 use super::{JobFileError, at};
 use crate::fio::kinds::{self, OptionKind};
 use crate::fio::options::Reader;
+use crate::fio::verification::Verification;
 
 /// Refuses pauses and flushes where iosonde has none.
 pub(super) fn without_paces(job: &Job, stream: &Stream) -> Result<(), JobFileError> {
@@ -52,12 +53,13 @@ pub(super) fn losses(
     use OptionKind::{Expressed, Load, Note, Silent, Writes};
     let place = |name: &str| job.places.get(name).copied().unwrap_or(job.place);
     let odd: Vec<String> = reader.without_meaning().iter().map(|(_, text)| text.clone()).collect();
+    let is_verified = Verification::of(&job.options) != Verification::Never;
     let mut left = Vec::new();
     for (name, text) in reader.left_over() {
         let kind = kinds::kind(&name);
         let refuses = match kind {
             Some(Load) => true,
-            Some(Writes) => writes,
+            Some(Writes) => writes && (is_verified || !name.starts_with("verify")),
             // Without a wrong value, the option has no effect in this job.
             Some(Expressed) => odd.contains(&text),
             Some(Note | Silent) | None => false,
@@ -65,7 +67,7 @@ pub(super) fn losses(
         if refuses {
             return Err(changes_the_load(job, &name, &text, kinds::remedy(&name)));
         }
-        if matches!(kind, Some(Note) | None) {
+        if matches!(kind, Some(Note) | None) || name == "verify" {
             left.push((name, text));
         }
     }

@@ -14,9 +14,10 @@ use super::super::read::Version;
 use super::figures::{
     Kind, READ, TOTAL, WRITE, add, bins, count, moment, printed, statistics, together,
 };
+use super::measured::TICKS_PER_S;
 use super::read::read;
-use super::{Column, End, ResultRow, ResultRun, RowKind, Session};
-use crate::foreign::{ForeignRuns, Run};
+use super::{Column, End, Number, ResultRow, ResultRun, RowKind, Session};
+use crate::foreign::{ForeignRuns, OWN, Run};
 use crate::identities::{Printed, PrintedRun};
 
 /// Before this version, `MBps` was the only unit.
@@ -109,7 +110,11 @@ impl Imported<'_> {
         let run = Run {
             origin: Origin {
                 tool: "IOMeter".to_owned(),
-                tool_version: self.session.version.map(|v| v.to_string()),
+                tool_version: if self.is_own() {
+                    Some(OWN.to_owned())
+                } else {
+                    self.session.version.map(|v| v.to_string())
+                },
                 file: Some(self.file.to_owned()),
                 ..Origin::default()
             },
@@ -197,6 +202,26 @@ impl Imported<'_> {
         (workers, targets)
     }
 
+    /// Whether there are fewer rows of workers or disks than other rows count.
+    fn lacks_rows(&self, all: &ResultRow, workers: &[Worker<'_>]) -> bool {
+        let counts_more = |row: &ResultRow, column, rows: usize| {
+            row.count(column).is_some_and(|count| count > rows as u64)
+        };
+        let is_storage = self.run.rows.iter().all(|row| row.kind != RowKind::Network);
+        let has_disks = workers.iter().any(|worker| !worker.disks.is_empty());
+        let lacks_disks = |w: &Worker<'_>| counts_more(w.row, Column::Disks, w.disks.len());
+        is_storage
+            && !workers.is_empty()
+            && (counts_more(all, Column::Workers, workers.len())
+                || has_disks && workers.iter().any(lacks_disks))
+    }
+
+    /// Whether iosonde wrote the file: IOMeter's clock does not count nanoseconds.
+    fn is_own(&self) -> bool {
+        let ticks = |row: &ResultRow| row.cells.get(&Column::TicksPerS).copied();
+        self.run.rows.iter().any(|row| ticks(row) == Some(Number::Whole(TICKS_PER_S)))
+    }
+
     fn host(&self) -> Option<String> {
         let mut managers = self.run.rows.iter().filter(|r| r.kind == RowKind::Manager);
         let first = managers.next()?;
@@ -272,7 +297,14 @@ impl Imported<'_> {
         };
         let rows = workers.iter().map(|w| w.row);
         let mut told = rows.chain(workers.is_empty().then_some(all));
-        let streams = if told.all(|row| self.spec(row, all).is_some()) {
+        let streams = if self.lacks_rows(all, workers) {
+            warnings.push(
+                "rows of workers or disks are missing, as in a file that was cut: the load of all \
+                 figures is not known, and they are compared with nothing"
+                    .to_owned(),
+            );
+            Vec::new()
+        } else if told.all(|row| self.spec(row, all).is_some()) {
             streams
         } else {
             warnings.push(

@@ -13,7 +13,7 @@ use super::super::workload::{StepWorker, StepWorkload};
 use super::{Column, Number, ResultRow, ResultRun, RowKind};
 
 /// Raw times are in ticks, of which a second has this many: nanoseconds.
-const TICKS_PER_S: i128 = 1_000_000_000;
+pub(super) const TICKS_PER_S: i128 = 1_000_000_000;
 /// Where each latency bin but the last ends, in nanoseconds.
 const BIN_ENDS_NS: [u64; 20] = [
     50_000,

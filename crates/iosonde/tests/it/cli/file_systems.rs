@@ -10,7 +10,8 @@ use results::Status;
 use testing::skip;
 
 use crate::cli::program::{
-    Loop, Mount, Running, code, fails, measurement, names, run, run_small, stderr, succeeds, tool,
+    Loop, Mount, Running, code, command, fails, measurement, names, run, run_small, stderr,
+    succeeds, tool,
 };
 
 fn tmpfs(directory: &Path, options: &str) -> Result<Mount, String> {
@@ -85,6 +86,28 @@ fn a_sparse_leftover_frees_only_what_it_takes() {
     fails(&run(&mount.path, &["--buffered", "--size", "30M"]), 1, "needs `--overfill`");
     succeeds(&run(&mount.path, &["--buffered", "--size", "20M", "--quiet"]));
     assert_eq!(names(&mount.path), [""; 0]);
+}
+
+/// `run` named what it measured on, and these three did not.
+#[test]
+fn checks_and_recordings_warn_of_the_storage() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mount, _device) = match Loop::mounted(dir.path(), 64, &["mkfs.ext4", "-q"]) {
+        Ok(mounted) => mounted,
+        Err(why) => return skip("iosonde::cli::checks_and_recordings_warn_of_the_storage", &why),
+    };
+    let (target, witness) = (mount.path.to_str().unwrap(), dir.path().join("witness"));
+    let witness = ["--durability", "--witness-file", witness.to_str().unwrap()];
+    for args in [
+        &["validate", target, "--size", "8M", "--seconds", "1"][..],
+        &[&["validate", target, "--size", "8M", "--kill-after", "0.3"], &witness[..]].concat(),
+        &["monitor", target, "--seconds", "0.4", "--interval", "0.2"],
+    ] {
+        let output = command(&[args, &["--no-history", "--json"]].concat()).output().unwrap();
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let warnings = document["warnings"].to_string();
+        assert!(warnings.contains("is a loop device"), "{args:?}: {warnings} {}", stderr(&output));
+    }
 }
 
 /// A device was cut to nothing during a buffered run: the page cache took all writes, the device

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::{Report, Session, found_in, time_line};
-use crate::foreign::{ForeignError, ForeignRecordings, Reading};
+use crate::foreign::{CUT, ForeignError, ForeignRecordings, Reading, sysstat_json};
 
 pub(in crate::foreign) fn is_in(text: &str) -> bool {
     text.trim_start().starts_with('{')
@@ -17,11 +17,10 @@ pub(in crate::foreign) fn read(
     text: &str,
     reading: &Reading<'_>,
 ) -> Result<ForeignRecordings, ForeignError> {
-    let value: Value = serde_json::from_str(text)
-        .map_err(|error| ForeignError::Line { line: error.line(), what: error.to_string() })?;
-    let hosts = value["sysstat"]["hosts"].as_array().cloned().unwrap_or_default();
+    let (documents, is_cut) = sysstat_json(text)?;
+    let hosts = documents.iter().filter_map(|value| value["sysstat"]["hosts"].as_array()).flatten();
     let month_first = text.contains(" AM\"") || text.contains(" PM\"");
-    let sessions = hosts.iter().map(|host| {
+    let sessions = hosts.map(|host| {
         let cpus = host["number-of-cpus"].as_u64().and_then(|cpus| u32::try_from(cpus).ok());
         let mut session = Session {
             lines: text.lines().collect(),
@@ -34,7 +33,11 @@ pub(in crate::foreign) fn read(
         }
         session
     });
-    found_in(sessions.collect(), reading)
+    let mut sessions: Vec<Session<'_>> = sessions.collect();
+    if let Some(last) = sessions.last_mut().filter(|_| is_cut) {
+        last.warnings.push(CUT.to_owned());
+    }
+    found_in(sessions, reading)
 }
 
 impl Session<'_> {

@@ -224,6 +224,7 @@ fn bare(load: &Load, [total, read, write]: [Statistics; 3], series: Vec<Point>) 
             tool_ceiling_iops: Some(2_400_000.0),
             rate_reached_percent: None,
             warnings: Vec::new(),
+            contradictions: Vec::new(),
         },
         hosts: Vec::new(),
         ..testing::measurement(&id, workload)
