@@ -78,7 +78,9 @@ mod tests {
     #[test]
     fn the_time_left_only_falls() {
         let mut foreseen = LabForecast::default();
-        [10.0, 20.0, 100.0].into_iter().for_each(|end_s| foreseen.push(end_s));
+        for end_s in [10.0, 20.0, 100.0] {
+            foreseen.push(end_s);
+        }
         let begun = Instant::now().checked_sub(Duration::from_secs(30));
         let told = |there| {
             let mut clock = LabClock { foreseen: Some(foreseen.clone()), ..LabClock::default() };
