@@ -18,6 +18,11 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// A simulated device of two disks: at most 250 I/Os a second, so that an hour of it takes little
+/// time.
+pub const DISKS: [&str; 4] =
+    ["--engine", "sim", "--sim", r#"servers = 2, read_ns = "8ms", write_ns = "8ms""#];
+
 /// The program with this history and no settings. Tests never touch the history of the user who
 /// runs them, nor use that user's settings.
 pub fn program(path: impl AsRef<OsStr>, history: &Path) -> Command {

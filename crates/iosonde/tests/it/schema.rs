@@ -7,7 +7,7 @@ use std::process::Output;
 
 use jsonschema::Uri;
 use serde_json::Value;
-use testing::program::program;
+use testing::program::{DISKS, program};
 
 fn iosonde(args: &[&str]) -> Output {
     let history = Path::new(env!("CARGO_TARGET_TMPDIR")).join("history-of-schema-tests.db");
@@ -239,9 +239,8 @@ fn assessments_keep_their_schema() {
     let directory = tempfile::tempdir().unwrap();
     let report = directory.path().join("r.html");
     let report = report.to_str().unwrap();
-    let args =
-        ["assess", "--engine", "sim", "--pace", "quick", "--json", "--quiet", "--report", report];
-    let output = iosonde(&args);
+    let args = ["assess", "--pace", "quick", "--json", "--quiet", "--report", report];
+    let output = iosonde(&[&args[..], &DISKS].concat());
     assert_eq!(output.status.code(), Some(0));
     assert_keeps("assessment", &serde_json::from_slice(&output.stdout).unwrap());
     assert!(std::fs::read_to_string(report).unwrap().starts_with("<!DOCTYPE html>"));

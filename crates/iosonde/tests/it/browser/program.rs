@@ -14,7 +14,7 @@ const SIM: [&str; 6] = [
     "--engine",
     "sim",
     "--sim",
-    "servers = 4, read_ns = \"200us\", write_ns = \"400us\"",
+    "servers = 4, read_ns = \"4ms\", write_ns = \"8ms\"",
 ];
 
 /// A server on its own history; both go when this is dropped.

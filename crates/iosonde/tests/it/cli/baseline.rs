@@ -1,15 +1,14 @@
 //! `iosonde baseline`, on simulated devices. What the unit of systemd starts is in `units.rs`.
 
 use testing::Place;
+use testing::program::DISKS;
 
 use crate::cli::program::{fails, place, stdout, succeeds};
 
-/// Disks, whose I/Os are few enough to be simulated in little time.
-const SIM: [&str; 8] =
-    ["--engine", "sim", "--sim", "servers=8,read_ns=\"4ms\"", "--pace", "quick", "--size", "1G"];
+const SHORT: [&str; 4] = ["--pace", "quick", "--size", "1G"];
 
 fn baseline(place: &Place, more: &[&str]) -> String {
-    let output = place.run(&[&["baseline", "--quiet"], &SIM[..], more].concat());
+    let output = place.run(&[&["baseline", "--quiet"], &SHORT[..], &DISKS, more].concat());
     succeeds(&output);
     stdout(&output)
 }
@@ -22,7 +21,7 @@ fn each_target_has_a_baseline_of_its_own() {
     assert!(baseline(&place, &["/a"]).starts_with("/a: "));
     assert_eq!(place.list(&["--tag", "baseline"]).len(), 10);
     assert_eq!(place.list(&[]).len(), 11, "what is compared is recorded, without the tag");
-    let compared = place.json(&[&["baseline", "--quiet"], &SIM[..], &["/b"]].concat());
+    let compared = place.json(&[&["baseline", "--quiet"], &SHORT[..], &DISKS, &["/b"]].concat());
     assert_eq!(compared["schema"], "iosonde.comparison/1");
     assert_eq!(compared["a"]["results"].as_array().unwrap().len(), 5);
     assert_eq!(compared["b"]["targets"][0], "/b");

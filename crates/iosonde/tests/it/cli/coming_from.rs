@@ -2,7 +2,8 @@
 //! runs, in its order, in a place of its own.
 //!
 //! A line ends with 0, or with what a comment says: `… # exit 4`. The files that the lines name are
-//! those of [`files`]. Sizes and lengths are made small by [`tiny`], and nothing else is changed.
+//! those of [`files`]. Sizes and lengths are made small by [`tiny`], which also limits the
+//! throughput of DiskSpd's runs.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -25,8 +26,10 @@ const FLAGS: [(&str, &str); 8] = [
     ("--pause", "0"),
     ("--for", "1s"),
 ];
-/// Options of DiskSpd, whose value follows without a blank.
-const DISKSPD: [(&str, &str); 4] = [("-d", "-d1"), ("-W", "-W0"), ("-C", "-C0"), ("-c", "-c8M")];
+/// Options of DiskSpd, whose value follows without a blank. Its shortest run is a second, in which
+/// a thread moves 500 bytes per millisecond.
+const DISKSPD: [(&str, &str); 4] =
+    [("-d", "-d1 -g500"), ("-W", "-W0"), ("-C", "-C0"), ("-c", "-c8M")];
 /// Experiments that wait before each measurement until the disk rests, which a busy host never
 /// does.
 const WAITING: [&str; 5] = ["sweep", "knee", "sizes", "scale", "matrix"];
@@ -191,17 +194,19 @@ fn every_line_of_the_pages_for_newcomers_runs() {
     let mut pages = pages();
     pages.retain(|(name, _)| is_for_newcomers(name));
     assert!(pages.len() >= 5, "{}", pages.len());
-    let mut wrong = String::new();
-    for (name, page) in &pages {
+    let run = |name: &str, page: &str| {
         let place = page_place();
         let lines = lines(page);
         assert!(lines.len() >= 10, "{name} has {} lines of code", lines.len());
-        for line in lines {
-            if let Some(failure) = failure(&place, line, tiny) {
-                let _ = writeln!(wrong, "{name}: {failure}");
-            }
-        }
-    }
+        let failures = lines.iter().filter_map(|line| failure(&place, line, tiny));
+        failures.map(|failure| format!("{name}: {failure}\n")).collect::<String>()
+    };
+    // Most lines wait.
+    let wrong: String = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            pages.iter().map(|(name, page)| scope.spawn(move || run(name, page))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
     assert!(wrong.is_empty(), "{wrong}");
 }
 
@@ -214,11 +219,11 @@ fn lines_are_made_small_and_stay_what_they_are() {
         ),
         (
             "iosonde diskspd -b8K -d180 -W5 -c5G -r io.dat",
-            "iosonde diskspd -b8K -d1 -W0 -c8M -r io.dat",
+            "iosonde diskspd -b8K -d1 -g500 -W0 -c8M -r io.dat",
         ),
         ("iosonde knee /data", "iosonde knee --settle 0 disk"),
         ("iosonde sweep /data --settle 9", "iosonde sweep disk --settle 0"),
-        ("~/bin/diskspd -d60 x.dat", "~/bin/diskspd -W0 -d1 x.dat"),
+        ("~/bin/diskspd -d60 x.dat", "~/bin/diskspd -W0 -d1 -g500 x.dat"),
         ("iosonde diskspd -Xp.xml x.dat", "iosonde diskspd -Xp.xml x.dat"),
         ("iosonde sqlio -kR -dE x.dat", "iosonde sqlio -kR -dE x.dat --seconds 0.2"),
         ("iosonde sqlio parse a.txt", "iosonde sqlio parse a.txt"),

@@ -5,6 +5,7 @@
 //! somebody presses), so iosonde only parses them. The mark is in the page, where a reader of its
 //! source sees it. `coming_from.rs` runs the pages for people who come from another tool.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -197,6 +198,7 @@ fn inline(page: &str) -> Vec<String> {
 fn every_flag_in_the_text_of_the_documents_exists() {
     let mut wrong = String::new();
     let mut count = 0;
+    let mut helps = BTreeMap::new();
     for (name, page) in documents() {
         for line in inline(&page) {
             let words = line["iosonde ".len()..].to_owned();
@@ -206,8 +208,10 @@ fn every_flag_in_the_text_of_the_documents_exists() {
                 let _ = writeln!(wrong, "{name}: `{line}` is not a command");
                 continue;
             };
-            let args: Vec<&str> = called.split(' ').chain(["--help"]).collect();
-            let help = stdout(&command(&args).output().unwrap());
+            let help = helps.entry(called).or_insert_with(|| {
+                let args: Vec<&str> = called.split(' ').chain(["--help"]).collect();
+                stdout(&command(&args).output().unwrap())
+            });
             let own = words.split(" -- ").next().unwrap_or_default();
             let flags = own.split([' ', '=']).filter(|word| word.starts_with("--"));
             for flag in flags {

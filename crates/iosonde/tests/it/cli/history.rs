@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use testing::Place;
+use testing::program::DISKS;
 
 use crate::cli::program::{Running, code, fails, names, place, stderr, succeeds};
 
@@ -25,7 +26,7 @@ fn commands(report: &str) -> Vec<Vec<String>> {
         of(&[&["sizes", "--sizes", "512M,1G"], &short[..]].concat()),
         of(&[&["scale", "a", "b", "--size", "1G"], &short[..]].concat()),
         of(&[&["sweep", "--blocks", "8K,64K"], &SIM[..]].concat()),
-        of(&["assess", "--engine", "sim", "--pace", "quick", "--report", report]),
+        of(&[&["assess", "--pace", "quick", "--report", report], &DISKS[..]].concat()),
     ]
 }
 
@@ -240,7 +241,7 @@ fn wait_for_measurements(place: &Place, count: u64) {
             return;
         }
         assert!(begin.elapsed() < Duration::from_secs(60), "no {count} measurements in a minute");
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(100));
     }
 }
 
@@ -249,7 +250,8 @@ fn wait_for_measurements(place: &Place, count: u64) {
 #[test]
 fn killed_in_the_middle_every_finished_measurement_is_kept_and_shown() {
     let short = ["--precision", "0", "--seconds", "0.3", "--warmup", "0", "--settle", "0"];
-    let null = ["--engine", "null"];
+    // At full speed, each would take all processors from the tests next to it.
+    let null = ["--engine", "null", "--think", "1ms"];
     let knee = [&["knee", "--to", "65536"], &null[..], &short[..]].concat();
     let scale = [&["scale", "a", "b", "c", "d", "--size", "1G", "--pairs"], &null[..], &short[..]];
     let sizes = ["sizes", "--sizes", "512M,1G,2G,3G,4G,5G,6G,7G,8G,9G,10G,11G,12G"];
@@ -262,7 +264,7 @@ fn killed_in_the_middle_every_finished_measurement_is_kept_and_shown() {
         scale.concat(),
         [&sizes[..], &null[..], &short[..]].concat(),
         [&run[..], &null[..]].concat(),
-        [&assess[..], &null[..]].concat(),
+        [&assess[..], &null[..2]].concat(),
     ] {
         let place = crate::cli::program::place();
         let quiet = [&args[..], &["--quiet", "--tag", "killed"]].concat();
@@ -296,7 +298,8 @@ fn killed_in_the_middle_every_finished_measurement_is_kept_and_shown() {
 #[test]
 fn a_result_that_is_being_measured_is_not_deleted_and_says_that_it_runs() {
     let place = place();
-    let args = ["run", "--engine", "null", "--repeat", "100", "--seconds", "0.3", "--warmup", "0"];
+    let args = ["run", "--engine", "null", "--think", "1ms", "--repeat", "100"];
+    let args = [&args[..], &["--seconds", "0.3", "--warmup", "0"]].concat();
     let mut running = Running::of(place.command(&args));
     // By then those who watch see it.
     wait_for_measurements(&place, 12);

@@ -85,7 +85,7 @@ fn a_history_without_room_costs_no_result() {
     let Some(mount) = small(&place, "a_history_without_room_costs_no_result") else { return };
     let history = mount.path.join("history.db");
     let args = ["run", "--engine", "null", "--repeat", "4", "--seconds", "0.5", "--warmup", "0"];
-    let flags = ["--json", "--history", history.to_str().unwrap()];
+    let flags = ["--json", "--think", "1ms", "--history", history.to_str().unwrap()];
     let mut running = Running::of(place.command(&[&args[..], &flags].concat()));
     running.wait_for("run 2 of 4");
     // The first is kept when the second begins.
@@ -131,7 +131,7 @@ fn what_could_not_be_kept_for_a_while_is_kept_at_the_end() {
     let Some(mount) = small(&place, test) else { return };
     let history = mount.path.join("history.db");
     let args = ["run", "--engine", "null", "--repeat", "4", "--seconds", "0.5", "--warmup", "0"];
-    let flags = ["--json", "--history", history.to_str().unwrap()];
+    let flags = ["--json", "--think", "1ms", "--history", history.to_str().unwrap()];
     let mut running = Running::of(place.command(&[&args[..], &flags].concat()));
     running.wait_for("run 2 of 4");
     while fs::write(mount.path.join("full"), vec![1; 8 << 20]).is_ok() {}
@@ -150,7 +150,7 @@ fn what_could_not_be_kept_for_a_while_is_kept_at_the_end() {
 fn a_sweep_is_resumed_by_one_process_at_a_time() {
     let place = place();
     let lists = ["--engine", "null", "--blocks", "4K,8K,16K,32K", "--depths", "1,2,4,8,16"];
-    let flags = ["--seconds", "0.4", "--warmup", "0"];
+    let flags = ["--seconds", "0.2", "--warmup", "0"];
     let sweep = [&["sweep"], &lists[..], &flags].concat();
     let mut running = Running::of(place.command(&sweep));
     running.wait_for("[3/20]");

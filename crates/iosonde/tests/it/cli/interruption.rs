@@ -152,9 +152,9 @@ fn an_interrupted_run_keeps_a_kept_file() {
 fn a_dropped_connection_ends_the_run_in_order_unless_it_is_to_be_ignored() {
     let run = |disposition: &str, seconds: &str| {
         let mut command = Command::new("env");
-        command
-            .args([disposition, env!("CARGO_BIN_EXE_iosonde"), "run", "--engine", "null"])
-            .args(["--warmup", "0.1", "--seconds", seconds, "--json", "--no-history"]);
+        command.args([disposition, env!("CARGO_BIN_EXE_iosonde"), "run", "--engine", "null"]).args(
+            ["--think", "1ms", "--warmup", "0.1", "--seconds", seconds, "--json", "--no-history"],
+        );
         let mut running = Running::of(command);
         running.wait_for("warming up");
         std::thread::sleep(Duration::from_millis(900));

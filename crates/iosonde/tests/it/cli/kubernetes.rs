@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use testing::Place;
+use testing::program::DISKS;
 
 use super::program::tool;
 use super::python::python;
@@ -113,7 +114,7 @@ fn what_the_job_starts_prints_the_summary() {
     let place = place();
     let args = arguments(&place);
     let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
-    args.extend(["--engine", "sim", "--sim", "servers=8,read_ns=\"4ms\""]);
+    args.extend(DISKS);
     let output = place.run(&args);
     succeeds(&output);
     assert!(stdout(&output).contains("/data"), "{}", stdout(&output));

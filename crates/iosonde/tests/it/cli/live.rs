@@ -33,7 +33,8 @@ fn events(history: &History, id: &str) -> Vec<Value> {
 fn a_run_is_seen_while_it_goes_on_and_found_under_its_name_afterwards() {
     let place = place();
     let args = ["run", "a", "--engine", "null", "--warmup", "0", "--seconds", "600"];
-    let mut running = Running::of(place.command(&[&args[..], &["--interval", "50ms"]].concat()));
+    let paced = ["--think", "1ms", "--interval", "50ms"];
+    let mut running = Running::of(place.command(&[&args[..], &paced].concat()));
     let (history, run) = wait_for_live(&place);
     assert_eq!((run.kind.as_str(), run.targets.as_str()), ("run", "a"));
     assert_eq!(run.title, "8 KiB random read");
@@ -62,7 +63,7 @@ fn a_run_is_seen_while_it_goes_on_and_found_under_its_name_afterwards() {
 #[test]
 fn an_experiment_says_what_it_does() {
     let place = place();
-    let short = ["--precision", "0", "--seconds", "0.7", "--warmup", "0"];
+    let short = ["--precision", "0", "--seconds", "0.7", "--warmup", "0", "--think", "1ms"];
     let args = [&["knee", "--engine", "null", "--from", "1", "--to", "32"], &short[..]].concat();
     let running = Running::of(place.command(&args));
     let (history, run) = wait_for_live(&place);
@@ -115,7 +116,7 @@ fn a_validation_is_seen_as_steps_and_intervals() {
 #[test]
 fn what_is_short_simulated_or_unrecorded_is_not_watched() {
     let place = place();
-    let null = ["run", "--engine", "null", "--warmup", "0", "--seconds"];
+    let null = ["run", "--engine", "null", "--think", "1ms", "--warmup", "0", "--seconds"];
     succeeds(&place.run(&[&null[..], &["0.5"]].concat()));
     succeeds(&place.run(&[&["run"], &SIM[..]].concat()));
     succeeds(&place.run(&[&null[..], &["2.5", "--no-history"]].concat()));
@@ -132,7 +133,7 @@ fn what_is_short_simulated_or_unrecorded_is_not_watched() {
 fn a_history_that_cannot_be_told_anything_holds_nothing_up() {
     let place = place();
     let args = ["run", "--engine", "null", "--warmup", "0", "--seconds", "5", "--json"];
-    let running = Running::of(place.command(&args));
+    let running = Running::of(place.command(&[&args[..], &["--think", "1ms"]].concat()));
     wait_for_live(&place);
     let sqlite = rusqlite::Connection::open(place.history()).unwrap();
     sqlite.execute_batch("BEGIN IMMEDIATE").unwrap();

@@ -12,11 +12,11 @@ use crate::cli::program::{Running, command, stderr};
 
 /// What is looked at how often. A process that has the file open and no lock for so many looks in a
 /// row has lost it; while it opens or closes the file, that lasts for less.
-const EVERY: Duration = Duration::from_millis(10);
-const LOST: u32 = 30;
+const EVERY: Duration = Duration::from_millis(20);
+const LOST: u32 = 15;
 /// Looks at each command: events for those who watch are written after two seconds, by a further
 /// connection.
-const LOOKS: u32 = 400;
+const LOOKS: u32 = 150;
 
 /// Runs a command with a history of its own, and says where it had the history open without a lock.
 #[track_caller]
@@ -47,16 +47,16 @@ fn keeps_its_lock(directory: &Path, args: &[&str]) {
 #[test]
 fn every_command_that_records_keeps_its_lock() {
     let commands = [
-        "run . --size 16M --engine null --seconds 20 --warmup 0",
-        "knee . --size 16M --engine null",
+        "run . --size 16M --engine null --seconds 20 --warmup 0 --think 1ms",
+        "knee . --size 16M --engine null --think 1ms",
         "sweep . --size 16M --engine null --preset atto",
-        "sizes . --engine null",
-        "scale . b --size 16M --engine null",
+        "sizes . --engine null --think 1ms",
+        "scale . b --size 16M --engine null --think 1ms",
         "assess . --size 64M --engine null --pace quick",
-        "validate . --size 16M --log-size 8M --seconds 20",
+        "validate . --size 16M --log-size 8M --seconds 20 --users 1",
         "monitor . --interval 100ms",
         "sqlio -kR -s20 -frandom -b8 t.dat --size 16M",
-        "diskspd -d20 -W0 -c16M t.dat",
+        "diskspd -d20 -W0 -g100 -c16M t.dat",
         "sqliosim -d 20 -dir . -size 16",
     ];
     std::thread::scope(|scope| {

@@ -22,7 +22,7 @@ fn crash(
     cache: Cache,
     fault: Option<Fault>,
 ) -> Option<(i32, Durability, Vec<Lost>)> {
-    let time = Nanoseconds(1000);
+    let time = Nanoseconds(500_000);
     let model = SimDevice { servers: 64, read_ns: time, write_ns: time, ..SimDevice::default() };
     let truth = Truth::mount(model, &[SIZE, SIZE])
         .inspect_err(|reason| testing::skip(&format!("iosonde::cli::{test}"), reason))

@@ -1,5 +1,8 @@
 //! Presets that people know from other tools, on a simulated device.
 
+use testing::Place;
+use testing::program::DISKS;
+
 use crate::cli::program::{fails, place};
 
 /// One server of 100 µs and a path of 1 GiB/s.
@@ -62,8 +65,8 @@ fn iotune_is_written_as_its_yaml() {
 #[test]
 fn the_test_of_the_snia_ends_in_steady_state_and_says_in_what_it_differs() {
     let place = place();
-    let short = ["-d", "1", "-s", "64M"];
-    let text = place.says(&[sweep("snia-pts").as_slice(), &short].concat());
+    let short = ["sweep", "--preset", "snia-pts", "-d", "1", "-s", "64M"];
+    let text = place.says(&[&short[..], &DISKS].concat());
     assert!(text.contains("rounds 1 to 5 are steady"), "{text}");
     for column in ["100/0", "95/5", "65/35", "50/50", "35/65", "5/95", "0/100"] {
         assert!(text.contains(column), "{text}");
@@ -78,6 +81,14 @@ fn the_test_of_the_snia_ends_in_steady_state_and_says_in_what_it_differs() {
     fails(&place.run(&other), 2, "--adaptive is true: a sweep in rounds measures every cell");
 }
 
+/// The command with a plan of five rounds, the fewest. A busy host is never steady, and makes 25.
+pub(crate) fn five_rounds(place: &Place, command: &[&str]) -> [&'static str; 3] {
+    let plan = place.says(&[command, &["--print-plan"]].concat());
+    assert!(plan.contains("at_most = 25"), "{plan}");
+    std::fs::write(place.path("plan.toml"), plan.replace("at_most = 25", "at_most = 5")).unwrap();
+    ["sweep", "--plan", "plan.toml"]
+}
+
 /// Who purges a file by mistake loses nothing: a file cannot be purged, and that is said.
 #[test]
 fn a_file_is_not_purged() {
@@ -87,7 +98,7 @@ fn a_file_is_not_purged() {
     let target = target.to_str().unwrap();
     let load = ["-b", "1M,64K,4K", "--writes", "0,35,100", "-d", "0.02", "-s", "8M"];
     let command = [["sweep", target, "--preset", "snia-pts"].as_slice(), &load].concat();
-    place.says(&command);
+    place.says(&five_rounds(&place, &command));
     let found = place.json(&["history", "show", "latest"]);
     let differences = found["conclusion"]["rounds"][0]["differences"].to_string();
     assert!(differences.contains("Not every target was purged"), "{differences}");

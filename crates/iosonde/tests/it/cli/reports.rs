@@ -5,12 +5,15 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Output;
 
+use testing::program::DISKS;
+
 use crate::cli::program::{code, command, fails, names, stderr, succeeds};
 
 fn assess(report: &Path, args: &[&str]) -> Output {
     let report = report.to_str().unwrap();
-    let fixed = ["assess", "--engine", "sim", "--pace", "quick", "--quiet", "--report", report];
-    command(&[&fixed[..], args].concat()).output().unwrap()
+    let fixed = ["assess", "--pace", "quick", "--quiet", "--report", report];
+    let device: &[&str] = if args.contains(&"--engine") { &[] } else { &DISKS };
+    command(&[&fixed[..], device, args].concat()).output().unwrap()
 }
 
 #[test]
@@ -63,7 +66,7 @@ fn the_journal_of_a_crash_is_left_alone() {
 fn storage_that_fails_gives_a_report_that_says_so() {
     let dir = tempfile::tempdir().unwrap();
     let report = dir.path().join("r.html");
-    let output = assess(&report, &["--sim", "fail_every = 50000"]);
+    let output = assess(&report, &["--engine", "sim", "--sim", "fail_every = 50000"]);
     assert_eq!(code(&output), 1, "{}", stderr(&output));
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(

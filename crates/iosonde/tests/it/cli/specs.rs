@@ -1,6 +1,7 @@
 //! Access specifications by name: in `run`, `sweep` and `assess`.
 
 use results::{Assessment, Experiment, Sweep};
+use testing::program::DISKS;
 
 use crate::cli::program::{code, command, fails, measurement, succeeds};
 
@@ -81,11 +82,11 @@ fn a_sweep_has_named_loads_for_an_axis() {
 
 #[test]
 fn an_assessment_measures_them_besides() {
-    let args = ["assess", "--engine", "sim", "--size", "1G", "--pace", "quick", "--json"];
+    let args = ["assess", "--size", "1G", "--pace", "quick", "--json"];
     let directory = tempfile::tempdir().unwrap();
     let report = directory.path().join("report.html");
     let report = ["--report", report.to_str().unwrap(), "--spec", "Web Server"];
-    let output = command(&[&args[..], &report].concat()).output().unwrap();
+    let output = command(&[&args[..], &DISKS, &report].concat()).output().unwrap();
     succeeds(&output);
     let found: Assessment = serde_json::from_slice(&output.stdout).unwrap();
     let pattern = found.patterns.iter().find(|p| p.name == "spec_web_server").unwrap();

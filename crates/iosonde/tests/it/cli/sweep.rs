@@ -104,7 +104,7 @@ fn wait_for_cells(place: &Place, cells: u32, child: &mut Child) {
             return;
         }
         assert!(begin.elapsed() < Duration::from_secs(60), "no cell in a minute");
-        std::thread::sleep(Duration::from_micros(300));
+        std::thread::sleep(Duration::from_millis(2));
     }
 }
 

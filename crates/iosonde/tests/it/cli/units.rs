@@ -109,7 +109,11 @@ fn started(place: &Place, directory: &str, options: &str) -> Command {
 fn the_weekly_service_prints_a_line_and_fails_when_the_storage_is_worse() {
     let place = place();
     let sim = place.path("sim.toml");
-    fs::write(&sim, "servers = 8\nread_ns = \"2ms\"\nnoise = { run_percent = 1.0 }\n").unwrap();
+    fs::write(
+        &sim,
+        "servers = 2\nread_ns = \"8ms\"\nwrite_ns = \"8ms\"\nnoise = { run_percent = 1.0 }\n",
+    )
+    .unwrap();
     let options = format!("--pace quick --engine sim --size 1G --sim {}", sim.display());
     let week = || started(&place, "/data", &options).output().unwrap();
 
@@ -134,10 +138,13 @@ fn the_weekly_service_prints_a_line_and_fails_when_the_storage_is_worse() {
         stdout(&output)
     };
     let exported = tool(&["history", "export", "@baseline"]);
-    assert!(exported.contains("\"read_ns\":2000000"), "{exported:.600}");
+    assert!(exported.contains("\"read_ns\":8000000"), "{exported:.600}");
     fs::remove_file(&history).unwrap();
-    fs::write(place.path("export"), exported.replace("\"read_ns\":2000000", "\"read_ns\":4000000"))
-        .unwrap();
+    fs::write(
+        place.path("export"),
+        exported.replace("\"read_ns\":8000000", "\"read_ns\":16000000"),
+    )
+    .unwrap();
     tool(&["history", "import", place.path("export").to_str().unwrap()]);
     let third = week();
     assert_eq!(code(&third), 4, "{}", stdout(&third));

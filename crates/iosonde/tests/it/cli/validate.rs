@@ -260,7 +260,7 @@ fn engines_are_imitated() {
         ("rocksdb", "4 KiB", true, true),
     ] {
         let dir = tempfile::tempdir().unwrap();
-        let args = arguments(dir.path(), &["--for", engine, "--seconds", "1"]);
+        let args = arguments(dir.path(), &["--for", engine, "--seconds", "0.4"]);
         let output = command(&args).output().unwrap();
         let text = text_of(&output);
         assert!(text.starts_with("RIGHT: "), "{engine}: {text}");
@@ -290,7 +290,7 @@ fn files_have_holes_and_change_their_size() {
     ] {
         let dir = tempfile::tempdir().unwrap();
         let name = dir.path().to_str().unwrap();
-        let usual = ["validate", name, "--size", "16M", "--seconds", "2", "--checkpoint", "0.2"];
+        let usual = ["validate", name, "--size", "16M", "--seconds", "0.8", "--checkpoint", "0.2"];
         let output = command(&[&usual[..], more].concat()).output().unwrap();
         let text = text_of(&output);
         assert!(text.starts_with("RIGHT: "), "{more:?}: {text}");

@@ -226,7 +226,7 @@ fn what_cannot_be_kept_here_waits_on_the_hosts() {
 fn a_search_that_was_interrupted_keeps_its_points() {
     let site = Site::new();
     let load = ["--engine", "null", "/x", "--threads", "1", "--seconds", "1", "--settle", "0"];
-    let args = [&load[..], &["--from", "2", "--to", "8", "--json"]].concat();
+    let args = [&load[..], &["--think", "1ms", "--from", "2", "--to", "8", "--json"]].concat();
     let command = site.command_of("knee", "a,b", &args);
     let mut running = Running::start_at(command, "\"number\":4,");
     let agents = ["a", "b"].map(|host| site.pid(host));

@@ -22,7 +22,7 @@ fn the_result_of_a_fleet_is_in_a_database() {
     let said = |args: &[&str]| site.place.json(&[args, &history].concat());
     assert_eq!(said(&["history", "show", id]), document);
     let knee = ["/x", "--engine", "null", "--threads", "1", "--from", "2", "--to", "2"];
-    let short = ["--seconds", "0.5", "--settle", "0"];
+    let short = ["--seconds", "0.5", "--settle", "0", "--think", "1ms"];
     let found = site.search("knee", "a,b", &[&knee[..], &short, &history].concat());
     assert_eq!(said(&["history", "show", found["id"].as_str().unwrap()]), found);
     let listed = said(&["history", "list"]);
