@@ -344,7 +344,9 @@ impl<'a> Lab<'a> {
         self.is_answer = !self.record.is_empty();
         if !self.is_answer {
             self.report_step();
-            return self.make(workload, settle_seconds);
+            let made = self.make(workload, settle_seconds);
+            self.made += usize::from(made.is_some());
+            return made;
         }
         let answer = self.record.pop_front()?;
         if let Some(difference) = difference(&answer.workload, workload) {
@@ -353,7 +355,6 @@ impl<'a> Lab<'a> {
         }
         self.answered.0 += 1;
         self.answered.1.insert(answer.tool_version.clone());
-        self.wrote = workload.streams.iter().any(Stream::writes);
         if answer.status != Status::Complete {
             self.status = answer.status;
         }
@@ -395,7 +396,6 @@ impl<'a> Lab<'a> {
                 if measurement.status != Status::Complete {
                     self.status = measurement.status;
                 }
-                self.made += 1;
                 let settled_s = if pauses { settle_seconds } else { 0.0 };
                 self.clock.spent_s += settled_s + seconds_of(&measurement);
                 if let Some(forecast) = &mut self.foresees {

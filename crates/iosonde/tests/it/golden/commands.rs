@@ -31,11 +31,12 @@ const COMMANDS: [&str; 16] = [
 ];
 
 /// Without what a run of the program prints that is not the same in the next: moments, and names of
-/// results, which begin with their moment. Of lines with such, the rest stays.
+/// results, which begin with their moment. Names differ in length and columns with them, so one
+/// blank stands for several.
 fn steady(text: &str) -> String {
     let mut steady = String::new();
     for line in text.lines() {
-        let words = line.split(' ').map(|word| {
+        let words = line.split_whitespace().map(|word| {
             let digits = word.bytes().filter(u8::is_ascii_digit).count();
             let is_moment = digits >= 6 && (word.contains(':') || word.starts_with('2'));
             let is_date = digits == 8 && word.matches('-').count() == 2;
@@ -45,7 +46,7 @@ fn steady(text: &str) -> String {
             if is_moment || is_date || is_name || is_file { "…" } else { word }
         });
         let words: Vec<&str> = words.collect();
-        let _ = writeln!(steady, "{}", words.join(" ").trim_end());
+        let _ = writeln!(steady, "{}", words.join(" "));
     }
     steady
 }
