@@ -98,7 +98,7 @@ const TASKS: [Task; 26] = [
         ..task("capture . -d 0.5 -o own.iotrace --onto-recorded", SHOW)
     },
     long("assess . --size 64M --pace glance --progress json --report own.html", ""),
-    long("assess . --size 64M --pace glance --history own.db", AGAIN),
+    long("assess . --size 64M --pace glance --report own.html --history own.db", AGAIN),
     long("knee . --size 4M --to 4 --seconds 0.2 --warmup 0 --precision 0 --history own.db", AGAIN),
     long("sizes . --sizes 2M,4M --seconds 0.1 --warmup 0 --precision 0 --history own.db", AGAIN),
     long("scale . other --size 2M --seconds 0.1 --warmup 0 --precision 0 --history own.db", AGAIN),
