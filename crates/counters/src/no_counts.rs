@@ -1,9 +1,9 @@
-//! Why there are no counts of the I/O of a device.
+//! Why the I/O of a device is not counted.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why there are no counts of the I/O of a device, or none that are its alone.
+/// Why the I/O of a device is not counted, or not separately from that of others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the field names are the definition")]
 pub enum NoCounts {

@@ -34,8 +34,8 @@ impl LabClock {
         Self { foreseen, ..Self::default() }
     }
 
-    /// The time left at the beginning of a step, when so many measurements are there: by the
-    /// forecast and by how long those before took in place of what was foreseen.
+    /// The time left at the beginning of a step, when so many measurements are there: what the
+    /// forecast says, scaled by how long the measurements so far took against it.
     pub(crate) fn seconds_left(&mut self, step: (usize, usize), there: usize) -> Option<f64> {
         let (number, of) = step;
         let (begun, first, before) =
@@ -89,8 +89,8 @@ mod tests {
         };
         let near =
             |left_s: Option<f64>, truth: f64| left_s.is_some_and(|l| (l - truth).abs() < 0.1);
-        assert!(near(told(1), 270.0), "30 s in place of 10, so 270 in place of 90");
-        assert!(near(told(2), 120.0), "30 s in place of 20, so 120 in place of 80");
+        assert!(near(told(1), 270.0), "three times as long as foreseen");
+        assert!(near(told(2), 120.0), "half as long again");
         let mut clock = LabClock { foreseen: Some(foreseen), ..LabClock::default() };
         assert_eq!(clock.seconds_left((1, 3), 0), Some(100.0), "as foreseen");
         clock.begun = begun.map(|begun| (begun, 1, 0));

@@ -32,6 +32,17 @@ pub use setup::{Setup, Timing};
 /// Sequential reads begin at a multiple of this.
 const BEGIN_BYTES: u64 = 1 << 20;
 
+/// Where a step has its measurement from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum StepOrigin {
+    /// It was made here.
+    Made,
+    /// The record had it.
+    Recorded,
+    /// The record is not one of this plan, so there is none.
+    Refused,
+}
+
 /// An experiment in progress, with its targets.
 pub struct Lab<'a> {
     setup: Setup,
@@ -55,8 +66,8 @@ pub struct Lab<'a> {
     made: usize,
     /// How many steps were answered, and which versions of the program had made these measurements.
     answered: (usize, BTreeSet<String>),
-    /// Whether the last measurement was an answer.
-    is_answer: bool,
+    /// Where the last measurement came from.
+    origin: StepOrigin,
     wrote: bool,
     /// Sequential reads begin at the beginning of their span and cover all of it.
     in_place: bool,
@@ -163,7 +174,7 @@ impl<'a> Lab<'a> {
             record: record.map_or_else(VecDeque::new, |record| record.measurements.into()),
             made: 0,
             answered: (0, BTreeSet::new()),
-            is_answer: false,
+            origin: StepOrigin::Made,
             // What the fill has left in caches is worked off first.
             wrote: true,
             in_place: false,
@@ -341,8 +352,8 @@ impl<'a> Lab<'a> {
         if self.is_over() {
             return None;
         }
-        self.is_answer = !self.record.is_empty();
-        if !self.is_answer {
+        if self.record.is_empty() {
+            self.origin = StepOrigin::Made;
             self.report_step();
             let made = self.make(workload, settle_seconds);
             self.made += usize::from(made.is_some());
@@ -353,6 +364,7 @@ impl<'a> Lab<'a> {
             self.refuse_record(&difference);
             return None;
         }
+        self.origin = StepOrigin::Recorded;
         self.answered.0 += 1;
         self.answered.1.insert(answer.tool_version.clone());
         if answer.status != Status::Complete {
@@ -407,6 +419,7 @@ impl<'a> Lab<'a> {
     }
 
     fn refuse_record(&mut self, difference: &str) {
+        self.origin = StepOrigin::Refused;
         let number = self.answered.0 + 1;
         self.fail(&format!(
             "measurement {number} of the interrupted experiment does not fit its plan: \
@@ -432,7 +445,7 @@ impl<'a> Lab<'a> {
 
     /// Whether the last measurement came from the record.
     pub(crate) fn is_answer(&self) -> bool {
-        self.is_answer
+        self.origin == StepOrigin::Recorded
     }
 
     /// Where it measures.
@@ -440,8 +453,12 @@ impl<'a> Lab<'a> {
         &*self.stand
     }
 
-    /// Continues after a measurement that could not be made; why not.
+    /// Continues after a measurement that could not be made; why not. A record that does not fit
+    /// stays refused.
     pub(crate) fn forgive(&mut self) -> Option<String> {
+        if self.origin == StepOrigin::Refused {
+            return None;
+        }
         self.status = Status::Complete;
         self.error.take()
     }
@@ -455,7 +472,7 @@ impl<'a> Lab<'a> {
 
     /// Gives a finished measurement to the recorder, which has those of the record already.
     pub fn keep(&mut self, measurement: &Measurement) {
-        if !self.is_answer {
+        if !self.is_answer() {
             (self.observe)(Progress::Measured(measurement));
         }
     }

@@ -8,6 +8,7 @@ mod checks;
 mod collected;
 mod conclude;
 mod forecast;
+mod kept;
 mod method;
 mod rest;
 mod rising;

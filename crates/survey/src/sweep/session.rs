@@ -14,10 +14,11 @@ use results::{
     SweptCurve, SweptRounds,
 };
 use workload::sweep::{Cell, Plan};
-use workload::{Block, Bytes, EngineChoice, Precision, Stream, Violation, show_duration};
+use workload::{Block, Bytes, EngineChoice, Precision, Stream, show_duration};
 
 use super::checks::{self, Record, Standing, kinds};
 use super::forecast::forecast;
+use super::kept;
 use super::method::method_of;
 use super::rest::rest;
 use super::rising::{Fitted, Round};
@@ -153,7 +154,8 @@ impl Session {
             other => observe(other),
         };
         let mut lab = Lab::open_on(bench, setup, &stream, LabContext::new(stop, &mut counted))?;
-        self.look_around(&lab, kept_bytes.as_deref())?;
+        kept::check_targets(self.kept(group), &lab)?;
+        self.look_around(&lab);
         if !self.prepare_rounds(group, &mut lab) {
             return Ok(());
         }
@@ -306,10 +308,14 @@ impl Session {
         step.cell.number.saturating_add(step.round.saturating_mul(self.count()))
     }
 
+    /// One of the cells of a group that are kept so far.
+    fn kept(&self, group: &[usize]) -> Option<&Measurement> {
+        self.here(group).find_map(|c| self.done.get(&c.number))
+    }
+
     /// Bytes of each target of a group that the cells kept so far were measured on.
     fn kept_bytes(&self, group: &[usize]) -> Option<Vec<u64>> {
-        let kept = self.here(group).find_map(|c| self.done.get(&c.number))?;
-        Some(kept.targets.iter().map(|t| t.file_bytes).collect())
+        Some(self.kept(group)?.targets.iter().map(|t| t.file_bytes).collect())
     }
 
     /// The group with the sizes that its targets have, or had when the cells kept so far were
@@ -349,21 +355,9 @@ impl Session {
         }
     }
 
-    /// Notes where the lab is; refuses targets of another size than that of the cells kept so far.
-    fn look_around(&mut self, lab: &Lab<'_>, kept: Option<&[u64]>) -> Result<(), PrepareError> {
-        let facts = lab.facts();
-        let sizes: Vec<u64> = facts.iter().map(|f| f.size_bytes).collect();
-        if let Some(kept) = kept
-            && kept != sizes
-        {
-            let rule = format!(
-                "the cells kept so far were measured on {kept:?} bytes; give back a target of \
-                 that size, or begin a new sweep"
-            );
-            let (field, value) = ("size".to_owned(), format!("{sizes:?} bytes"));
-            return Err(PrepareError::Invalid(vec![Violation { field, value, rule }]));
-        }
-        self.file_bytes += sizes.iter().sum::<u64>();
+    /// Notes where the lab is.
+    fn look_around(&mut self, lab: &Lab<'_>) {
+        self.file_bytes += lab.facts().iter().map(|facts| facts.size_bytes).sum::<u64>();
         let site = lab.environment();
         self.environment.host = self.environment.host.take().or_else(|| site.host.clone());
         self.environment.storage.extend(site.storage.iter().cloned());
@@ -374,7 +368,6 @@ impl Session {
             self.method.push(format!("I/O went to {}: {}.", path.display(), target.content()));
         }
         self.targets.extend(lab.targets());
-        Ok(())
     }
 
     /// The longest pause before a cell, in seconds.

@@ -259,10 +259,12 @@ fn what_is_foreseen_is_what_is_then_done() {
 fn a_record_that_does_not_fit_is_refused_with_the_step_that_differs() {
     for (name, experiment) in EXPERIMENTS {
         let whole = done(experiment, (1, device(None)), None, usize::MAX);
-        let mut other = record(&whole.measured);
+        let mut other = record(&whole.measured[..2]);
         other.measurements[1].workload.streams[0].depth += 1;
         let resumed = done(experiment, (1, device(None)), Some(other), usize::MAX);
         assert_eq!(resumed.document.status(), Status::Failed, "{name}");
+        // A cycle went on with its next run, and mixed both.
+        assert_eq!(resumed.measured, [], "{name}");
         let text = bare(&resumed.document).to_string();
         let words =
             "measurement 2 of the interrupted experiment does not fit its plan: it measured";

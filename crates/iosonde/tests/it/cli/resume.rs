@@ -135,6 +135,29 @@ fn what_is_killed_goes_on_from_its_measurements_and_ends_as_if_it_never_was() {
     assert!(killed >= 4, "{killed} of them were killed on their way");
 }
 
+/// A sweep of `.` that was resumed in another directory went on with a file there: its cells were
+/// those of two targets.
+#[test]
+fn a_sweep_is_not_resumed_on_another_target() {
+    let place = Resumption::new("sweep");
+    let lists = ["--size", "4M", "--blocks", "4K,8K", "--depths", "1,2,4,8"];
+    let short = ["--seconds", "0.5", "--warmup", "0", "--settle", "0"];
+    let args = [&["sweep", "."][..], &lists, &short].concat();
+    let mut child = place.command(&args, "killed.db");
+    let child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    assert!(place.kill(child, 1), "it is killed on its way");
+    let elsewhere = place.directory.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let mut resumed = place.command(&["again", "--resume", "latest"], "../killed.db");
+    let resumed = resumed.current_dir(&elsewhere).output().unwrap();
+    assert_ne!(code(&resumed), 0);
+    let said = String::from_utf8_lossy(&resumed.stdout);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("the cells kept so far were measured on"), "{said}");
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "no file is left there");
+    succeeds(&place.run(&["again", "--resume", "latest"], "killed.db"));
+}
+
 /// A dry run gave the most that an experiment could take, or a fixed phrase for a pace.
 #[test]
 fn a_dry_run_says_how_many_measurements_there_will_be() {
@@ -155,7 +178,7 @@ fn a_dry_run_says_how_many_measurements_there_will_be() {
     }
 }
 
-/// A signal is no kill: the report shows what there is, and how to go on.
+/// After a signal, the report shows what was measured and the command that continues.
 #[cfg(unix)]
 #[test]
 fn a_signal_says_how_to_go_on() {
