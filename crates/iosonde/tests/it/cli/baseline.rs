@@ -47,7 +47,7 @@ fn a_baseline_that_cannot_be_used_is_not_compared_in_silence() {
     let place = place();
     fails(&place.run(&["baseline"]), 2, "name a directory");
     fails(&place.run(&["baseline", "/a", "--tag", ""]), 2, "tag");
-    let dry = place.run(&["baseline", "/a", "--engine", "sim", "--dry-run"]);
+    let dry = place.run(&[&["baseline", "/a", "--dry-run"], &SHORT[..], &DISKS].concat());
     succeeds(&dry);
     assert!(stdout(&dry).contains("no real target is touched"));
 }
