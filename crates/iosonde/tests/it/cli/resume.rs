@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use history::{History, Place};
 use serde_json::Value;
 
+use testing::program::DISKS;
+
 use crate::cli::program::{code, command, fails, stderr, stdout, succeeds};
 
 /// The kind of a result, and a command that makes it on a device that needs no time.
@@ -166,7 +168,7 @@ fn a_dry_run_says_how_many_measurements_there_will_be() {
         COMMANDS.into_iter().filter(|(kind, _)| !["sweep", "iometer"].contains(kind))
     {
         let place = Resumption::new(kind);
-        let args = [args, &["--engine", "sim", "--seed", "5"]].concat();
+        let args = [args, &DISKS, &["--seed", "5"]].concat();
         let planned = place.run(&[&args[..], &["--dry-run"]].concat(), "killed.db");
         succeeds(&planned);
         succeeds(&place.run(&args, "killed.db"));
