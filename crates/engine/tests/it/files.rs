@@ -109,7 +109,7 @@ fn a_mapped_run_reads_and_writes_its_target() {
     }
 }
 
-/// A run of 50 ms, or of as long as it takes until `enough` holds: storage that others keep busy may
+/// A run of 50 ms, or as long as it takes until `enough` holds: storage that others keep busy may
 /// do nothing in so short a time.
 fn run_until(
     workload: &mut Workload,
