@@ -11,7 +11,7 @@ use std::time::Instant;
 use engine::Permissions;
 use report::model::{Block, Chart, Report};
 use results::Document;
-use survey::{SweepOptions, sweep};
+use survey::{LabContext, LabRecord, Progress, SweepOptions, sweep};
 use workload::sweep::{Plan, preset};
 use workload::{Bytes, EngineChoice, Nanoseconds, SimDevice, SimService, Target};
 
@@ -93,14 +93,15 @@ fn swept() -> Result<Document, Error> {
         seed: 1,
         ..named.plan()
     };
-    let options = SweepOptions {
-        plan,
-        permissions: Permissions::default(),
+    let options = SweepOptions { plan, permissions: Permissions::default() };
+    let record = LabRecord {
         id: "20261121T120000Z-sweep".to_owned(),
         started: "2026-11-21T12:00:00Z".to_owned(),
-        kept: Vec::new(),
+        measurements: Vec::new(),
     };
-    let found = sweep(options, &AtomicBool::new(false), &mut |_, _| Ok(()), &mut |_| ())?;
+    let (stop, mut quiet) = (AtomicBool::new(false), |_: Progress<'_>| ());
+    let context = LabContext { record: Some(record), ..LabContext::new(&stop, &mut quiet) };
+    let found = sweep(options, context)?;
     Ok(Document::Sweep(Box::new(found)))
 }
 

@@ -186,6 +186,7 @@ impl Plan {
                 Some("`iosonde validate --resume LEDGER` continues a run with one")
             }
             Self::Durability(_) => Some("`iosonde validate --verify WITNESS` checks it"),
+            Self::Runs(plan) if plan.workloads.len() == 1 => None,
             Self::Run(_) | Self::Runs(_) => Some("run it again"),
             Self::Monitor(_) | Self::Replay(_) | Self::Fit(_) => Some("begin it anew"),
         }

@@ -107,8 +107,18 @@ pub fn conduct_one(
     job: &dyn Job,
     make: impl FnOnce(LabContext<'_>) -> Result<Document, PrepareError>,
 ) -> Result<Conducted, JobError> {
+    conduct_resumed_by(None, session, job, make)
+}
+
+/// The same for one that another command than `iosonde again --resume` resumes.
+pub(crate) fn conduct_resumed_by(
+    command: Option<String>,
+    session: &mut Session<'_>,
+    job: &dyn Job,
+    make: impl FnOnce(LabContext<'_>) -> Result<Document, PrepareError>,
+) -> Result<Conducted, JobError> {
     let stop = session.stop;
-    let relay = Relay::open(session, job)?;
+    let relay = Relay { command, ..Relay::open(session, job)? };
     let record = relay.record()?;
     let mut begins = None;
     let mut observe = |progress: Progress<'_>| {
@@ -127,12 +137,19 @@ pub fn conduct_one(
     Ok(relay.finish(document))
 }
 
-/// A command with the history and the permissions that it needs.
-pub(crate) fn resuming(command: &str, recording: &Recording, permissions: &Permissions) -> String {
+/// The command that goes on with what ended early; `None` if it is whole or not recorded.
+pub(crate) fn resumption(
+    document: &Document,
+    recorder: &Recorder,
+    (recording, permissions): (Option<&Recording>, &Permissions),
+) -> Option<String> {
+    let is_left = document.status() != Status::Complete && recorder.is_begun();
+    let recording = recording.filter(|_| is_left)?;
     let history = recording.named.iter().map(|place| format!(" --history {}", shell_word(place)));
     let destroy = permissions.destroy.iter();
     let destroy = destroy.map(|named| format!(" --destroy {}", shell_word(named.to_string())));
-    [format!("iosonde {command}")].into_iter().chain(history).chain(destroy).collect()
+    let command = format!("iosonde again --resume {}", document.id());
+    Some([command].into_iter().chain(history).chain(destroy).collect())
 }
 
 /// Passes an event to the recorder and then to the sink: an event says that a result is kept only
@@ -146,15 +163,17 @@ pub(crate) struct Relay<'s> {
     resumed: Option<UnfinishedJob>,
     /// What its resumption needs, where a plan can be resumed.
     recording: Option<(&'s Recording, Permissions)>,
+    /// The command that resumes it, if that is not `iosonde again --resume`.
+    command: Option<String>,
 }
 
 impl<'s> Relay<'s> {
     /// Opens the history of the session.
     pub(crate) fn open(session: &'s mut Session<'_>, job: &dyn Job) -> Result<Self, JobError> {
         let plan = job.plan();
-        // A sweep says so itself; hosts that are reached in another way than usual are named again.
-        let is_resumed_otherwise = matches!(plan, Plan::Sweep(_) | Plan::Fleet(_));
-        let is_resumable = plan.instead_of_resuming().is_none() && !is_resumed_otherwise;
+        // Hosts that are reached in another way than usual are named again.
+        let is_fleet = matches!(plan, Plan::Fleet(_));
+        let is_resumable = plan.instead_of_resuming().is_none() && !is_fleet;
         let permissions = session.permissions.clone();
         let recording = session.recording.filter(|_| is_resumable);
         let relay = Self::of(session, job.subject()?, plan.carried_json())?;
@@ -170,12 +189,7 @@ impl<'s> Relay<'s> {
         let recorder = Recorder::open(session.recording, subject)?;
         let resumed = session.resumed.take();
         let (recorder, sink) = (RefCell::new(recorder), RefCell::new(&mut *session.sink));
-        Ok(Self { recorder, sink, plan, resumed, recording: None })
-    }
-
-    /// The experiment that is resumed, if one is.
-    pub(crate) fn resumed(&self) -> Option<&UnfinishedJob> {
-        self.resumed.as_ref()
+        Ok(Self { recorder, sink, plan, resumed, recording: None, command: None })
     }
 
     /// What was measured of an experiment that is resumed.
@@ -253,11 +267,9 @@ impl<'s> Relay<'s> {
             self.sink.borrow_mut().hear(&event);
         }
         if let Some((recording, permissions)) = &self.recording
-            && document.status() != Status::Complete
-            && recorder.is_begun()
+            && let Some(usual) = resumption(&document, &recorder, (Some(recording), permissions))
         {
-            let command = format!("again --resume {}", document.id());
-            let command = resuming(&command, recording, permissions);
+            let command = self.command.as_ref().unwrap_or(&usual);
             self.notice(format!("resume it with `{command}`"));
         }
         Conducted { documents: vec![document], kept: both(delivered, kept) }

@@ -102,7 +102,7 @@ impl Event {
                 Self::Step { number: *number, of: *of, title, seconds_left }
             }
             Progress::Engine(event) => Self::Engine((*event).clone()),
-            Progress::Measured(measurement) | Progress::Kept(measurement) => {
+            Progress::Measured(measurement) => {
                 Self::Measured { measurement: Box::new((*measurement).clone()) }
             }
         }

@@ -6,7 +6,7 @@ use results::{Conclusion, Document, Durability, MEASUREMENT_SCHEMA, Runs, Valida
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
-use survey::{AssessOptions, KneeOptions, MatrixOptions, RunsOptions, ScaleOptions, SizesOptions};
+use survey::{AssessOptions, KneeOptions, MatrixOptions, ScaleOptions, SizesOptions};
 use thiserror::Error;
 use workload::{Workload, secrets};
 
@@ -318,11 +318,7 @@ impl Plan {
                 Err(PlanError::NotRepeatable { kind: kind.to_owned() })
             }
             "run" if schema == MEASUREMENT_SCHEMA => read(json).map(Self::Run),
-            "run" if schema == Runs::SCHEMA => {
-                let RunsOptions { sides, permissions: _, repeat, settle_seconds } = read(json)?;
-                let workloads = sides.into_iter().map(|side| side.workload).collect();
-                Ok(Self::Runs(RunsPlan { workloads, repeat, settle_seconds }))
-            }
+            "run" if schema == Runs::SCHEMA => read(json).map(Self::Runs),
             _ if json.starts_with("{\"hosts\":") => {
                 read::<FleetPlan>(json).map(|plan| Self::Fleet(Box::new(plan.by_usual_way())))
             }

@@ -5,12 +5,11 @@ use std::path::Path;
 
 use engine::Permissions;
 use history::compare::{BAND_PERCENT, Input, Noise, Rules, compare};
-use jiff::Timestamp;
 use results::{Comparison, Conclusion, Document, Experiment, Runs};
-use survey::{Progress, RunSide, RunsOptions};
+use survey::{LabContext, Progress, RunsOptions};
 use workload::{Target, Workload};
 
-use crate::conduct::{Conducted, JobError, Session, both};
+use crate::conduct::{Conducted, JobError, Session, both, resumption};
 use crate::event::{Event, Sink};
 use crate::job::{Description, Job, paths};
 use crate::plan::{Plan, PlanError, RunsPlan};
@@ -68,32 +67,30 @@ impl Job for RunsPlan {
 
 /// Measures each workload so many times, in turns; a document for each.
 fn runs(plan: &RunsPlan, session: &mut Session<'_>) -> Result<Conducted, JobError> {
-    let options = options(plan, session);
-    let recorders: Vec<RefCell<Recorder>> = (0..options.sides.len())
-        .map(|place| recorder(&options, place, session).map(RefCell::new))
+    let RunsPlan { workloads, repeat, settle_seconds } = plan.clone();
+    let permissions = session.permissions.clone();
+    let recorders: Vec<RefCell<Recorder>> = (0..workloads.len())
+        .map(|place| recorder(plan, place, session).map(RefCell::new))
         .collect::<Result<_, _>>()?;
+    let resumed = session.resumed.take();
+    let record = match (&resumed, recorders.as_slice()) {
+        (Some(job), [recorder]) => Some(recorder.borrow_mut().resumes_in_order(job)?),
+        _ => None,
+    };
+    let options = RunsOptions { sides: workloads, permissions, repeat, settle_seconds };
+    let stop = session.stop;
     let sink: RefCell<&mut dyn Sink> = RefCell::new(&mut *session.sink);
-    let mut keep = |place: usize, measurement: &results::Measurement| {
-        if let Some(recorder) = recorders.get(place) {
-            let mut notify = |text| sink.borrow_mut().hear(&Event::Notice { text });
-            recorder.borrow_mut().measured(measurement, &mut notify);
-        }
+    let observer = |recorder| {
+        let (recorders, sink) = (&recorders, &sink);
+        move |progress: Progress<'_>| observe(recorder, recorders.first(), sink, &progress)
     };
-    let mut observe = |progress: Progress<'_>| {
-        let event = Event::of(&progress);
-        if let Progress::Began { id, started } = &progress {
-            let place = options.sides.iter().position(|side| side.id == **id);
-            if let Some(recorder) = place.and_then(|place| recorders.get(place)) {
-                let mut notify = |text| sink.borrow_mut().hear(&Event::Notice { text });
-                recorder.borrow_mut().named(id, started, &mut notify);
-            }
-        } else if let Some(first) = recorders.first() {
-            // Viewers see all sides under the first.
-            first.borrow().tell(&event);
-        }
-        sink.borrow_mut().hear(&event);
-    };
-    let done = survey::runs(&options, session.stop, &mut keep, &mut observe);
+    let mut observers: Vec<_> = recorders.iter().map(observer).collect();
+    let mut contexts: Vec<LabContext<'_>> =
+        observers.iter_mut().map(|observe| LabContext::new(stop, observe)).collect();
+    if let Some(first) = contexts.first_mut() {
+        first.record = record;
+    }
+    let done = survey::runs(&options, contexts);
     let documents =
         done.inspect_err(|_| recorders.iter().for_each(|r| r.borrow_mut().give_up()))?;
     let carried = plan.plan().carried_json();
@@ -101,6 +98,7 @@ fn runs(plan: &RunsPlan, session: &mut Session<'_>) -> Result<Conducted, JobErro
         .into_iter()
         .map(|runs| Document::Runs(Box::new(Experiment { plan: carried.clone(), ..runs })))
         .collect();
+    drop(observers);
     let sink = sink.into_inner();
     let mut kept = Ok(());
     for document in &documents {
@@ -115,33 +113,42 @@ fn runs(plan: &RunsPlan, session: &mut Session<'_>) -> Result<Conducted, JobErro
         }
         kept = both(kept, noted);
     }
+    if let ([recorder], [document]) = (recorders.as_slice(), documents.as_slice()) {
+        let how = (session.recording, &options.permissions);
+        if let Some(command) = resumption(document, &recorder.borrow(), how) {
+            sink.hear(&Event::Notice { text: format!("resume it with `{command}`") });
+        }
+    }
     Ok(Conducted { documents, kept })
 }
 
-fn options(plan: &RunsPlan, session: &Session<'_>) -> RunsOptions {
-    let RunsPlan { workloads, repeat, settle_seconds } = plan;
-    let now = Timestamp::now();
-    let side = |workload: &workload::Workload| RunSide {
-        id: engine::new_id(now),
-        workload: workload.clone(),
-    };
-    RunsOptions {
-        sides: workloads.iter().map(side).collect(),
-        permissions: session.permissions.clone(),
-        repeat: *repeat,
-        settle_seconds: *settle_seconds,
+/// What happens to a side; viewers see all sides under the first.
+fn observe(
+    recorder: &RefCell<Recorder>,
+    first: Option<&RefCell<Recorder>>,
+    sink: &RefCell<&mut dyn Sink>,
+    progress: &Progress<'_>,
+) {
+    let event = Event::of(progress);
+    let mut notify = |text| sink.borrow_mut().hear(&Event::Notice { text });
+    match progress {
+        Progress::Began { id, started } => recorder.borrow_mut().named(id, started, &mut notify),
+        Progress::Measured(measurement) => {
+            recorder.borrow_mut().measured(measurement, &mut notify);
+        }
+        _ => {}
     }
+    if let Some(first) = first.filter(|_| !matches!(progress, Progress::Began { .. })) {
+        first.borrow().tell(&event);
+    }
+    sink.borrow_mut().hear(&event);
 }
 
 /// The recorder of a side; viewers see all sides under the first.
-fn recorder(
-    options: &RunsOptions,
-    place: usize,
-    session: &Session<'_>,
-) -> Result<Recorder, JobError> {
-    let workload = &options.sides[place].workload;
+fn recorder(plan: &RunsPlan, place: usize, session: &Session<'_>) -> Result<Recorder, JobError> {
+    let workload = &plan.workloads[place];
     let on = (workload.targets.as_slice(), workload.engine);
-    let mut subject = Subject::new("run", Runs::SCHEMA, workload.title(), on, options)?;
+    let mut subject = Subject::new("run", Runs::SCHEMA, workload.title(), on, plan)?;
     subject.watched &= place == 0;
     Ok(Recorder::open(session.recording, subject)?)
 }

@@ -133,6 +133,12 @@ impl Measurement {
         if used == whole { self.file_bytes } else { used.saturating_mul(targets) }
     }
 
+    /// The size of each target, in bytes.
+    #[must_use]
+    pub fn target_bytes(&self) -> Vec<u64> {
+        self.targets.iter().map(|target| target.file_bytes).collect()
+    }
+
     /// Half of the 95 % interval of the throughput in percent of it, if it is known.
     #[must_use]
     pub fn half_width_percent(&self) -> Option<f64> {

@@ -52,7 +52,7 @@ impl LabForecast {
 }
 
 /// The size of a target of which nothing is known.
-const ASSUMED_BYTES: Bytes = Bytes(1 << 30);
+pub(crate) const ASSUMED_BYTES: Bytes = Bytes(1 << 30);
 
 /// What an experiment does, if it is one of a [`foreseen`](Setup::foreseen) setup.
 ///

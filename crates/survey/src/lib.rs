@@ -35,18 +35,18 @@ pub use claims::{ClaimsError, parse_claims};
 pub use cycle::{CycleOptions, KeepStep, cycle_on};
 pub use forecast::{LabForecast, foresee};
 pub use knee::{KneeOptions, LatencyTarget, LatencyTargetError, knee, knee_on};
-pub use lab::{Lab, LabContext, LabRecord, Progress, Setup, Timing};
+pub use lab::{Lab, LabContext, LabCourse, LabRecord, Progress, Setup, Timing};
 pub use limits::{LimitsError, limits_of, parse_limits, roles_of};
 pub use matrix::{MATRIX_LEVELS, MatrixOptions, check_levels, matrix};
 pub use measure::{Site, beside, measure};
 pub use needs::{NeedError, parse_needs};
 pub use publish::Publish;
-pub use runs::{KeepRun, RUNS, RunSide, RunsOptions, runs};
+pub use runs::{RUNS, RunsOptions, runs};
 pub use scale::{ScaleOptions, scale, scale_on};
 pub use sizes::{STANDARD_SIZES, SizesOptions, sizes, sizes_setup};
 pub use steadiness::add_steadiness;
 pub use sweep::{
-    CollectError, Forecast, Keep, SweepOptions, collected_sweeps, forecast, plan_sweep_targets,
-    sweep, sweep_on,
+    CollectError, FinishedCell, SweepOptions, collected_sweeps, plan_sweep_targets, sweep,
+    sweep_forecast, sweep_on,
 };
 pub use volumes::{VolumeModel, names_volume, volume_claims, volume_list, volume_model};

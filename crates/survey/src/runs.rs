@@ -5,31 +5,23 @@
 //! compared, take turns (A B, B A, A B …), so that what changes slowly meanwhile changes all of
 //! them alike.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
-
 use analysis::noise;
-use engine::{EngineError, Event, Permissions, PrepareError, Prepared};
-use jiff::Timestamp;
-use results::{Conclusion, Experiment, Measurement, Runs, Status};
-use serde::{Deserialize, Serialize};
+use engine::{Permissions, PrepareError};
+use results::{Experiment, Measurement, Runs, Status};
 use workload::{Stream, Violation, Workload};
 
 use crate::Publish;
-use crate::doubts;
-use crate::lab::{Progress, mix};
-use crate::measure::{Site, measure};
+use crate::lab::{Lab, LabContext, Setup, Timing, mix};
 
 /// How many runs there may be.
 pub const RUNS: std::ops::RangeInclusive<u32> = 1..=100;
 
 /// What to run, and how often.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RunsOptions {
     /// The workloads that take turns; each gives a separate document.
-    pub sides: Vec<RunSide>,
+    pub sides: Vec<Workload>,
     /// What may be done to the targets.
-    #[serde(skip)]
     pub permissions: Permissions,
     /// Runs of each side, 1 to 100.
     pub repeat: u32,
@@ -37,60 +29,38 @@ pub struct RunsOptions {
     pub settle_seconds: f64,
 }
 
-/// One of several workloads that take turns.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RunSide {
-    /// Unique name of the side's experiment.
-    pub id: String,
-    /// The workload that every run of it does.
-    pub workload: Workload,
-}
-
-/// Keeps a finished run of a side (from 0), before the next begins.
-pub type KeepRun<'a> = dyn FnMut(usize, &Measurement) + 'a;
-
 /// Runs each side's workload as often as asked; returns a document per side, in their order.
 ///
-/// `stop` ends it early: the results then have what was measured until then, and say so.
+/// Each side has its context. A signal ends all of them early: the results then have what was
+/// measured until then, and say so.
 ///
 /// # Errors
 /// The options break a rule, or the targets of a side cannot be prepared.
-pub fn runs(
-    options: &RunsOptions,
-    stop: &AtomicBool,
-    keep: &mut KeepRun<'_>,
-    observe: &mut dyn FnMut(Progress<'_>),
+pub fn runs<'a>(
+    options: &'a RunsOptions,
+    contexts: Vec<LabContext<'a>>,
 ) -> Result<Vec<Experiment<Runs>>, PrepareError> {
     check(options)?;
     let mut sides = Vec::new();
-    for side in &options.sides {
-        let title = format!("preparing{}", named(&side.workload));
-        observe(Progress::before(&title));
-        sides.push(Side::open(side, &options.permissions, stop, observe)?);
+    for (workload, context) in options.sides.iter().zip(contexts) {
+        sides.push(Side::open(workload, options, context)?);
     }
-    let mut turns = Turns { options, stop, wrote: true, status: Status::Complete };
-    let of = sides.len() * options.repeat as usize;
-    let mut number = 0;
     'rounds: for round in 0..options.repeat {
         for place in order(sides.len(), round) {
             let Some(side) = sides.get_mut(place) else { continue };
-            number += 1;
-            let several = options.sides.len() > 1;
-            let of_side = if several { named(&side.asked.workload) } else { String::new() };
-            let title = format!("run {} of {}{of_side}", round + 1, options.repeat);
-            observe(Progress::Step { number, of, title: title.trim_end(), seconds_left: None });
-            let before = side.measurements.len();
-            turns.take(side, round, observe);
-            if let Some(measurement) = side.measurements.get(before) {
-                keep(place, measurement);
-                observe(Progress::Measured(measurement));
-            }
-            if turns.is_over() {
+            side.run(round, options);
+            let (over, wrote) = (side.lab.is_over(), side.lab.has_written());
+            if over {
                 break 'rounds;
+            }
+            for (other, side) in sides.iter_mut().enumerate() {
+                if other != place {
+                    side.lab.follow(wrote);
+                }
             }
         }
     }
-    let status = turns.status();
+    let status = sides.iter().map(|side| side.lab.status()).fold(Status::Complete, worse);
     Ok(sides.into_iter().map(|side| side.document(options, status)).collect())
 }
 
@@ -123,32 +93,57 @@ fn named(workload: &Workload) -> String {
     }
 }
 
-/// One side, with its targets ready.
-struct Side<'o> {
-    asked: &'o RunSide,
-    site: Site,
-    prepared: Prepared,
-    started: Timestamp,
-    measurements: Vec<Measurement>,
-    error: Option<String>,
+fn worse(one: Status, other: Status) -> Status {
+    match (one, other) {
+        (Status::Failed, _) | (_, Status::Failed) => Status::Failed,
+        (Status::Interrupted, _) | (_, Status::Interrupted) => Status::Interrupted,
+        _ => Status::Complete,
+    }
 }
 
-impl<'o> Side<'o> {
+/// One side, with its targets ready.
+struct Side<'a> {
+    asked: &'a Workload,
+    lab: Lab<'a>,
+    measurements: Vec<Measurement>,
+}
+
+impl<'a> Side<'a> {
     fn open(
-        asked: &'o RunSide,
-        permissions: &Permissions,
-        stop: &AtomicBool,
-        observe: &mut dyn FnMut(Progress<'_>),
+        asked: &'a Workload,
+        options: &RunsOptions,
+        context: LabContext<'a>,
     ) -> Result<Self, PrepareError> {
-        let started = Timestamp::now();
-        observe(Progress::Began { id: &asked.id, started: &started.to_string() });
-        let mut permissions = permissions.clone();
+        let mut permissions = options.permissions.clone();
         // A side may overwrite only its own targets.
-        permissions.destroy.retain(|d| asked.workload.targets.iter().any(|t| d.names(&t.path)));
-        let engine_observe = &mut |event: &Event| observe(Progress::Engine(event));
-        let prepared = engine::prepare(&asked.workload, &permissions, stop, engine_observe)?;
-        let site = Site::of(&asked.workload);
-        Ok(Self { asked, site, prepared, started, measurements: Vec::new(), error: None })
+        permissions.destroy.retain(|d| asked.targets.iter().any(|t| d.names(&t.path)));
+        let setup = Setup {
+            targets: asked.targets.clone(),
+            permissions,
+            engine: asked.engine,
+            sim: asked.sim.clone(),
+            mode: asked.mode,
+            seed: asked.seed,
+            timing: Timing::default(),
+        };
+        let mut lab = Lab::open_here(setup, asked, context)?;
+        lab.expect_steps(options.sides.len() * options.repeat as usize);
+        Ok(Self { asked, lab, measurements: Vec::new() })
+    }
+
+    fn run(&mut self, round: u32, options: &RunsOptions) {
+        let several = options.sides.len() > 1;
+        let of_side = if several { named(self.asked) } else { String::new() };
+        self.lab.begin(&format!("run {} of {}{of_side}", round + 1, options.repeat));
+        // The first is the run that the workload alone would be; with its offsets, caches would
+        // answer the others.
+        let seed = self.asked.seed;
+        let seed = if round == 0 { seed } else { mix(seed, u64::from(round)) };
+        let workload = Workload { seed, ..self.asked.clone() };
+        if let Some(measurement) = self.lab.measure_workload(&workload, options.settle_seconds) {
+            self.lab.keep(&measurement);
+            self.measurements.push(measurement);
+        }
     }
 
     /// How well its figure repeats. A run that was cut short is not compared.
@@ -157,7 +152,7 @@ impl<'o> Side<'o> {
         let iops: Vec<f64> = whole().map(|m| m.total.iops).collect();
         let foreign = whole().filter_map(|m| m.kernel.as_ref()?.foreign_percent);
         Runs {
-            title: self.asked.workload.title(),
+            title: self.asked.title(),
             asked: options.repeat,
             trust: noise::trust(&iops, foreign.reduce(f64::max)).publish(),
         }
@@ -165,108 +160,24 @@ impl<'o> Side<'o> {
 
     fn document(self, options: &RunsOptions, status: Status) -> Experiment<Runs> {
         let conclusion = self.conclude(options);
-        let mut warnings = doubts::each_once(self.measurements.iter().map(|m| ("", m)));
-        if conclusion.trust.noisy {
-            warnings.insert(0, conclusion.trust.explanation.clone());
+        let (noisy, explanation) = (conclusion.trust.noisy, conclusion.trust.explanation.clone());
+        let method = method(options, &self);
+        let has_all = self.measurements.len() == options.repeat as usize;
+        let own = self.measurements.iter().map(|m| m.status).fold(Status::Complete, worse);
+        let error = self.lab.error().is_some();
+        let mut found = self.lab.document(conclusion, self.measurements, method);
+        if noisy {
+            // The error that ended the runs comes first.
+            found.warnings.insert(usize::from(error), explanation);
         }
-        // The error that ended the runs explains missing figures.
-        warnings.splice(0..0, self.error.clone());
-        let whole = self.measurements.len() == options.repeat as usize;
-        let targets = self.asked.workload.targets.iter();
-        Experiment {
-            plan: None,
-            schema: Runs::SCHEMA.to_owned(),
-            id: self.asked.id.clone(),
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            started: self.started.to_string(),
-            finished: Timestamp::now().to_string(),
-            // A side that had all of its turns is complete, whatever ended the others.
-            status: if whole && self.error.is_none() { self.worst() } else { status },
-            targets: targets.map(|t| self.site.resolved(&t.path)).collect(),
-            file_bytes: self.prepared.facts().iter().map(|f| f.size_bytes).sum(),
-            environment: self.site.environment().clone(),
-            method: method(options, &self),
-            conclusion,
-            measurements: self.measurements,
-            warnings,
-        }
-    }
-
-    fn worst(&self) -> Status {
-        let statuses = || self.measurements.iter().map(|m| m.status);
-        let has = |status| statuses().any(|s| s == status);
-        match () {
-            () if has(Status::Failed) => Status::Failed,
-            () if has(Status::Interrupted) => Status::Interrupted,
-            () => Status::Complete,
-        }
-    }
-}
-
-/// The turns, as far as they have come.
-struct Turns<'a> {
-    options: &'a RunsOptions,
-    stop: &'a AtomicBool,
-    /// What the fill has left in caches is worked off first.
-    wrote: bool,
-    status: Status,
-}
-
-impl Turns<'_> {
-    /// Measures one run of one side.
-    fn take(&mut self, side: &mut Side<'_>, round: u32, observe: &mut dyn FnMut(Progress<'_>)) {
-        let workload = &side.asked.workload;
-        let writes = workload.streams.iter().any(Stream::writes);
-        if (writes || self.wrote) && !workload.engine.is_artificial() {
-            self.settle();
-        }
-        if self.is_over() {
-            return;
-        }
-        // The first is the run that the workload alone would be; with its offsets, caches would
-        // answer the others.
-        let seed = if round == 0 { workload.seed } else { mix(workload.seed, u64::from(round)) };
-        let workload = Workload { seed, ..workload.clone() };
-        let engine_observe = &mut |event: &Event| observe(Progress::Engine(event));
-        self.wrote = writes;
-        match measure(&workload, &side.prepared, &side.site, self.stop, engine_observe) {
-            Err(error) => self.fail(side, &error),
-            Ok(measurement) => {
-                if measurement.status != Status::Complete {
-                    self.status = measurement.status;
-                }
-                side.measurements.extend((measurement.seconds > 0.0).then_some(measurement));
-            }
-        }
-    }
-
-    fn fail(&mut self, side: &mut Side<'_>, error: &EngineError) {
-        self.status = Status::Failed;
-        side.error = Some(format!("the runs ended early: {error}"));
-    }
-
-    fn is_over(&self) -> bool {
-        self.status() != Status::Complete
-    }
-
-    fn status(&self) -> Status {
-        match self.status {
-            Status::Complete if self.stop.load(Ordering::Relaxed) => Status::Interrupted,
-            status => status,
-        }
-    }
-
-    /// Waits until the storage has done its earlier writes.
-    fn settle(&self) {
-        let until = Instant::now() + Duration::from_secs_f64(self.options.settle_seconds);
-        while Instant::now() < until && !self.is_over() {
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        // A side that had all of its turns is complete, whatever ended the others.
+        found.status = if has_all && !error { own } else { status };
+        found
     }
 }
 
 fn method(options: &RunsOptions, side: &Side<'_>) -> Vec<String> {
-    let workload = &side.asked.workload;
+    let workload = side.asked;
     let mut method = vec![format!(
         "The same workload was run {} times on the same test files, each time with new threads and \
         new random offsets. The spread of these runs shows how far to trust the figures.",
@@ -284,7 +195,7 @@ fn method(options: &RunsOptions, side: &Side<'_>) -> Vec<String> {
         method.push(format!("Each run was preceded by a pause of {seconds} s."));
     }
     if !workload.engine.is_artificial() {
-        for target in side.prepared.targets() {
+        for target in side.lab.prepared() {
             let path = std::path::absolute(target.path());
             let path = path.unwrap_or_else(|_| target.path().to_owned());
             method.push(format!("I/O went to {}: {}.", path.display(), target.content()));

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use engine::Permissions;
 use results::{Experiment, Refinement, Source, Sweep};
-use survey::{SweepOptions, sweep};
+use survey::{LabContext, SweepOptions, sweep};
 use workload::sweep::{Matrix, Plan};
 use workload::{
     Bytes, EngineChoice, Nanoseconds, Precision, SimAssignment, SimBucket, SimCache, SimCacheKind,
@@ -156,14 +156,8 @@ fn conduct(device: &SimDevice, seed: u64, adaptive: bool) -> Result<Experiment<S
         seed,
         ..Plan::new("adaptive", vec![matrix])
     };
-    let options = SweepOptions {
-        plan,
-        permissions: Permissions::default(),
-        id: String::new(),
-        started: String::new(),
-        kept: Vec::new(),
-    };
-    let found = sweep(options, &AtomicBool::new(false), &mut |_, _| Ok(()), &mut |_| ())?;
+    let options = SweepOptions { plan, permissions: Permissions::default() };
+    let found = sweep(options, LabContext::new(&AtomicBool::new(false), &mut |_| ()))?;
     if found.status != results::Status::Complete {
         return Err(format!("the sweep ended early: {:?}", found.warnings).into());
     }

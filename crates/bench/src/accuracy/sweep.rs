@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use engine::Permissions;
 use results::{Experiment, Source, Sweep, SweptCurve};
-use survey::{SweepOptions, sweep};
+use survey::{LabContext, SweepOptions, sweep};
 use workload::sweep::{Plan, preset};
 use workload::{
     Bytes, EngineChoice, Nanoseconds, Precision, SimAssignment, SimDevice, SimNoise, SimService,
@@ -69,14 +69,8 @@ fn plan(device: &SimDevice, seed: u64) -> Result<Plan, Error> {
 }
 
 fn conduct(plan: Plan) -> Result<Experiment<Sweep>, Error> {
-    let options = SweepOptions {
-        plan,
-        permissions: Permissions::default(),
-        id: String::new(),
-        started: String::new(),
-        kept: Vec::new(),
-    };
-    Ok(sweep(options, &AtomicBool::new(false), &mut |_, _| Ok(()), &mut |_| ())?)
+    let options = SweepOptions { plan, permissions: Permissions::default() };
+    Ok(sweep(options, LabContext::new(&AtomicBool::new(false), &mut |_| ()))?)
 }
 
 /// Measures the full matrix without noise.

@@ -248,15 +248,25 @@ fn children(pid: u32) -> Vec<u32> {
 #[test]
 fn a_server_that_is_restarted_costs_no_interval() {
     let Some(mut site) = Site::new("a_server_that_is_restarted_costs_no_interval") else { return };
-    let mut running = Running::start(site.command(&[&NULL[..], &["--seconds", "6"]].concat()));
-    let server = site.server.take().unwrap();
-    let child = children(server.id())[0];
-    assert!(Command::new("kill").args(["-KILL", &child.to_string()]).status().unwrap().success());
-    wait("the server is gone", || TcpStream::connect(("127.0.0.1", site.port)).is_err());
-    drop(server);
-    site.start_server();
-    running.until("\"event\":\"interval\"");
-    let (document, code, said) = running.end();
+    let (document, code, said) = loop {
+        let mut running = Running::start(site.command(&[&NULL[..], &["--seconds", "6"]].concat()));
+        let server = site.server.take().unwrap();
+        let child = children(server.id())[0];
+        let gone = Instant::now();
+        assert!(
+            Command::new("kill").args(["-KILL", &child.to_string()]).status().unwrap().success()
+        );
+        wait("the server is gone", || TcpStream::connect(("127.0.0.1", site.port)).is_err());
+        drop(server);
+        site.start_server();
+        // A busy machine may start it too late: agents stop after 5 s without a coordinator.
+        let in_time = gone.elapsed() < Duration::from_secs(3);
+        running.until("\"event\":\"interval\"");
+        let ended = running.end();
+        if in_time {
+            break ended;
+        }
+    };
     assert_eq!(code, 0, "{} {}", document["conclusion"], site.log("db1"));
     for host in hosts(&document) {
         assert!(host["lost"].is_null() && host["missing_events"] == 0, "{host}");

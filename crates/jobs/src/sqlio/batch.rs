@@ -72,6 +72,8 @@ pub struct BatchTexts {
     path: PathBuf,
     /// The open file, from the beginning of the tests.
     log: Option<Log>,
+    /// The file is new: tests that were measured before an interruption are written to it as well.
+    lacks_earlier: bool,
     /// The command that resumes an interrupted batch.
     pub resumption: Option<String>,
     /// Names were found already; here they are only printed.
@@ -87,7 +89,7 @@ impl BatchTexts {
         let letters = ('A'..='Z').chain('0'..='9').filter_map(|d| format!("{d}=.").parse().ok());
         let path = result.unwrap_or_else(dated);
         let anywhere = Drives::new(letters.collect());
-        Self { buffering, names, path, log: None, resumption: None, anywhere }
+        Self { buffering, names, path, log: None, lacks_earlier: false, resumption: None, anywhere }
     }
 
     /// The path of the result file.
@@ -135,21 +137,25 @@ impl Companion for BatchTexts {
         self.resumption.clone()
     }
 
-    fn begin(&mut self, kept: &[(&Cell, &Measurement)]) -> Result<(), String> {
+    fn begin(&mut self) -> Result<(), String> {
         let path = self.path.display().to_string();
         let failed = |e: io::Error| format!("cannot write `{path}`: {e}; nothing was measured");
         let log = Log::claim(&self.path, "an output of SQLIO", is_output).map_err(failed)?;
-        let is_new = log.is_new();
+        self.lacks_earlier = log.is_new();
         self.log = Some(log);
-        if is_new && !kept.is_empty() {
-            let texts: Result<String, String> =
-                kept.iter().map(|(cell, m)| self.text(cell, m)).collect();
-            self.append(&texts?).map_err(failed)?;
-        }
         Ok(())
     }
 
-    fn measured(&mut self, cell: &Cell, measurement: &Measurement) -> Result<(), String> {
+    fn measured(
+        &mut self,
+        cell: &Cell,
+        measurement: &Measurement,
+        is_new: bool,
+    ) -> Result<(), String> {
+        // A file that is there has the tests that were measured before an interruption.
+        if !is_new && !self.lacks_earlier {
+            return Ok(());
+        }
         let text = self.text(cell, measurement)?;
         self.append(&text).map_err(|e| format!("cannot write `{}`: {e}", self.path.display()))
     }

@@ -27,25 +27,28 @@ pub fn presets() -> String {
 }
 
 /// How many cells there are, how long they take, and until when.
-pub(super) fn duration(plan: &Plan, kept: &[u32]) -> String {
+pub(super) fn duration(plan: &Plan, kept: usize) -> String {
     let cells = missing(plan, kept);
     let times = plan.times(&cells);
     let Times { measured_s, warmup_s, settle_s } = times;
     if plan.adaptive {
-        let survey::Forecast { measurements, seconds } = survey::forecast(plan);
-        let text = format!(
-            "{}, of which about {measurements} are measured: about {} instead of {}",
-            counted(plan.count()),
-            show_duration(seconds),
-            show_duration(plan.times(&plan.cells()).total_s())
-        );
-        return match kept.len() {
+        let whole = show_duration(plan.times(&plan.cells()).total_s());
+        let count = counted(plan.count());
+        let text = match survey::sweep_forecast(plan) {
+            Ok(forecast) => format!(
+                "{count}, of which about {} are measured: about {} instead of {whole}",
+                forecast.measurements(),
+                show_duration(forecast.seconds().ceil())
+            ),
+            Err(_) => format!("{count}, of which a part is measured: less than {whole}"),
+        };
+        return match kept {
             0 => text,
             there => format!("{text}; {there} of the measurements are there already"),
         };
     }
     if let Some(rounds) = &plan.rounds {
-        return in_rounds(plan, rounds, kept.len());
+        return in_rounds(plan, rounds, kept);
     }
     let mut parts = vec![format!(
         "{}: {} measured, {} of warm-up, pauses of at most {}",
@@ -54,8 +57,8 @@ pub(super) fn duration(plan: &Plan, kept: &[u32]) -> String {
         show_duration(warmup_s),
         show_duration(settle_s)
     )];
-    if !kept.is_empty() {
-        parts.push(format!("{} there already", counted(kept.len() as u64)));
+    if kept > 0 {
+        parts.push(format!("{} there already", counted(kept as u64)));
     }
     match ends(times.total_s()) {
         _ if plan.engine == EngineChoice::Sim => {
@@ -96,14 +99,14 @@ pub fn counted(cells: u64) -> String {
     format!("{cells} cell{}", if cells == 1 { "" } else { "s" })
 }
 
-fn missing(plan: &Plan, kept: &[u32]) -> Vec<Cell> {
-    plan.cells().into_iter().filter(|c| !kept.contains(&c.number)).collect()
+fn missing(plan: &Plan, kept: usize) -> Vec<Cell> {
+    plan.sequence().into_iter().skip(kept).collect()
 }
 
 /// What a sweep would do of which these measurements are kept already.
 pub(super) fn describe(
     plan: &Plan,
-    kept: &[u32],
+    kept: usize,
     permissions: &Permissions,
 ) -> Result<Description, JobError> {
     let wrong = plan.violations();
@@ -120,7 +123,7 @@ pub(super) fn describe(
 }
 
 /// How much the cells write, as far as the kind of storage tells.
-fn written(plan: &Plan, kept: &[u32]) -> String {
+fn written(plan: &Plan, kept: usize) -> String {
     let paths: Vec<&Path> = plan.targets.iter().map(|t| t.path.as_path()).collect();
     let site = Site::of_paths(&paths);
     let mut devices = site.environment().storage.iter().flat_map(|s| &s.devices);
@@ -130,8 +133,12 @@ fn written(plan: &Plan, kept: &[u32]) -> String {
         (Speed::SOLID, "a solid state drive")
     };
     // Of an adaptive sweep, few cells write.
-    let whole_s = plan.times(&plan.cells()).total_s();
-    let share = if plan.adaptive { survey::forecast(plan).seconds / whole_s } else { 1.0 };
+    let share = if plan.adaptive {
+        let whole_s = plan.times(&plan.cells()).total_s();
+        survey::sweep_forecast(plan).map_or(1.0, |forecast| forecast.seconds() / whole_s)
+    } else {
+        1.0
+    };
     let (_, rounds) = plan.rounds_range();
     let all = f64::from(rounds);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]

@@ -2,9 +2,10 @@
 
 use engine::{Destroy, Permissions, PrepareError};
 use history::{History, HistoryError, Place};
+use survey::Here;
 use workload::Precision;
 
-use super::{Companion, SweepPlan, forecast, sweep};
+use super::{Companion, SweepPlan, forecast, sweep_from};
 use crate::conduct::{Conducted, JobError, Session};
 use crate::job::Description;
 use crate::recorder::UnfinishedJob;
@@ -32,15 +33,15 @@ pub struct PreparedSweep {
     pub plan: SweepPlan,
     /// The sweep of the history that is resumed; `None` if it is new.
     unfinished: Option<UnfinishedJob>,
-    /// The names under which measurements are kept already.
-    kept: Vec<u32>,
+    /// How many measurements are there already.
+    kept: usize,
 }
 
 impl PreparedSweep {
     /// A new sweep, from its first cell.
     #[must_use]
     pub fn new(plan: SweepPlan) -> Self {
-        Self { plan, unfinished: None, kept: Vec::new() }
+        Self { plan, unfinished: None, kept: 0 }
     }
 
     /// An unfinished sweep of a history: the one with this plan, or the newest.
@@ -80,8 +81,7 @@ impl PreparedSweep {
                 "--destroy {stray} names no target: it must repeat one exactly"
             )));
         }
-        let kept = history.measurements(&experiment.id)?;
-        let kept = kept.into_iter().map(|kept| kept.cell).collect();
+        let kept = experiment.cells as usize;
         let unfinished = Some(UnfinishedJob::of(&experiment));
         Ok(Self { plan, unfinished, kept })
     }
@@ -91,13 +91,13 @@ impl PreparedSweep {
     /// # Errors
     /// The plan breaks a rule, or a target cannot be used.
     pub fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
-        forecast::describe(&self.plan, &self.kept, permissions)
+        forecast::describe(&self.plan, self.kept, permissions)
     }
 
     /// How many cells there are, how long they take, and until when.
     #[must_use]
     pub fn duration(&self) -> String {
-        forecast::duration(&self.plan, &self.kept)
+        forecast::duration(&self.plan, self.kept)
     }
 
     /// Measures the cells that are missing.
@@ -110,6 +110,6 @@ impl PreparedSweep {
         session: &mut Session<'_>,
     ) -> Result<Conducted, JobError> {
         session.resumed.clone_from(&self.unfinished);
-        sweep(&self.plan, companion, session)
+        sweep_from(&mut Here, (&self.plan, &self.plan), companion, session)
     }
 }

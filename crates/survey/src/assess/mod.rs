@@ -29,7 +29,7 @@ use workload::{Bytes, EngineChoice, Mode, SimDevice, Stream, Target, TargetFacts
 
 use crate::Publish;
 use crate::bench::{Bench, Standing};
-use crate::lab::{self, Lab, LabContext, LabRecord, Progress, Setup, Start};
+use crate::lab::{self, Lab, LabContext, Progress, Setup};
 use crate::measure::Site;
 pub use beside::assess_sides;
 pub(crate) use claims::named_loads;
@@ -92,11 +92,11 @@ pub fn assess(
     mut context: LabContext<'_>,
 ) -> Result<Assessment, PrepareError> {
     plan::check_judged(options)?;
-    let begun = Start::of(&mut context);
+    context.begin();
     let target = Target { path: options.target.clone(), size_bytes: options.size };
     let site = Site::of(&options.workload(target.clone(), Stream::default()));
     (context.observe)(Progress::before("choosing the file size"));
-    let before = context.record.as_ref().and_then(LabRecord::target_bytes);
+    let before = context.target_bytes();
     let (stop, observe) = (context.stop, &mut *context.observe);
     let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
     let chosen = match before.as_deref() {
@@ -111,7 +111,7 @@ pub fn assess(
     let file_bytes = prepared.targets()[0].size_bytes();
     let setup =
         options.setup(Target { size_bytes: Some(Bytes(file_bytes)), ..target }, timing.pattern);
-    let lab = Lab::on(setup, Box::new(Standing { site, prepared }), begun, context)?;
+    let lab = Lab::on(setup, Box::new(Standing { site, prepared }), context)?;
     Ok(on_lab(lab, &chosen, &timing, options))
 }
 

@@ -1,12 +1,14 @@
 //! What surrounds an experiment: who hears of it, who can end it, and what there is of it already.
 
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::AtomicBool;
 
 use engine::Event;
 use jiff::Timestamp;
 use results::Measurement;
-use workload::{Stream, Workload};
+use workload::{Bytes, Stream, Workload};
 
+use super::clock::LabClock;
 use crate::forecast::LabForecast;
 
 /// What an experiment reports while it runs.
@@ -35,8 +37,6 @@ pub enum Progress<'a> {
     Engine(&'a Event),
     /// A measurement is finished. The recorder keeps it now, before the next begins.
     Measured(&'a Measurement),
-    /// A measurement is finished and kept already.
-    Kept(&'a Measurement),
 }
 
 impl<'a> Progress<'a> {
@@ -58,12 +58,15 @@ pub struct LabContext<'a> {
     pub foreseen: Option<LabForecast>,
     /// Is told of each measurement: of an experiment that is a forecast.
     pub foresees: Option<&'a mut LabForecast>,
+    /// How far it is, if it has had another lab.
+    pub course: LabCourse,
 }
 
 impl<'a> LabContext<'a> {
     /// Of an experiment that begins now.
     pub fn new(stop: &'a AtomicBool, observe: &'a mut dyn FnMut(Progress<'_>)) -> Self {
-        Self { stop, observe, record: None, foreseen: None, foresees: None }
+        let course = LabCourse::default();
+        Self { stop, observe, record: None, foreseen: None, foresees: None, course }
     }
 
     /// The same for no longer than this.
@@ -72,8 +75,125 @@ impl<'a> LabContext<'a> {
     where
         'a: 'b,
     {
-        let Self { stop, observe, record, foreseen, foresees } = self;
-        LabContext { stop, observe, record, foreseen, foresees }
+        let Self { stop, observe, record, foreseen, foresees, course } = self;
+        LabContext { stop, observe, record, foreseen, foresees, course }
+    }
+
+    /// The same for one of several labs that follow each other, which gives the course back at its
+    /// end.
+    pub(crate) fn lend(&mut self) -> LabContext<'_> {
+        LabContext {
+            stop: self.stop,
+            observe: &mut *self.observe,
+            record: None,
+            foreseen: None,
+            foresees: self.foresees.as_deref_mut(),
+            course: std::mem::take(&mut self.course),
+        }
+    }
+
+    /// The sizes that the targets had when the next answer was measured, in bytes; none if nothing
+    /// is recorded.
+    pub(crate) fn target_bytes(&mut self) -> Option<Vec<u64>> {
+        self.begin().answer().map(Measurement::target_bytes)
+    }
+
+    /// Reports that targets are made ready.
+    pub(super) fn report_preparing(&mut self) {
+        let LabCourse { step, steps, .. } = self.course;
+        let (number, of) = (step, steps);
+        (self.observe)(Progress::Step { number, of, title: "preparing", seconds_left: None });
+    }
+
+    /// The experiment begins, unless it has: now, or when the one began that is resumed.
+    pub(crate) fn begin(&mut self) -> &mut LabCourse {
+        if self.course.begun.is_none() {
+            let begun = Start::of(self);
+            self.course = LabCourse {
+                begun: Some(begun),
+                clock: LabClock::new(self.foreseen.take()),
+                record: self.record.take().map_or_else(VecDeque::new, |r| r.measurements.into()),
+                step: 1,
+                steps: 1,
+                ..LabCourse::default()
+            };
+        }
+        &mut self.course
+    }
+}
+
+/// How far an experiment is: what lasts from one of its labs to the next.
+#[derive(Debug, Default)]
+pub struct LabCourse {
+    pub(super) begun: Option<Start>,
+    pub(super) step: usize,
+    pub(super) steps: usize,
+    pub(super) clock: LabClock,
+    /// Answers to the next steps.
+    pub(super) record: VecDeque<Measurement>,
+    /// How many measurements were made.
+    pub(super) made: usize,
+    /// How many steps were answered, and which versions of the program had made these measurements.
+    pub(super) answered: (usize, BTreeSet<String>),
+}
+
+impl LabCourse {
+    /// The measurement that answers the next step; `None` if it is to be made.
+    pub(crate) fn answer(&self) -> Option<&Measurement> {
+        self.record.front()
+    }
+
+    pub(super) fn take_answer(&mut self) -> Option<Measurement> {
+        let answer = self.record.pop_front()?;
+        self.answered.0 += 1;
+        self.answered.1.insert(answer.tool_version.clone());
+        Some(answer)
+    }
+
+    /// The answer to a step that needs no targets to be ready, if the record has one of these
+    /// streams with this seed.
+    pub(crate) fn recall(&mut self, streams: &[Stream], seed: u64) -> Option<Measurement> {
+        let Workload { streams: measured, seed: with, .. } = &self.answer()?.workload;
+        let is_same = *with == seed && is_same_load(measured, streams);
+        self.step += usize::from(is_same);
+        if is_same { self.take_answer() } else { None }
+    }
+
+    /// Takes the answers away until they are put back, if the next one is for later.
+    pub(crate) fn set_aside(
+        &mut self,
+        is_later: impl FnOnce(&Measurement) -> bool,
+    ) -> VecDeque<Measurement> {
+        let goes = self.answer().is_some_and(is_later);
+        if goes { std::mem::take(&mut self.record) } else { VecDeque::new() }
+    }
+
+    pub(crate) fn put_back(&mut self, answers: VecDeque<Measurement>) {
+        self.record.extend(answers);
+    }
+
+    /// Name and beginning of the experiment.
+    pub(crate) fn begun(&self) -> (String, String) {
+        let begun = self.begun.as_ref();
+        begun.map_or_else(Default::default, |b| (b.id.clone(), b.started.clone()))
+    }
+
+    /// What was measured before an interruption, in a sentence.
+    pub(crate) fn method(&self) -> Option<String> {
+        let (count, versions) = &self.answered;
+        let own = env!("CARGO_PKG_VERSION");
+        let others: Vec<&str> =
+            versions.iter().map(String::as_str).filter(|version| *version != own).collect();
+        let by = match others.as_slice() {
+            [] => String::new(),
+            others => format!(", by iosonde {}", others.join(" and ")),
+        };
+        (*count > 0).then(|| {
+            format!(
+                "The experiment was interrupted and resumed: its first {count} measurements were \
+                 made before{by}, and were not repeated."
+            )
+        })
     }
 }
 
@@ -89,23 +209,16 @@ pub struct LabRecord {
     pub measurements: Vec<Measurement>,
 }
 
-impl LabRecord {
-    /// The sizes of the targets, in bytes; none if nothing was measured.
-    pub(crate) fn target_bytes(&self) -> Option<Vec<u64>> {
-        let first = self.measurements.first()?;
-        Some(first.targets.iter().map(|target| target.file_bytes).collect())
-    }
-}
-
 /// Name and beginning of an experiment.
-pub(crate) struct Start {
-    pub(crate) id: String,
-    pub(crate) started: String,
+#[derive(Debug)]
+pub(super) struct Start {
+    id: String,
+    started: String,
 }
 
 impl Start {
     /// An experiment that begins now or is resumed, as its events announce it.
-    pub(crate) fn of(context: &mut LabContext<'_>) -> Self {
+    fn of(context: &mut LabContext<'_>) -> Self {
         let begun = if let Some(LabRecord { id, started, .. }) = &context.record {
             Self { id: id.clone(), started: started.clone() }
         } else {
@@ -115,6 +228,12 @@ impl Start {
         (context.observe)(Progress::Began { id: &begun.id, started: &begun.started });
         begun
     }
+}
+
+/// Whether streams differ in nothing but where sequential reads begin, which depends on the target.
+fn is_same_load(one: &[Stream], other: &[Stream]) -> bool {
+    let anywhere = |stream: &Stream| Stream { begin_bytes: Bytes(0), ..stream.clone() };
+    one.len() == other.len() && one.iter().zip(other).all(|(a, b)| anywhere(a) == anywhere(b))
 }
 
 /// In what a load that was measured differs from the one that is asked for, if it does. Targets may

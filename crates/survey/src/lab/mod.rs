@@ -5,9 +5,9 @@
 
 mod clock;
 mod context;
+mod rest;
 mod setup;
 
-use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,18 +15,17 @@ use std::time::{Duration, Instant};
 use engine::{EngineError, Event, Permissions, PrepareError, PreparedTarget};
 use jiff::Timestamp;
 use results::{Conclusion, Environment, Experiment, Measurement, Status};
-use workload::{Bytes, Pattern, Stream, TargetFacts, Violation, Workload};
+use workload::{Bytes, Pattern, Stream, TargetFacts, Violation, Workload, show_duration};
 
 use crate::bench::{Bench, Stand, Standing};
 use crate::ceiling;
 use crate::doubts;
 use crate::forecast::LabForecast;
-use clock::{LabClock, seconds_of};
+use clock::seconds_of;
 use context::difference;
 
-pub(crate) use clock::seconds_left;
-pub(crate) use context::Start;
-pub use context::{LabContext, LabRecord, Progress};
+pub use context::{LabContext, LabCourse, LabRecord, Progress};
+pub(crate) use rest::AFTER_WRITES_S;
 pub use setup::{Setup, Timing};
 
 /// Sequential reads begin at a multiple of this.
@@ -49,23 +48,14 @@ pub struct Lab<'a> {
     stand: Box<dyn Stand + 'a>,
     stop: &'a AtomicBool,
     observe: &'a mut dyn FnMut(Progress<'_>),
-    begun: Start,
+    course: LabCourse,
     status: Status,
     /// What ended it, when it was not I/O.
     error: Option<String>,
     measurements: u64,
-    step: usize,
-    steps: usize,
     /// The title of a step that was not reported yet: it may be answered from the record.
     title: Option<String>,
-    clock: LabClock,
     foresees: Option<&'a mut LabForecast>,
-    /// Answers to the next steps.
-    record: VecDeque<Measurement>,
-    /// How many measurements were made here.
-    made: usize,
-    /// How many steps were answered, and which versions of the program had made these measurements.
-    answered: (usize, BTreeSet<String>),
     /// Where the last measurement came from.
     origin: StepOrigin,
     wrote: bool,
@@ -86,7 +76,16 @@ impl<'a> Lab<'a> {
         context: LabContext<'a>,
     ) -> Result<Self, PrepareError> {
         let workload = setup.workload(vec![stream.clone()]);
-        Self::ready(setup, &workload, context, |workload, permissions, stop, observe| {
+        Self::open_here(setup, &workload, context)
+    }
+
+    /// The same for what a whole workload does.
+    pub(crate) fn open_here(
+        setup: Setup,
+        workload: &Workload,
+        context: LabContext<'a>,
+    ) -> Result<Self, PrepareError> {
+        Self::ready(setup, workload, context, |workload, permissions, stop, observe| {
             Ok(Box::new(Standing::open(workload, permissions, stop, observe)?))
         })
     }
@@ -128,57 +127,68 @@ impl<'a> Lab<'a> {
             &mut dyn FnMut(&Event),
         ) -> Result<Box<dyn Stand + 'a>, PrepareError>,
     ) -> Result<Self, PrepareError> {
-        let begun = Start::of(&mut context);
-        (context.observe)(Progress::before("preparing"));
+        context.begin();
+        context.report_preparing();
         let mut engine_observe = |event: &Event| (context.observe)(Progress::Engine(event));
         let stand = prepare(workload, &setup.permissions, context.stop, &mut engine_observe)?;
-        Self::on(setup, stand, begun, context)
+        Self::on(setup, stand, context)
     }
 
     /// A lab on targets that are ready.
     ///
     /// # Errors
-    /// They have not the size that they had when the record was made.
+    /// They are not those that the record was made on.
     pub(crate) fn on(
         setup: Setup,
         stand: Box<dyn Stand + 'a>,
-        begun: Start,
-        context: LabContext<'a>,
+        mut context: LabContext<'a>,
     ) -> Result<Self, PrepareError> {
-        let LabContext { stop, observe, record, foreseen, foresees } = context;
-        let sizes: Vec<u64> = stand.facts().iter().map(|facts| facts.size_bytes).collect();
-        if let Some(before) = record.as_ref().and_then(LabRecord::target_bytes)
-            && before != sizes
-        {
-            let rule = format!(
-                "what is there already was measured on {before:?} bytes; give back a target of \
-                 that size, or begin anew"
-            );
-            let (field, value) = ("size".to_owned(), format!("{sizes:?} bytes"));
-            return Err(PrepareError::Invalid(vec![Violation { field, value, rule }]));
-        }
-        Ok(Self {
+        context.begin();
+        let LabContext { stop, observe, foresees, course, .. } = context;
+        let lab = Self {
             setup,
             stand,
             stop,
             observe,
-            begun,
+            course,
             status: Status::Complete,
             error: None,
             measurements: 0,
-            step: 1,
-            steps: 1,
             title: None,
-            clock: LabClock::new(foreseen),
             foresees,
-            record: record.map_or_else(VecDeque::new, |record| record.measurements.into()),
-            made: 0,
-            answered: (0, BTreeSet::new()),
             origin: StepOrigin::Made,
             // What the fill has left in caches is worked off first.
             wrote: true,
             in_place: false,
-        })
+        };
+        lab.course.answer().map_or(Ok(()), |before| lab.check_targets(before))?;
+        Ok(lab)
+    }
+
+    /// Refuses targets other than those that this was measured on, or of another size. A plan may
+    /// name its targets from a directory that is not the present one.
+    pub(crate) fn check_targets(&self, before: &Measurement) -> Result<(), PrepareError> {
+        let refuse = |field: &str, then: String, value: String| {
+            let rule = format!(
+                "what is there already was measured on {then}; give back that target, or begin anew"
+            );
+            Err(PrepareError::Invalid(vec![Violation { field: field.to_owned(), value, rule }]))
+        };
+        let paths: Vec<_> = before.workload.targets.iter().map(|t| t.path.clone()).collect();
+        if paths != self.targets() {
+            return refuse("target", format!("{paths:?}"), format!("{:?}", self.targets()));
+        }
+        let sizes = before.target_bytes();
+        let now: Vec<u64> = self.facts().iter().map(|facts| facts.size_bytes).collect();
+        if sizes != now {
+            return refuse("size", format!("{sizes:?} bytes"), format!("{now:?} bytes"));
+        }
+        Ok(())
+    }
+
+    /// The lab ends, and what lasts goes on to the next one of the same experiment.
+    pub(crate) fn leave(self) -> LabCourse {
+        self.course
     }
 
     /// Sequential reads cover all of their span in every measurement, from its beginning.
@@ -218,22 +228,7 @@ impl<'a> Lab<'a> {
     /// How it is measured here, as far as that is not the same everywhere, and what was measured
     /// before an interruption.
     pub(crate) fn method(&self) -> Vec<String> {
-        let mut method = self.stand.method();
-        let (count, versions) = &self.answered;
-        if *count > 0 {
-            let own = env!("CARGO_PKG_VERSION");
-            let others: Vec<&str> =
-                versions.iter().map(String::as_str).filter(|version| *version != own).collect();
-            let by = match others.as_slice() {
-                [] => String::new(),
-                others => format!(", by iosonde {}", others.join(" and ")),
-            };
-            method.push(format!(
-                "The experiment was interrupted and resumed: its first {count} measurements were \
-                 made before{by}, and were not repeated."
-            ));
-        }
-        method
+        self.stand.method().into_iter().chain(self.course.method()).collect()
     }
 
     /// What is known of the content of each target, in a phrase.
@@ -249,29 +244,56 @@ impl<'a> Lab<'a> {
 
     /// How many more steps there will be, as far as is known now.
     pub fn expect_steps(&mut self, more: usize) {
-        self.steps = self.step + more;
+        self.course.steps = self.course.step + more;
     }
 
     /// So many of the expected steps are not needed: they count as done, so that the total that
     /// people have read stays.
     pub fn expect_fewer(&mut self, steps: usize) {
-        self.step = self.steps.min(self.step + steps);
+        self.course.step = self.course.steps.min(self.course.step + steps);
     }
 
     /// Begins a step; its title is reported unless the record answers it.
     pub fn begin(&mut self, title: &str) {
-        self.step += 1;
-        self.steps = self.steps.max(self.step);
+        self.course.step += 1;
+        self.course.steps = self.course.steps.max(self.course.step);
+        self.rename(title);
+    }
+
+    /// Gives the step another title, for another part of it.
+    pub(crate) fn rename(&mut self, title: &str) {
         self.title = Some(title.to_owned());
-        if self.record.is_empty() {
+        if self.course.record.is_empty() {
             self.report_step();
         }
     }
 
+    /// Begins a step once the storage is idle, after at most `pause_s` seconds; how long that took.
+    /// A simulated device is idle, and a forecast says how long it would usually take.
+    pub(crate) fn begin_rested(&mut self, title: &str, pause_s: f64, wrote: bool) -> f64 {
+        let rests = pause_s > 0.0 && self.course.answer().is_none();
+        if rests && self.foresees.is_some() {
+            self.course.clock.spent_s += rest::usual_s(pause_s, wrote);
+        }
+        if !rests || self.setup.engine.is_artificial() {
+            self.begin(title);
+            return 0.0;
+        }
+        self.begin(&format!("pause of at most {}, then {title}", show_duration(pause_s)));
+        let storage = &self.environment().storage;
+        let devices: Vec<String> =
+            storage.iter().filter_map(|s| s.counted_device.clone()).collect();
+        let rested_s = rest::rest(&devices, pause_s, wrote, self.stop);
+        self.course.clock.spent_s += rested_s;
+        self.rename(title);
+        rested_s
+    }
+
     fn report_step(&mut self) {
         let Some(title) = self.title.take() else { return };
-        let (number, of) = (self.step, self.steps);
-        let seconds_left = self.clock.seconds_left((number, of), self.answered.0 + self.made);
+        let LabCourse { step: number, steps: of, answered, made, clock, .. } = &mut self.course;
+        let (number, of) = (*number, *of);
+        let seconds_left = clock.seconds_left((number, of), answered.0 + *made);
         let title = title.as_str();
         (self.observe)(Progress::Step { number, of, title, seconds_left });
     }
@@ -285,7 +307,7 @@ impl<'a> Lab<'a> {
             return None;
         }
         self.begin("measuring the tool's own ceiling");
-        if let Some(first) = self.record.front() {
+        if let Some(first) = self.course.answer() {
             return first.checks.tool_ceiling_iops;
         }
         ceiling::tool_ceiling(self.stop)
@@ -293,7 +315,7 @@ impl<'a> Lab<'a> {
 
     /// The measurement that answers the next step; `None` if it is to be made.
     pub(crate) fn answer(&self) -> Option<&Measurement> {
-        self.record.front()
+        self.course.answer()
     }
 
     /// Whether a signal or an error has ended the experiment.
@@ -352,21 +374,24 @@ impl<'a> Lab<'a> {
         if self.is_over() {
             return None;
         }
-        if self.record.is_empty() {
+        let Some(next) = self.course.answer() else {
             self.origin = StepOrigin::Made;
             self.report_step();
             let made = self.make(workload, settle_seconds);
-            self.made += usize::from(made.is_some());
+            if made.is_some() {
+                self.course.made += 1;
+                if let Some(forecast) = &mut self.foresees {
+                    forecast.push(self.course.clock.spent_s);
+                }
+            }
             return made;
-        }
-        let answer = self.record.pop_front()?;
-        if let Some(difference) = difference(&answer.workload, workload) {
+        };
+        if let Some(difference) = difference(&next.workload, workload) {
             self.refuse_record(&difference);
             return None;
         }
+        let answer = self.course.take_answer()?;
         self.origin = StepOrigin::Recorded;
-        self.answered.0 += 1;
-        self.answered.1.insert(answer.tool_version.clone());
         if answer.status != Status::Complete {
             self.status = answer.status;
         }
@@ -409,10 +434,7 @@ impl<'a> Lab<'a> {
                     self.status = measurement.status;
                 }
                 let settled_s = if pauses { settle_seconds } else { 0.0 };
-                self.clock.spent_s += settled_s + seconds_of(&measurement);
-                if let Some(forecast) = &mut self.foresees {
-                    forecast.push(self.clock.spent_s);
-                }
+                self.course.clock.spent_s += settled_s + seconds_of(&measurement);
                 (measurement.seconds > 0.0).then_some(measurement)
             }
         }
@@ -420,7 +442,7 @@ impl<'a> Lab<'a> {
 
     fn refuse_record(&mut self, difference: &str) {
         self.origin = StepOrigin::Refused;
-        let number = self.answered.0 + 1;
+        let number = self.course.answered.0 + 1;
         self.fail(&format!(
             "measurement {number} of the interrupted experiment does not fit its plan: \
              {difference}; begin anew"
@@ -453,6 +475,17 @@ impl<'a> Lab<'a> {
         &*self.stand
     }
 
+    /// Another lab measured meanwhile, and may have written to what this one measures.
+    pub(crate) fn follow(&mut self, wrote: bool) {
+        self.wrote = wrote;
+        self.expect_fewer(1);
+    }
+
+    /// Whether the last measurement wrote.
+    pub(crate) fn has_written(&self) -> bool {
+        self.wrote
+    }
+
     /// Continues after a measurement that could not be made; why not. A record that does not fit
     /// stays refused.
     pub(crate) fn forgive(&mut self) -> Option<String> {
@@ -475,11 +508,6 @@ impl<'a> Lab<'a> {
         if !self.is_answer() {
             (self.observe)(Progress::Measured(measurement));
         }
-    }
-
-    /// Reports that a measurement is kept.
-    pub(crate) fn kept(&mut self, measurement: &Measurement) {
-        (self.observe)(Progress::Kept(measurement));
     }
 
     fn fail(&mut self, error: &str) {
@@ -514,6 +542,7 @@ impl<'a> Lab<'a> {
         mut method: Vec<String>,
     ) -> Experiment<C> {
         method.extend(self.method());
+        let (id, started) = self.begun();
         let named = measurements.iter().map(|m| ("", m));
         let mut warnings = doubts::each_once(named);
         // The error that ended the experiment explains missing figures.
@@ -521,9 +550,9 @@ impl<'a> Lab<'a> {
         Experiment {
             plan: None,
             schema: C::SCHEMA.to_owned(),
-            id: self.begun.id.clone(),
+            id,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            started: self.begun.started.clone(),
+            started,
             finished: Timestamp::now().to_string(),
             status: self.status(),
             targets: self.targets(),
@@ -538,7 +567,7 @@ impl<'a> Lab<'a> {
 
     /// The name of the experiment, and when it began.
     pub(crate) fn begun(&self) -> (String, String) {
-        (self.begun.id.clone(), self.begun.started.clone())
+        self.course.begun()
     }
 
     /// The whole paths of the targets.

@@ -5,7 +5,7 @@ use workload::{Bytes, Stream, Target, Violation, show_number};
 
 use super::{SizesOptions, sized};
 use crate::filling::{self, PROBE_BYTES};
-use crate::lab::{LabContext, LabRecord, Progress, Setup};
+use crate::lab::{LabContext, Progress, Setup};
 use crate::measure::Site;
 
 /// The sizes to measure, and the setup with a file of the largest.
@@ -55,7 +55,7 @@ pub(super) fn by_space_and_time(
     options: &SizesOptions,
     context: &mut LabContext<'_>,
 ) -> Result<Chosen, PrepareError> {
-    if let Some(before) = context.record.as_ref().and_then(LabRecord::target_bytes) {
+    if let Some(before) = context.target_bytes() {
         return as_before(options, &before);
     }
     let chosen = by_space(options)?;

@@ -2,7 +2,7 @@
 
 use workload::sweep::Plan;
 
-use super::rest::AFTER_WRITES_S;
+use crate::lab::AFTER_WRITES_S;
 
 /// How the cells were measured, sentence by sentence.
 pub(super) fn method_of(plan: &Plan) -> Vec<String> {

@@ -8,68 +8,63 @@ mod checks;
 mod collected;
 mod conclude;
 mod forecast;
-mod kept;
 mod method;
-mod rest;
 mod rising;
 mod rounds;
 mod session;
 mod window;
 
-use std::sync::atomic::AtomicBool;
-
 use engine::{Permissions, PrepareError, TargetPlan};
 use results::{Experiment, Measurement, Sweep};
-use workload::sweep::Plan;
+use workload::sweep::{Cell, Plan};
 
 use crate::bench::{Bench, Here};
-use crate::lab::Progress;
+use crate::lab::LabContext;
 
 pub use collected::{CollectError, collected_sweeps};
-pub use forecast::{Forecast, forecast};
+pub use forecast::sweep_forecast;
 
-/// The plan of a sweep, and its stored part.
+/// The plan of a sweep.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepOptions {
     /// The plan, from which all cells follow.
     pub plan: Plan,
     /// What may be done to the targets.
     pub permissions: Permissions,
-    /// Unique name of the sweep, the same after an interruption.
-    pub id: String,
-    /// When it began, UTC, RFC 3339.
-    pub started: String,
-    /// The measurements that were kept before an interruption, by the names they were kept under.
-    pub kept: Vec<(u32, Measurement)>,
 }
 
-/// Keeps a finished measurement under a name, before the next begins. An error ends the sweep.
-pub type Keep<'a> = dyn FnMut(u32, &Measurement) -> Result<(), String> + 'a;
+/// Hears of each cell that is measured, before the next begins; the last argument is `false` if it
+/// was measured before an interruption. An error ends the sweep.
+pub type FinishedCell<'a> = dyn FnMut(&Cell, &Measurement, bool) -> Result<(), String> + 'a;
 
-/// Measures the missing cells of a plan.
+/// Measures the cells of a plan.
 ///
-/// `stop` ends it early: the result then has what was measured until then, and the status says so.
+/// # Errors
+/// A target cannot be made ready, and nothing was measured.
 pub fn sweep(
     options: SweepOptions,
-    stop: &AtomicBool,
-    keep: &mut Keep<'_>,
-    observe: &mut dyn FnMut(Progress<'_>),
+    context: LabContext<'_>,
 ) -> Result<Experiment<Sweep>, PrepareError> {
-    sweep_on(&mut Here, options, stop, keep, observe)
+    sweep_on(&mut Here, options, &mut |_, _, _| Ok(()), context)
 }
 
 /// The same wherever the targets are.
+///
+/// # Errors
+/// A target cannot be made ready, and nothing was measured.
 pub fn sweep_on(
     bench: &mut dyn Bench,
     options: SweepOptions,
-    stop: &AtomicBool,
-    keep: &mut Keep<'_>,
-    observe: &mut dyn FnMut(Progress<'_>),
+    finished: &mut FinishedCell<'_>,
+    context: LabContext<'_>,
 ) -> Result<Experiment<Sweep>, PrepareError> {
-    session::Session::new(options).run(bench, stop, keep, observe)
+    session::Session::new(options).run(bench, finished, context)
 }
 
 /// What a sweep would do to its targets; touches nothing.
+///
+/// # Errors
+/// A target cannot be used.
 pub fn plan_sweep_targets(
     plan: &Plan,
     permissions: &Permissions,

@@ -111,7 +111,7 @@ fn write_all(
             settle_seconds: 0.0,
         };
         let seed = lab.setup().seed ^ at;
-        let Some(measurement) = lab.measure_seeded(vec![stream], timing, seed) else { break };
+        let Some(measurement) = lab.make_unrecorded(vec![stream], timing, seed) else { break };
         let bytes = measurement.total.bytes / block * block;
         if bytes == 0 {
             return Err(format!("nothing was written in {window_s} s"));

@@ -1,11 +1,8 @@
 //! One session of a sweep: from its stored measurements to the end of the plan, or to an
 //! interruption.
 
-use std::cell::Cell as Shared;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 use engine::{Permissions, PrepareError, TargetPlan};
 use jiff::Timestamp;
@@ -14,27 +11,24 @@ use results::{
     SweptCurve, SweptRounds,
 };
 use workload::sweep::{Cell, Plan};
-use workload::{Block, Bytes, EngineChoice, Precision, Stream, show_duration};
+use workload::{Block, Bytes, Precision, Stream};
 
 use super::checks::{self, Record, Standing, kinds};
-use super::forecast::forecast;
-use super::kept;
 use super::method::method_of;
-use super::rest::rest;
 use super::rising::{Fitted, Round};
 use super::rounds::{self, Preparation};
 use super::window::{device_seconds, is_slow, slim, start_iops};
-use super::{Keep, SweepOptions, conclude};
+use super::{FinishedCell, SweepOptions, conclude};
 use crate::bench::Bench;
 use crate::doubts;
-use crate::lab::{Lab, LabContext, Progress, Setup, Timing, seconds_left};
+use crate::lab::{Lab, LabContext, LabCourse, Setup, Timing};
 
 /// A sweep while it measures.
 pub(super) struct Session {
     options: SweepOptions,
     cells: Vec<Cell>,
     sequence: Vec<Cell>,
-    /// The measurements, by the name under which they are stored.
+    /// The measurements, by round and cell.
     done: BTreeMap<u32, Measurement>,
     left_out: BTreeMap<u32, String>,
     status: Status,
@@ -47,6 +41,8 @@ pub(super) struct Session {
     fitted: Fitted,
     /// The preparation of each group of targets before its first round.
     preparations: BTreeMap<Vec<usize>, Preparation>,
+    /// How many measurements there will be, as far as is known.
+    expected: usize,
 }
 
 /// The next measurement of the sweep.
@@ -69,15 +65,15 @@ struct Found {
 }
 
 impl Session {
-    pub(super) fn new(mut options: SweepOptions) -> Self {
-        let kept = std::mem::take(&mut options.kept);
-        let done = kept.into_iter().map(|(name, measurement)| (name, slim(measurement))).collect();
+    pub(super) fn new(options: SweepOptions) -> Self {
         let (cells, sequence) = (options.plan.cells(), options.plan.sequence());
+        let (_, rounds) = options.plan.rounds_range();
         Self {
+            expected: sequence.len().saturating_mul(rounds as usize),
             options,
             cells,
             sequence,
-            done,
+            done: BTreeMap::new(),
             left_out: BTreeMap::new(),
             status: Status::Complete,
             error: None,
@@ -91,31 +87,39 @@ impl Session {
         }
     }
 
-    /// Measures every cell that is missing.
+    /// Measures every cell of the plan.
     pub(super) fn run(
         mut self,
         bench: &mut dyn Bench,
-        stop: &AtomicBool,
-        keep: &mut Keep<'_>,
-        observe: &mut dyn FnMut(Progress<'_>),
+        finished: &mut FinishedCell<'_>,
+        mut context: LabContext<'_>,
     ) -> Result<Experiment<Sweep>, PrepareError> {
-        observe(Progress::Began { id: &self.options.id, started: &self.options.started });
+        if let Some(foreseen) = &context.foreseen {
+            self.expected = foreseen.measurements();
+        }
+        context.begin();
         for group in self.options.plan.groups() {
             if self.status != Status::Complete {
                 break;
             }
-            if let Err(error) = self.group(&group, bench, stop, keep, observe) {
+            if let Err(error) = self.group(&group, bench, finished, &mut context) {
                 if self.done.is_empty() {
                     return Err(error);
                 }
-                self.status = match error {
-                    PrepareError::Interrupted => Status::Interrupted,
-                    _ => Status::Failed,
-                };
-                self.error = Some(format!("the sweep ended early: {error}"));
+                let interrupted = matches!(error, PrepareError::Interrupted);
+                self.end_early(&error.to_string());
+                if interrupted {
+                    self.status = Status::Interrupted;
+                }
             }
         }
-        Ok(self.document())
+        self.method.extend(context.course.method());
+        Ok(self.document(context.course.begun()))
+    }
+
+    fn end_early(&mut self, error: &str) {
+        self.status = Status::Failed;
+        self.error = Some(format!("the sweep ended early: {error}"));
     }
 
     /// The cells of one group of targets.
@@ -123,90 +127,112 @@ impl Session {
         &mut self,
         group: &[usize],
         bench: &mut dyn Bench,
-        stop: &AtomicBool,
-        keep: &mut Keep<'_>,
-        observe: &mut dyn FnMut(Progress<'_>),
+        finished: &mut FinishedCell<'_>,
+        context: &mut LabContext<'_>,
     ) -> Result<(), PrepareError> {
-        let kept_bytes = self.kept_bytes(group);
-        if self.next(group).is_none() {
-            self.targets.extend(self.options.plan.sized_targets(group).into_iter().map(|t| t.path));
-            self.file_bytes += kept_bytes.iter().flatten().sum::<u64>();
+        let before = self.recall(group, finished, &mut context.course);
+        if self.status != Status::Complete || self.next(group).is_none() {
+            self.look_back(before);
             return Ok(());
         }
         let stream = preparing_stream(self.here(group));
-        let setup = self.setup(group, bench, &stream, kept_bytes.as_deref())?;
-        // The lab counts its own steps; people count cells. Each group has a lab, all are one
-        // sweep.
-        let number = Shared::new(self.done.len());
-        let of = self.expected();
-        let (before, begun) = (self.done.len(), Instant::now());
-        let in_rounds = self.options.plan.rounds.is_some();
-        let mut counted = |progress: Progress<'_>| match progress {
-            Progress::Step { title, .. } => {
-                let number = number.get() + 1;
-                let of = of.max(number);
-                let left = seconds_left(begun.elapsed(), number - before, of - before);
-                // Nobody knows how many rounds there will be.
-                let left = left.filter(|_| !in_rounds);
-                observe(Progress::Step { number, of, title, seconds_left: left });
-            }
-            Progress::Began { .. } => {}
-            other => observe(other),
-        };
-        let mut lab = Lab::open_on(bench, setup, &stream, LabContext::new(stop, &mut counted))?;
-        kept::check_targets(self.kept(group), &lab)?;
+        let later = context.course.set_aside(|next| self.is_elsewhere(next, group));
+        let sizes = before.as_ref().map(Measurement::target_bytes);
+        let setup = self.setup(group, bench, &stream, sizes.as_deref())?;
+        let mut lab = Lab::open_on(bench, setup, &stream, context.lend())?;
+        before.map_or(Ok(()), |before| lab.check_targets(&before))?;
+        lab.expect_steps(self.expected.saturating_sub(self.done.len()));
         self.look_around(&lab);
-        if !self.prepare_rounds(group, &mut lab) {
-            return Ok(());
+        if self.prepare_rounds(group, &mut lab) {
+            self.measure_all(group, &mut lab, finished);
         }
+        self.method.extend(lab.stand().method());
+        context.course = lab.leave();
+        context.course.put_back(later);
+        Ok(())
+    }
+
+    /// Whether a measurement is the first of a cell of another group: of this one, only cells are
+    /// left that cannot be measured.
+    fn is_elsewhere(&self, measurement: &Measurement, group: &[usize]) -> bool {
+        let plan = &self.options.plan;
+        let seed = measurement.workload.seed;
+        let mut others = self.cells.iter().filter(|cell| cell.targets != group);
+        others.any(|cell| plan.seed_of(cell, 0) == seed)
+    }
+
+    /// Takes over what the record has of a group, and gives the last of it.
+    fn recall(
+        &mut self,
+        group: &[usize],
+        finished: &mut FinishedCell<'_>,
+        course: &mut LabCourse,
+    ) -> Option<Measurement> {
+        let mut last = None;
+        while self.status == Status::Complete
+            && let Some(step) = self.next(group)
+        {
+            let seed = self.options.plan.seed_of(&step.cell, step.round);
+            let Some(measurement) = course.recall(&[step.cell.stream()], seed) else { break };
+            last = Some(measurement.clone());
+            self.finish(&step, measurement, false, finished);
+        }
+        last
+    }
+
+    /// Notes where a group was measured that is whole already: it is not made ready again.
+    fn look_back(&mut self, last: Option<Measurement>) {
+        let Some(last) = last else { return };
+        self.file_bytes += last.target_bytes().iter().sum::<u64>();
+        self.targets.extend(last.workload.targets.into_iter().map(|target| target.path));
+        self.environment.host = self.environment.host.take().or(last.environment.host);
+        self.environment.storage.extend(last.environment.storage);
+    }
+
+    fn measure_all(&mut self, group: &[usize], lab: &mut Lab<'_>, finished: &mut FinishedCell<'_>) {
         let mut wrote = true;
         while let Some(step) = self.next(group) {
             if let Some(reason) = lab.unfit(&[step.cell.stream()]) {
                 self.left_out.insert(step.cell.number, reason);
+                lab.expect_fewer(1);
                 continue;
             }
             let title = self.title(&step.cell, group);
-            if step.afresh && self.pause_s() > 0.0 {
-                lab.begin(&format!(
-                    "pause of at most {}, then {title}",
-                    show_duration(self.pause_s())
-                ));
-                self.rested_s += self.rest(&lab, wrote, stop);
-            }
-            lab.begin(&title);
-            let Some(measurement) = self.measure(&step, &mut lab) else { break };
+            let pause_s = if step.afresh { self.options.plan.settle_seconds } else { 0.0 };
+            self.rested_s += lab.begin_rested(&title, pause_s, wrote);
+            let Some(measurement) = self.measure(&step, lab) else { break };
             wrote = step.cell.write_percent > 0;
-            let name = self.name_of(&step);
             let slow = is_slow(&measurement);
             if slow {
                 lab.go_on();
             }
             if slow || measurement.status == Status::Complete {
-                if let Err(error) = keep(name, &measurement) {
-                    self.error = Some(format!("the sweep ended early: {error}"));
-                    self.status = Status::Failed;
-                    // The history does not have it; the result does.
-                    self.done.insert(name, slim(measurement));
-                    return Ok(());
-                }
-                lab.kept(&measurement);
+                lab.keep(&measurement);
+                self.finish(&step, measurement, !lab.is_answer(), finished);
+            } else if measurement.status != Status::Interrupted {
+                self.done.insert(self.name_of(&step), slim(measurement));
             }
-            if measurement.status != Status::Interrupted {
-                self.done.insert(name, slim(measurement));
-                number.set(self.done.len());
-            }
-            if lab.is_over() {
+            if lab.is_over() || self.status != Status::Complete {
                 break;
             }
         }
-        self.end(&lab);
-        Ok(())
+        if self.status == Status::Complete {
+            (self.status, self.error) = (lab.status(), lab.error().map(str::to_owned));
+        }
     }
 
-    /// Takes over the method, the status and the error of the lab.
-    fn end(&mut self, lab: &Lab<'_>) {
-        self.method.extend(lab.method());
-        (self.status, self.error) = (lab.status(), lab.error().map(str::to_owned));
+    /// A cell is measured; `is_new` if that was not before an interruption.
+    fn finish(
+        &mut self,
+        step: &Step,
+        measurement: Measurement,
+        is_new: bool,
+        finished: &mut FinishedCell<'_>,
+    ) {
+        if let Err(error) = finished(&step.cell, &measurement, is_new) {
+            self.end_early(&error);
+        }
+        self.done.insert(self.name_of(step), slim(measurement));
     }
 
     /// What to measure next on a group of targets; none when all is there.
@@ -250,10 +276,7 @@ impl Session {
                 self.method.extend(preparation.method.iter().cloned());
                 self.preparations.insert(group.to_vec(), preparation);
             }
-            Err(error) => {
-                self.status = Status::Failed;
-                self.error = Some(format!("the sweep ended early: {error}"));
-            }
+            Err(error) => self.end_early(&error),
         }
         self.status == Status::Complete
     }
@@ -308,51 +331,23 @@ impl Session {
         step.cell.number.saturating_add(step.round.saturating_mul(self.count()))
     }
 
-    /// One of the cells of a group that are kept so far.
-    fn kept(&self, group: &[usize]) -> Option<&Measurement> {
-        self.here(group).find_map(|c| self.done.get(&c.number))
-    }
-
-    /// Bytes of each target of a group that the cells kept so far were measured on.
-    fn kept_bytes(&self, group: &[usize]) -> Option<Vec<u64>> {
-        Some(self.kept(group)?.targets.iter().map(|t| t.file_bytes).collect())
-    }
-
-    /// The group with the sizes that its targets have, or had when the cells kept so far were
-    /// measured.
+    /// The group with the sizes that its targets have, or had before an interruption.
     fn setup(
-        &mut self,
+        &self,
         group: &[usize],
         bench: &dyn Bench,
         stream: &Stream,
-        kept_bytes: Option<&[u64]>,
+        before: Option<&[u64]>,
     ) -> Result<Setup, PrepareError> {
         let mut setup = setup_of(&self.options.plan, group, &self.options.permissions);
-        for (target, bytes) in setup.targets.iter_mut().zip(kept_bytes.unwrap_or_default()) {
+        for (target, bytes) in setup.targets.iter_mut().zip(before.unwrap_or_default()) {
             target.size_bytes = Some(Bytes(*bytes));
         }
         let plans = bench.plan(&setup.workload(vec![stream.clone()]), &setup.permissions)?;
         for (target, plan) in setup.targets.iter_mut().zip(&plans) {
             target.size_bytes = Some(Bytes(plan.size_bytes));
         }
-        if kept_bytes.is_some() {
-            self.note_resumption(group, &plans);
-        }
         Ok(setup)
-    }
-
-    /// Says what becomes of the test files of an earlier session.
-    fn note_resumption(&mut self, group: &[usize], plans: &[TargetPlan]) {
-        let kept = self.here(group).filter(|c| self.done.contains_key(&c.number)).count();
-        for plan in plans {
-            let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
-            let action = plan.describe();
-            self.method.push(format!(
-                "The sweep was interrupted when {kept} cells on these targets were measured, and \
-                 continued with the others. The target was made ready again at the same size, \
-                 {path} ({size}): {action}."
-            ));
-        }
     }
 
     /// Notes where the lab is.
@@ -370,32 +365,7 @@ impl Session {
         self.targets.extend(lab.targets());
     }
 
-    /// The longest pause before a cell, in seconds.
-    fn pause_s(&self) -> f64 {
-        let plan = &self.options.plan;
-        if plan.engine.is_artificial() { 0.0 } else { plan.settle_seconds }
-    }
-
-    fn rest(&self, lab: &Lab<'_>, wrote: bool, stop: &AtomicBool) -> f64 {
-        let storage = &lab.environment().storage;
-        let devices: Vec<String> =
-            storage.iter().filter_map(|s| s.counted_device.clone()).collect();
-        rest(&devices, self.pause_s(), wrote, stop)
-    }
-
-    /// How many measurements there will be, as far as is known.
-    fn expected(&self) -> usize {
-        let plan = &self.options.plan;
-        if plan.adaptive {
-            forecast(plan).measurements
-        } else {
-            let (_, rounds) = plan.rounds_range();
-            (self.sequence.len() - self.left_out.len()).saturating_mul(rounds as usize)
-        }
-    }
-
-    /// The next measurement, and how long the whole sweep still takes. Simulated time does not
-    /// pass.
+    /// What is measured next.
     fn title(&self, cell: &Cell, group: &[usize]) -> String {
         let plan = &self.options.plan;
         let mut title = cell.title();
@@ -403,29 +373,12 @@ impl Session {
             let path = plan.targets.get(group[0]).map(|t| t.path.display().to_string());
             title = format!("{}: {title}", path.unwrap_or_default());
         }
-        if plan.engine == EngineChoice::Sim {
-            return title;
-        }
-        if plan.adaptive {
-            let used: f64 = self.done.values().map(device_seconds).sum();
-            let left = forecast(plan).seconds - used - self.rested_s;
-            // Longer than was foreseen, it continues until everything can be inferred.
-            return if left > 0.0 {
-                format!("{title} (sweep: about {} left)", show_duration(left.ceil()))
-            } else {
-                format!("{title} (sweep: soon done)")
-            };
-        }
         if plan.rounds.is_some() {
             let count = self.count();
             let measured = self.done.keys().filter(|name| *name % count == cell.number).count();
             return format!("round {}: {title}", measured + 1);
         }
-        let there =
-            |c: &Cell| self.done.contains_key(&c.number) || self.left_out.contains_key(&c.number);
-        let missing: Vec<Cell> = self.sequence.iter().filter(|c| !there(c)).cloned().collect();
-        let left = show_duration(plan.times(&missing).total_s().ceil());
-        format!("{title} (sweep: ≤ {left} left)")
+        title
     }
 
     fn measure(&self, step: &Step, lab: &mut Lab<'_>) -> Option<Measurement> {
@@ -506,7 +459,7 @@ impl Session {
         plan.groups().into_iter().filter_map(of_group).collect()
     }
 
-    fn document(mut self) -> Experiment<Sweep> {
+    fn document(mut self, (id, started): (String, String)) -> Experiment<Sweep> {
         let measurements: Vec<Measurement> = self.done.values().cloned().collect();
         let Found { cells, curves, checks, rounds } = self.conclude(&measurements);
         let plan = &self.options.plan;
@@ -518,9 +471,9 @@ impl Session {
         Experiment {
             plan: None,
             schema: Sweep::SCHEMA.to_owned(),
-            id: self.options.id.clone(),
+            id,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            started: self.options.started.clone(),
+            started,
             finished: Timestamp::now().to_string(),
             status: self.status,
             targets: self.targets,

@@ -9,18 +9,19 @@ use results::{Cycle, CycleRun, Document, Measurement, Pace, Status};
 use serde_json::Value;
 use survey::{
     AssessOptions, CycleOptions, Here, KneeOptions, LabContext, LabRecord, MatrixOptions, Progress,
-    ScaleOptions, Setup, SizesOptions, Timing, assess, cycle_on, knee, limits_of, matrix, scale,
-    sizes,
+    RunsOptions, ScaleOptions, Setup, SizesOptions, SweepOptions, Timing, assess, cycle_on, knee,
+    limits_of, matrix, runs, scale, sizes, sweep,
 };
+use workload::sweep::{Matrix, Plan, Rounds, preset};
 use workload::{
-    Bytes, EngineChoice, Mode, Nanoseconds, Precision, SimDevice, SimNoise, Stream, Target,
-    Workload,
+    Bytes, EngineChoice, Mode, Nanoseconds, Pattern, Precision, SimDevice, SimNoise, Stream,
+    Target, Workload,
 };
 
 /// An experiment on a device; the seed is that of its plan.
 type Experiment = fn(u64, SimDevice, LabContext<'_>) -> Document;
 
-const EXPERIMENTS: [(&str, Experiment); 6] = [
+const EXPERIMENTS: [(&str, Experiment); 10] = [
     ("knee", |seed, sim, context| {
         let (setup, stream) = (setup(seed, sim, 1), Stream::default());
         let (in_flight, link, latency_target) = ((1, 64), None, None);
@@ -106,7 +107,56 @@ const EXPERIMENTS: [(&str, Experiment); 6] = [
             cycle_on(&mut bench, options, &settle, &mut keep, context.within()).unwrap(),
         ))
     }),
+    ("sweep", |seed, sim, context| swept(Plan { settle_seconds: 0.0, ..plan(seed, sim) }, context)),
+    ("adaptive sweep", |seed, sim, context| {
+        let precision = Precision { percent: 5.0, at_least_seconds: 0.5, ..Precision::default() };
+        swept(Plan { adaptive: true, precision: Some(precision), ..plan(seed, sim) }, context)
+    }),
+    ("sweep in rounds", |seed, sim, context| {
+        let rounds = preset("snia-pts").and_then(|preset| preset.plan().rounds);
+        let rounds = rounds.map(|rounds| Rounds { at_most: 6, ..rounds });
+        let mut plan = Plan { rounds, ..plan(seed, sim) };
+        plan.targets.truncate(1);
+        plan.targets[0].size_bytes = Some(Bytes(4 << 20));
+        swept(plan, context)
+    }),
+    ("runs", |seed, sim, context| {
+        let stream = Stream { depth: 4, write_percent: 50, ..Stream::default() };
+        let sides = vec![setup(seed, sim, 1).workload(vec![stream])];
+        let permissions = Permissions::default();
+        let options = RunsOptions { sides, permissions, repeat: 5, settle_seconds: 1.0 };
+        let mut documents = runs(&options, vec![context.within()]).unwrap();
+        Document::Runs(Box::new(documents.remove(0)))
+    }),
 ];
+
+/// Two blocks at two depths, on two targets one after the other. The sequential reads of large
+/// blocks do not fit on the second.
+fn plan(seed: u64, sim: SimDevice) -> Plan {
+    let matrix = Matrix {
+        patterns: vec![Pattern::Random, Pattern::Sequential],
+        blocks: vec![Bytes(8192), Bytes(2 << 20)],
+        threads: vec![1],
+        depths: vec![1, 4],
+        seconds: 0.5,
+        warmup_seconds: 0.1,
+        ..Matrix::default()
+    };
+    let target =
+        |(name, bytes): (&str, u64)| Target { path: name.into(), size_bytes: Some(Bytes(bytes)) };
+    Plan {
+        targets: [("a", 1 << 30), ("b", 1 << 20)].map(target).to_vec(),
+        engine: EngineChoice::Sim,
+        sim: Some(sim),
+        seed,
+        ..Plan::new("two", vec![matrix])
+    }
+}
+
+fn swept(plan: Plan, context: LabContext<'_>) -> Document {
+    let options = SweepOptions { plan, permissions: Permissions::default() };
+    Document::Sweep(Box::new(sweep(options, context).unwrap()))
+}
 
 fn setup(seed: u64, sim: SimDevice, targets: usize) -> Setup {
     let target = |number: usize| Target {
@@ -174,7 +224,9 @@ fn bare(document: &Document) -> Value {
 fn strip(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            for name in ["id", "started", "finished", "method", "cpu"] {
+            // Rounds say what was done before them, and that a pause lay between.
+            let before = ["written_before_bytes", "differences"];
+            for name in ["id", "started", "finished", "method", "cpu"].into_iter().chain(before) {
                 fields.remove(name);
             }
             fields.values_mut().for_each(strip);

@@ -4,8 +4,8 @@
 use std::sync::atomic::AtomicBool;
 
 use engine::Permissions;
-use results::{Experiment, Measurement, Refinement, Source, Sweep, SweptCell};
-use survey::{Progress, SweepOptions, sweep};
+use results::{Experiment, Refinement, Source, Sweep, SweptCell};
+use survey::{LabContext, SweepOptions, sweep};
 use workload::sweep::{Matrix, Plan, preset};
 use workload::{
     Bytes, EngineChoice, Nanoseconds, Precision, SimBucket, SimDevice, SimDrift, SimMisaligned,
@@ -45,28 +45,10 @@ fn plan(sim: SimDevice, seed: u64, plan: Plan) -> Plan {
     }
 }
 
-type Kept = Vec<(u32, Measurement)>;
-
-/// Sweeps until so many cells are kept in all.
-fn sweep_from(plan: &Plan, kept: Kept, until: usize) -> (Experiment<Sweep>, Kept) {
-    let stop = AtomicBool::new(false);
-    let mut all = kept.clone();
-    let before = all.len();
-    let (id, started) = ("id".to_owned(), "2026-11-21T12:00:00Z".to_owned());
-    let permissions = Permissions::default();
-    let options = SweepOptions { plan: plan.clone(), permissions, id, started, kept };
-    let mut keep = |name: u32, measurement: &Measurement| {
-        all.push((name, measurement.clone()));
-        if all.len() < until { Ok(()) } else { Err("that is enough".to_owned()) }
-    };
-    let mut told = 0;
-    let mut observe =
-        |progress: Progress<'_>| told += usize::from(matches!(progress, Progress::Kept(_)));
-    let experiment = sweep(options, &stop, &mut keep, &mut observe).unwrap();
-    // Every cell that could be kept is announced.
-    let refused = usize::from(all.len() == until);
-    assert_eq!(told, all.len() - before - refused);
-    (experiment, all)
+/// The whole sweep of a plan.
+fn swept(plan: &Plan) -> Experiment<Sweep> {
+    let options = SweepOptions { plan: plan.clone(), permissions: Permissions::default() };
+    sweep(options, LabContext::new(&AtomicBool::new(false), &mut |_| ())).unwrap()
 }
 
 fn errors_percent(experiment: &Experiment<Sweep>) -> Vec<f64> {
@@ -82,7 +64,7 @@ fn errors_percent(experiment: &Experiment<Sweep>) -> Vec<f64> {
 #[test]
 fn the_best_of_every_load_is_within_three_percent_in_a_tenth_of_the_time() {
     let plan = plan(array(5.0), 11, preset("grove-rasmussen").unwrap().plan());
-    let (experiment, _) = sweep_from(&plan, Vec::new(), usize::MAX);
+    let experiment = swept(&plan);
     let sweep = &experiment.conclusion;
     // 57.6 hours with the pauses, which simulated devices do not need.
     assert!((sweep.matrix_seconds - 48.0 * 3600.0).abs() < 1.0);
@@ -115,21 +97,9 @@ fn small() -> Plan {
 }
 
 #[test]
-fn what_comes_next_does_not_depend_on_an_interruption() {
-    let plan = plan(array(3.0), 5, small());
-    let (whole, all) = sweep_from(&plan, Vec::new(), usize::MAX);
-    let (broken, first) = sweep_from(&plan, Vec::new(), all.len() / 2);
-    assert!(broken.warnings[0].contains("that is enough"), "{:?}", broken.warnings);
-    let (resumed, rest) = sweep_from(&plan, first, usize::MAX);
-    let names = |kept: &Kept| -> Vec<u32> { kept.iter().map(|(name, _)| *name).collect() };
-    assert_eq!(names(&rest), names(&all));
-    assert_eq!(resumed.conclusion, whole.conclusion);
-}
-
-#[test]
 fn a_quiet_device_needs_no_more_repetitions() {
     let plan = plan(array(0.0), 5, small());
-    let (experiment, _) = sweep_from(&plan, Vec::new(), usize::MAX);
+    let experiment = swept(&plan);
     // One device, whatever the split: no more than the ramps, the points between, two controls,
     // nine cells that show that nothing differs, nine checks and two corners for each kind.
     let measured = experiment.measurements.len();
@@ -158,10 +128,10 @@ fn held(found: &Sweep, truth: &Sweep, source: Source) -> Option<f64> {
 /// to the next.
 fn found_and_truth(sim: &SimDevice, matrix: &Plan) -> (Sweep, Sweep) {
     let adaptive = plan(sim.clone(), 5, matrix.clone());
-    let (found, _) = sweep_from(&adaptive, Vec::new(), usize::MAX);
+    let found = swept(&adaptive);
     let quiet = SimDevice { noise: None, ..sim.clone() };
     let whole = Plan { adaptive: false, precision: None, ..plan(quiet, 5, matrix.clone()) };
-    let (full, _) = sweep_from(&whole, Vec::new(), usize::MAX);
+    let full = swept(&whole);
     (found.conclusion, full.conclusion)
 }
 

@@ -1,10 +1,10 @@
 //! Sweeps in rounds: they end when the storage is steady, on simulated devices that are or are not.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::Permissions;
 use results::{Experiment, Measurement, Status, Sweep, SweptRounds};
-use survey::{SweepOptions, sweep};
+use survey::{LabContext, LabRecord, Progress, SweepOptions, sweep};
 use workload::sweep::{Matrix, Plan, preset};
 use workload::{
     Bytes, EngineChoice, Nanoseconds, Pattern, SimCache, SimCacheKind, SimDevice, SimNoise, Target,
@@ -34,26 +34,33 @@ fn plan(run_percent: f64, seed: u64) -> Plan {
     }
 }
 
-type Kept = Vec<(u32, Measurement)>;
+/// The whole sweep of a plan.
+fn swept(plan: &Plan) -> Experiment<Sweep> {
+    sweep_from(plan, None, usize::MAX).0
+}
 
-/// Sweeps until so many measurements are kept in all.
-fn sweep_from(plan: &Plan, kept: Kept, until: usize) -> (Experiment<Sweep>, Kept) {
+/// A sweep that a signal ends once so many measurements are made, and these.
+fn sweep_from(
+    plan: &Plan,
+    record: Option<LabRecord>,
+    most: usize,
+) -> (Experiment<Sweep>, Vec<Measurement>) {
     assert_eq!(plan.violations(), []);
-    let mut all = kept.clone();
-    let (id, started) = ("id".to_owned(), "2026-11-21T12:00:00Z".to_owned());
-    let permissions = Permissions::default();
-    let options = SweepOptions { plan: plan.clone(), permissions, id, started, kept };
-    let mut keep = |name: u32, measurement: &Measurement| {
-        all.push((name, measurement.clone()));
-        if all.len() < until { Ok(()) } else { Err("that is enough".to_owned()) }
+    let (stop, mut made) = (AtomicBool::new(false), Vec::new());
+    let mut observe = |progress: Progress<'_>| {
+        if let Progress::Measured(measurement) = progress {
+            made.push(measurement.clone());
+            stop.store(made.len() >= most, Ordering::Relaxed);
+        }
     };
-    let stop = AtomicBool::new(false);
-    let experiment = sweep(options, &stop, &mut keep, &mut |_| ()).unwrap();
-    (experiment, all)
+    let options = SweepOptions { plan: plan.clone(), permissions: Permissions::default() };
+    let context = LabContext { record, ..LabContext::new(&stop, &mut observe) };
+    let experiment = sweep(options, context).unwrap();
+    (experiment, made)
 }
 
 fn rounds(plan: &Plan) -> (Experiment<Sweep>, SweptRounds) {
-    let (experiment, _) = sweep_from(plan, Vec::new(), usize::MAX);
+    let experiment = swept(plan);
     assert_eq!(experiment.status, Status::Complete);
     let [rounds] = experiment.conclusion.rounds.as_slice() else { panic!("one group") };
     let rounds = rounds.clone();
@@ -126,7 +133,7 @@ fn a_device_that_never_holds_still_ends_after_the_last_round_and_says_so() {
 fn nothing_is_said_of_a_target_that_was_not_reached() {
     let mut plan = plan(0.0, 1);
     plan.targets.push(Target { path: "other".into(), size_bytes: Some(Bytes(1 << 30)) });
-    let (cut, _) = sweep_from(&plan, Vec::new(), 3);
+    let (cut, _) = sweep_from(&plan, None, 3);
     let groups: Vec<_> = cut.conclusion.rounds.iter().map(|r| r.targets.clone()).collect();
     assert_eq!(groups, [vec![0]]);
 }
@@ -134,13 +141,14 @@ fn nothing_is_said_of_a_target_that_was_not_reached() {
 #[test]
 fn an_interrupted_sweep_ends_as_one_that_was_not() {
     let plan = plan(12.0, 3);
-    let (whole, all) = sweep_from(&plan, Vec::new(), usize::MAX);
-    let (cut, kept) = sweep_from(&plan, Vec::new(), 20);
-    assert_eq!((cut.status, kept.len()), (Status::Failed, 20));
+    let (whole, all) = sweep_from(&plan, None, usize::MAX);
+    let (cut, kept) = sweep_from(&plan, None, 20);
+    assert_eq!((cut.status, kept.len()), (Status::Interrupted, 20));
     assert_eq!(cut.conclusion.rounds[0].rounds, 2);
     assert_eq!(cut.conclusion.rounds[0].window_from, None);
-    let (resumed, again) = sweep_from(&plan, kept, usize::MAX);
-    assert_eq!(again.len(), all.len());
+    let record = LabRecord { id: cut.id, started: cut.started, measurements: kept };
+    let (resumed, again) = sweep_from(&plan, Some(record), usize::MAX);
+    assert_eq!(20 + again.len(), all.len());
     let (resumed, whole) = (&resumed.conclusion.rounds[0], &whole.conclusion.rounds[0]);
     assert_eq!(resumed.tracked, whole.tracked);
     // A pause of any length lay between: that is no longer the specification's test.
@@ -172,7 +180,7 @@ fn sequential_reads_of_a_sweep_cover_the_whole_file() {
         sim: Some(SimDevice { servers: 1, cache: Some(cache), ..SimDevice::default() }),
         ..Plan::new("sequential", vec![matrix])
     };
-    let (experiment, _) = sweep_from(&plan, Vec::new(), usize::MAX);
+    let experiment = swept(&plan);
     assert_eq!(experiment.measurements.len(), 2);
     for measurement in &experiment.measurements {
         assert_eq!(measurement.used_bytes(), 256 << 20);

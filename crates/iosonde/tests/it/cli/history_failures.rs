@@ -153,7 +153,7 @@ fn a_sweep_is_resumed_by_one_process_at_a_time() {
     let flags = ["--seconds", "0.2", "--warmup", "0"];
     let sweep = [&["sweep"], &lists[..], &flags].concat();
     let mut running = Running::of(place.command(&sweep));
-    running.wait_for("[3/20]");
+    running.wait_for("[4/21");
     let id = place.list(&[]).remove(0)["id"].as_str().unwrap().to_owned();
     fails(&place.run(&["sweep", "--resume"]), 1, &id);
     running.signal("KILL");
@@ -161,7 +161,7 @@ fn a_sweep_is_resumed_by_one_process_at_a_time() {
     assert_eq!(output.status.code(), None, "killed: {}", stderr(&output));
     // The process that held it is dead.
     let mut running = Running::of(place.command(&["sweep", "--resume"]));
-    running.wait_for("[5/20]");
+    running.wait_for("[6/21");
     fails(&place.run(&["sweep", "--resume"]), 1, "is being worked on");
     running.signal("INT");
     assert_eq!(code(&running.end()), 130);

@@ -102,7 +102,7 @@ fn an_interrupted_batch_goes_on_and_has_every_test_once() {
     let mut begun = command(&[&["sqlio", "batch"], &lists[..], &short].concat());
     begun.current_dir(dir.path()).env("IOSONDE_HISTORY", dir.path().join("history.db"));
     let mut running = Running::of(begun);
-    running.wait_for("[3/12]");
+    running.wait_for("[4/13");
     running.signal("INT");
     let output = running.end();
     assert_eq!(code(&output), 130, "{}", stderr(&output));

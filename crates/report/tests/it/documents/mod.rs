@@ -7,8 +7,8 @@ use engine::Permissions;
 use results::verdict::Database;
 use results::{Conclusion, Document, Experiment, Measurement, Pace, Runs, Status};
 use survey::{
-    AssessOptions, KneeOptions, Lab, LabContext, Publish, ScaleOptions, Setup, SizesOptions,
-    SweepOptions, Timing, limits_of,
+    AssessOptions, KneeOptions, Lab, LabContext, LabRecord, Progress, Publish, ScaleOptions, Setup,
+    SizesOptions, SweepOptions, Timing, limits_of,
 };
 use workload::sweep::{Matrix, Plan};
 use workload::{
@@ -153,15 +153,16 @@ pub(crate) fn swept(matrix: Matrix, adaptive: bool) -> Document {
         adaptive,
         ..Plan::new("everything", vec![matrix])
     };
-    let options = SweepOptions {
-        plan,
-        permissions: Permissions::default(),
+    let options = SweepOptions { plan, permissions: Permissions::default() };
+    let stop = AtomicBool::new(false);
+    let record = LabRecord {
         id: "20261121T120000Z-sweep".to_owned(),
         started: "2026-11-21T12:00:00Z".to_owned(),
-        kept: Vec::new(),
+        measurements: Vec::new(),
     };
-    let stop = AtomicBool::new(false);
-    let found = survey::sweep(options, &stop, &mut |_, _| Ok(()), &mut |_| ()).unwrap();
+    let mut quiet = |_: Progress<'_>| ();
+    let context = LabContext { record: Some(record), ..LabContext::new(&stop, &mut quiet) };
+    let found = survey::sweep(options, context).unwrap();
     Document::Sweep(Box::new(found))
 }
 

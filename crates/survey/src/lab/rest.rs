@@ -1,4 +1,4 @@
-//! The pause before a cell: the storage works off what the cell before has left, and no longer than
+//! The pause before a step: the storage works off what the step before has left, and no longer than
 //! that takes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,13 +8,19 @@ use counters::{DiskCounters, Sampler, WriteBack};
 
 /// What a device writes from a separate cache is in no counter, so that after writes the pause has
 /// at least this length.
-pub(super) const AFTER_WRITES_S: f64 = 15.0;
+pub(crate) const AFTER_WRITES_S: f64 = 15.0;
 /// From one look at the counters to the next.
 const LOOK: Duration = Duration::from_millis(500);
 /// So many looks in a row without any I/O are rest.
 const QUIET_LOOKS: u32 = 3;
 /// Every host has something to write that will not be written soon.
 const DIRTY_BYTES: u64 = 16 << 20;
+
+/// How long that usually takes, in seconds.
+pub(super) fn usual_s(at_most_s: f64, wrote: bool) -> f64 {
+    let quiet_s = LOOK.as_secs_f64() * f64::from(QUIET_LOOKS);
+    if wrote { AFTER_WRITES_S.min(at_most_s) } else { quiet_s.min(at_most_s) }
+}
 
 /// Waits until the storage is idle, for at most `seconds`; returns how long it waited.
 ///
