@@ -1,8 +1,8 @@
 //! Every combination of lists on each drive, as the SQLIO_Batch script measured them, with SQLIO's
 //! text in a file. It is a sweep; its texts are a companion of that.
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use dialects::drives::Drives;
 use dialects::sqlio::{Buffering, Command, Surroundings, Timing, Walk, job};
@@ -72,8 +72,9 @@ pub struct BatchTexts {
     path: PathBuf,
     /// The open file, from the beginning of the tests.
     log: Option<Log>,
-    /// The file is new: tests that were measured before an interruption are written to it as well.
-    lacks_earlier: bool,
+    /// What was in the file before. A process that is killed may have kept a test and not written
+    /// its text.
+    earlier: String,
     /// The command that resumes an interrupted batch.
     pub resumption: Option<String>,
     /// Names were found already; here they are only printed.
@@ -89,7 +90,15 @@ impl BatchTexts {
         let letters = ('A'..='Z').chain('0'..='9').filter_map(|d| format!("{d}=.").parse().ok());
         let path = result.unwrap_or_else(dated);
         let anywhere = Drives::new(letters.collect());
-        Self { buffering, names, path, log: None, lacks_earlier: false, resumption: None, anywhere }
+        Self {
+            buffering,
+            names,
+            path,
+            log: None,
+            earlier: String::new(),
+            resumption: None,
+            anywhere,
+        }
     }
 
     /// The path of the result file.
@@ -141,7 +150,9 @@ impl Companion for BatchTexts {
         let path = self.path.display().to_string();
         let failed = |e: io::Error| format!("cannot write `{path}`: {e}; nothing was measured");
         let log = Log::claim(&self.path, "an output of SQLIO", is_output).map_err(failed)?;
-        self.lacks_earlier = log.is_new();
+        if !log.is_new() {
+            self.earlier = String::from_utf8_lossy(&fs::read(&self.path).map_err(failed)?).into();
+        }
         self.log = Some(log);
         Ok(())
     }
@@ -152,11 +163,10 @@ impl Companion for BatchTexts {
         measurement: &Measurement,
         is_new: bool,
     ) -> Result<(), String> {
-        // A file that is there has the tests that were measured before an interruption.
-        if !is_new && !self.lacks_earlier {
+        let text = self.text(cell, measurement)?;
+        if !is_new && self.earlier.contains(&text) {
             return Ok(());
         }
-        let text = self.text(cell, measurement)?;
         self.append(&text).map_err(|e| format!("cannot write `{}`: {e}", self.path.display()))
     }
 }
