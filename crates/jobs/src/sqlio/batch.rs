@@ -1,8 +1,8 @@
 //! Every combination of lists on each drive, as the SQLIO_Batch script measured them, with SQLIO's
 //! text in a file. It is a sweep; its texts are a companion of that.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use dialects::drives::Drives;
 use dialects::sqlio::{Buffering, Command, Surroundings, Timing, Walk, job};
@@ -15,6 +15,9 @@ use super::outputs::is_output;
 use crate::conduct::JobError;
 use crate::places::Places;
 use crate::sweep::Companion;
+
+/// The largest file of texts that is read, in bytes: a test has about 1 KB.
+const TEXTS_MAX: u64 = 1 << 30;
 
 /// The files that a batch uses.
 #[derive(Debug, Default)]
@@ -151,7 +154,8 @@ impl Companion for BatchTexts {
         let failed = |e: io::Error| format!("cannot write `{path}`: {e}; nothing was measured");
         let log = Log::claim(&self.path, "an output of SQLIO", is_output).map_err(failed)?;
         if !log.is_new() {
-            self.earlier = String::from_utf8_lossy(&fs::read(&self.path).map_err(failed)?).into();
+            let bytes = inspect::reading::bytes(&self.path, TEXTS_MAX).map_err(failed)?;
+            self.earlier = String::from_utf8_lossy(&bytes).into();
         }
         self.log = Some(log);
         Ok(())

@@ -50,13 +50,22 @@ pub(super) fn duration(plan: &Plan, kept: usize) -> String {
     if let Some(rounds) = &plan.rounds {
         return in_rounds(plan, rounds, kept);
     }
-    let mut parts = vec![format!(
-        "{}: {} measured, {} of warm-up, pauses of at most {}",
-        counted(cells.len() as u64),
-        show_duration(measured_s),
-        show_duration(warmup_s),
-        show_duration(settle_s)
-    )];
+    let count = counted(cells.len() as u64);
+    // Windows that end once their mean is known are shorter than the plan has them.
+    let forecast = plan.precision.and_then(|_| survey::sweep_forecast(plan).ok());
+    let mut parts = vec![match forecast.filter(|_| kept == 0) {
+        Some(forecast) => format!(
+            "{count}: about {}, at most {}",
+            show_duration(forecast.seconds().ceil()),
+            show_duration(times.total_s())
+        ),
+        None => format!(
+            "{count}: {} measured, {} of warm-up, pauses of at most {}",
+            show_duration(measured_s),
+            show_duration(warmup_s),
+            show_duration(settle_s)
+        ),
+    }];
     if kept > 0 {
         parts.push(format!("{} there already", counted(kept as u64)));
     }

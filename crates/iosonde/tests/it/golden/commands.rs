@@ -11,7 +11,7 @@ const CONFIGURATION: &str = include_str!("../../../../dialects/tests/it/iometer/
 /// Four servers, noisy, and slow enough that few I/Os are simulated.
 const DEVICE: &str = "servers = 4, read_ns = \"8ms\", write_ns = \"12ms\", \
                       noise = { run_percent = 3.0, io_percent = 20.0 }";
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "run sim --size 1G",
     "run sim --size 1G -w 30 -b 8K:70,64K:30 -t 4 -d 8",
     "run sim --size 1G --rate 200",
@@ -28,6 +28,7 @@ const COMMANDS: [&str; 16] = [
     "assess sim --size 1G --pace glance",
     "assess sim --size 1G --pace quick --for oracle",
     "iometer -c c.icf --drive C=sim --seconds 5",
+    "sqlio -kR -b8 -frandom -s20 -t2 -o2 -LS sim",
 ];
 
 /// Without what a run of the program prints that is not the same in the next: moments, and names of
@@ -69,12 +70,17 @@ fn commands_on_a_simulated_device_print_what_they_printed() {
         let text = String::from_utf8(output.stdout).unwrap();
         let _ = write!(printed, "$ iosonde {line}\n{}\n", steady(&text));
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden/commands.txt");
+    equals_golden("commands.txt", &printed);
+}
+
+/// Compares with a file of this directory, or writes it.
+pub(super) fn equals_golden(name: &str, printed: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden").join(name);
     if std::env::var_os("IOSONDE_UPDATE").is_some() {
-        fs::write(&path, &printed).unwrap();
+        fs::write(&path, printed).unwrap();
     }
     let golden = fs::read_to_string(&path).unwrap();
     let mut pairs = golden.lines().zip(printed.lines());
     let differs = pairs.find(|(old, new)| old != new);
-    assert!(golden == printed, "the first line that differs: {differs:?}");
+    assert!(golden == printed, "the first line of {name} that differs: {differs:?}");
 }

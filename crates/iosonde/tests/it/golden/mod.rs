@@ -4,6 +4,7 @@
 mod changes;
 mod commands;
 mod documents;
+mod exchanged;
 mod figures;
 mod files;
 mod history;
