@@ -154,3 +154,33 @@ fn what_gives_out_first_did_so_in_a_load_that_did_not_hold() {
     assert_eq!(found.failing, Some(Failing::Throughput));
     assert!(found.attempts.iter().any(|attempt| attempt.holds() && attempt.failing.is_some()));
 }
+
+/// The search goes on from what was answered, and from nothing else.
+#[test]
+fn the_same_answers_lead_to_the_same_replays() {
+    for seed in 1..=50_u32 {
+        let edge = 1.2_f64.powi(i32::try_from(seed % 25).unwrap() - 10);
+        let asked = |answered: &[Attempt]| {
+            let mut all = Vec::new();
+            let found = bracket(seed % 3 > 0, |users, mode| {
+                // Now and then the host is too slow, or there are too few I/Os to tell.
+                let failing = match all.len() as u32 * 7 + seed {
+                    _ if users <= edge => None,
+                    n if n % 11 == 0 => Some(Failing::Host),
+                    n if n % 13 == 0 => Some(Failing::TooFew { limit: 0 }),
+                    _ => Some(Failing::Throughput),
+                };
+                let held = if failing.is_none() { 3 } else { 0 };
+                let made = Attempt { users, mode, held, failing, working: 0.1, idle: None };
+                let answer = answered.get(all.len()).copied().unwrap_or(made);
+                all.push(answer);
+                Ok::<_, ()>(answer)
+            });
+            (found.unwrap(), all)
+        };
+        let (whole, all) = asked(&[]);
+        for there in 0..all.len() {
+            assert_eq!(asked(&all[..there]), (whole.clone(), all.clone()), "seed {seed}, {there}");
+        }
+    }
+}
