@@ -1,12 +1,13 @@
-//! Searches of several measurements: `knee`, `sizes`, `scale` and `assess`.
+//! Searches of several measurements: `knee`, `sizes`, `scale`, `matrix` and `assess`.
 
 use std::path::Path;
 
-use engine::{Permissions, PrepareError, TargetPlan};
-use results::{ASSESSMENT_SCHEMA, Conclusion, Document, Saturation, Scale, Sizes};
+use engine::{Permissions, PrepareError};
+use results::{ASSESSMENT_SCHEMA, Conclusion, Document, ReadWriteMatrix, Saturation, Scale, Sizes};
 use serde::Serialize;
 use survey::{
-    AssessOptions, KneeOptions, LabContext, LabForecast, ScaleOptions, Setup, SizesOptions,
+    AssessOptions, KneeOptions, LabContext, LabForecast, MatrixOptions, ScaleOptions, Setup,
+    SizesOptions,
 };
 use workload::{Bytes, Stream, Target, Workload, show_duration};
 
@@ -16,17 +17,8 @@ use crate::plan::{Plan, PlanError};
 use crate::replay::JudgedLoad;
 use crate::subject::Subject;
 
-fn subject<C: Conclusion, O: Serialize>(
-    kind: &'static str,
-    (setup, stream): (&Setup, &Stream),
-    options: &O,
-) -> Result<Subject, PlanError> {
-    let on = (setup.targets.as_slice(), setup.engine);
-    Ok(Subject::new(kind, C::SCHEMA, stream.title(), on, options)?)
-}
-
 /// How many measurements there will be, and how long they take, in a phrase.
-pub(crate) fn expected(forecast: &LabForecast) -> String {
+fn expected(forecast: &LabForecast) -> String {
     let (count, seconds) = (forecast.measurements(), forecast.seconds());
     let plural = if count == 1 { "" } else { "s" };
     format!("about {count} measurement{plural} in {}", show_duration(seconds.ceil()))
@@ -41,43 +33,249 @@ pub(crate) fn foreseen(
 }
 
 /// The time that making a test file takes is known once it is written.
-const ONCE_WRITTEN: &str = "once the test file is written";
+pub(crate) const ONCE_WRITTEN: &str = "once the test file is written";
 
-fn describe(
-    setup: &Setup,
-    stream: &Stream,
-    permissions: &Permissions,
-    work: impl FnOnce(&[TargetPlan]) -> Result<String, PrepareError>,
-) -> Result<Description, JobError> {
-    let targets = engine::plan(&setup.workload(vec![stream.clone()]), permissions)?;
-    Ok(Description { work: vec![work(&targets)?], ..Description::of(targets) })
+/// An experiment on the targets of one setup.
+pub(crate) trait Survey: Clone + Serialize {
+    /// The command, and the schema of its result.
+    const NAMES: (&'static str, &'static str);
+    /// A repetition has files of the same size.
+    const PINS_SIZES: bool = true;
+
+    fn setup(&self) -> &Setup;
+
+    fn setup_mut(&mut self) -> &mut Setup;
+
+    /// The plan that repeats it.
+    fn to_plan(&self) -> Plan;
+
+    /// The load, in a phrase.
+    fn title(&self) -> String;
+
+    /// What the targets are made ready for, once the options are found right.
+    fn preparation(&self) -> Result<(Setup, Stream), PrepareError>;
+
+    /// The same on a device that needs no time.
+    fn on_foreseen(&self, setup: Setup) -> Self {
+        let mut foreseen = self.clone();
+        *foreseen.setup_mut() = setup;
+        foreseen
+    }
+
+    fn make(&self, context: LabContext<'_>) -> Result<Document, PrepareError>;
+
+    /// What it does, in a phrase.
+    fn work(&self, forecast: &LabForecast) -> String;
+
+    /// What it would measure, on targets of these sizes where they are known.
+    fn foresee(&self, sizes: &[u64]) -> Result<LabForecast, PrepareError> {
+        let (setup, _) = self.preparation()?;
+        let foreseen = self.on_foreseen(setup.foreseen(sizes));
+        survey::foresee(|context| foreseen.make(context))
+    }
 }
 
-fn foresee_knee(
-    options: &KneeOptions,
-    targets: &[TargetPlan],
-) -> Result<LabForecast, PrepareError> {
-    let foreseen = KneeOptions { setup: options.setup.foreseen(targets), ..options.clone() };
-    survey::foresee(|context| survey::knee(&foreseen, context))
+impl<T: Survey> Job for T {
+    fn plan(&self) -> Plan {
+        self.to_plan()
+    }
+
+    fn subject(&self) -> Result<Subject, PlanError> {
+        let (kind, schema) = T::NAMES;
+        let on = (self.setup().targets.as_slice(), self.setup().engine);
+        Ok(Subject::new(kind, schema, self.title(), on, self)?)
+    }
+
+    fn targets(&self) -> Vec<&Path> {
+        paths(&self.setup().targets)
+    }
+
+    fn is_artificial(&self) -> bool {
+        self.setup().engine.is_artificial()
+    }
+
+    fn pin(&mut self, document: &Document) {
+        let targets = &mut self.setup_mut().targets;
+        if T::PINS_SIZES {
+            pin_targets(targets, document);
+        } else {
+            for (target, path) in targets.iter_mut().zip(document.targets()) {
+                target.path = path;
+            }
+        }
+    }
+
+    fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
+        let mut options = self.clone();
+        options.setup_mut().permissions.clone_from(permissions);
+        let (setup, stream) = options.preparation()?;
+        let targets = engine::plan(&setup.workload(vec![stream]), permissions)?;
+        let sizes: Vec<u64> = targets.iter().map(|plan| plan.size_bytes).collect();
+        let work = options.work(&options.foresee(&sizes)?);
+        Ok(Description {
+            work: vec![format!("{work}, {ONCE_WRITTEN}")],
+            ..Description::of(targets)
+        })
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
+        let mut options = self.clone();
+        options.setup_mut().permissions.clone_from(&session.permissions);
+        let foreseen = foreseen(self, || options.foresee(&[]));
+        conduct_one(session, self, |context| options.make(LabContext { foreseen, ..context }))
+    }
 }
 
-fn foresee_scale(
-    options: &ScaleOptions,
-    targets: &[TargetPlan],
-) -> Result<LabForecast, PrepareError> {
-    let foreseen = ScaleOptions { setup: options.setup.foreseen(targets), ..options.clone() };
-    survey::foresee(|context| survey::scale(&foreseen, context))
+impl Survey for KneeOptions {
+    const NAMES: (&'static str, &'static str) = ("knee", Saturation::SCHEMA);
+
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    fn setup_mut(&mut self) -> &mut Setup {
+        &mut self.setup
+    }
+
+    fn to_plan(&self) -> Plan {
+        Plan::Knee(Box::new(self.clone()))
+    }
+
+    fn title(&self) -> String {
+        self.stream.title()
+    }
+
+    fn preparation(&self) -> Result<(Setup, Stream), PrepareError> {
+        let deepest = Stream { depth: self.in_flight.1, ..self.stream.clone() };
+        Ok((self.setup.clone(), deepest))
+    }
+
+    fn make(&self, context: LabContext<'_>) -> Result<Document, PrepareError> {
+        Ok(Document::Knee(Box::new(survey::knee(self, context)?)))
+    }
+
+    fn work(&self, forecast: &LabForecast) -> String {
+        let (from, to) = self.in_flight;
+        format!("from {from} to {to} I/Os in flight, {}", expected(forecast))
+    }
 }
 
-fn foresee_sizes(
-    options: &SizesOptions,
-    setup: &Setup,
-    targets: &[TargetPlan],
-) -> Result<LabForecast, PrepareError> {
-    let largest = setup.targets.first().and_then(|t| t.size_bytes).unwrap_or_default();
-    let mut foreseen = SizesOptions { setup: setup.foreseen(targets), ..options.clone() };
-    foreseen.sizes.retain(|size| *size <= largest);
-    survey::foresee(|context| survey::sizes(&foreseen, context))
+impl Survey for SizesOptions {
+    const NAMES: (&'static str, &'static str) = ("sizes", Sizes::SCHEMA);
+    /// They are what it measures.
+    const PINS_SIZES: bool = false;
+
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    fn setup_mut(&mut self) -> &mut Setup {
+        &mut self.setup
+    }
+
+    fn to_plan(&self) -> Plan {
+        Plan::Sizes(Box::new(self.clone()))
+    }
+
+    fn title(&self) -> String {
+        self.stream.title()
+    }
+
+    fn preparation(&self) -> Result<(Setup, Stream), PrepareError> {
+        Ok((survey::sizes_setup(self)?, self.stream.clone()))
+    }
+
+    fn on_foreseen(&self, setup: Setup) -> Self {
+        let largest = setup.targets.first().and_then(|t| t.size_bytes).unwrap_or_default();
+        let sizes = self.sizes.iter().copied().filter(|size| *size <= largest).collect();
+        Self { setup, sizes, ..self.clone() }
+    }
+
+    fn make(&self, context: LabContext<'_>) -> Result<Document, PrepareError> {
+        Ok(Document::Sizes(Box::new(survey::sizes(self, context)?)))
+    }
+
+    fn work(&self, forecast: &LabForecast) -> String {
+        let passes_s = self.pass_seconds * forecast.measurements() as f64;
+        let passes = if self.is_artificial() || passes_s == 0.0 {
+            String::new()
+        } else {
+            // Before each size is measured it is read once.
+            format!(" and at most {} of reading before them", show_duration(passes_s.ceil()))
+        };
+        format!("{}{passes}", expected(forecast))
+    }
+}
+
+impl Survey for ScaleOptions {
+    const NAMES: (&'static str, &'static str) = ("scale", Scale::SCHEMA);
+
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    fn setup_mut(&mut self) -> &mut Setup {
+        &mut self.setup
+    }
+
+    fn to_plan(&self) -> Plan {
+        Plan::Scale(Box::new(self.clone()))
+    }
+
+    fn title(&self) -> String {
+        self.stream.title()
+    }
+
+    fn preparation(&self) -> Result<(Setup, Stream), PrepareError> {
+        Ok((self.setup.clone(), self.stream.clone()))
+    }
+
+    fn make(&self, context: LabContext<'_>) -> Result<Document, PrepareError> {
+        Ok(Document::Scale(Box::new(survey::scale(self, context)?)))
+    }
+
+    fn work(&self, forecast: &LabForecast) -> String {
+        expected(forecast)
+    }
+}
+
+impl Survey for MatrixOptions {
+    const NAMES: (&'static str, &'static str) = ("matrix", ReadWriteMatrix::SCHEMA);
+
+    fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    fn setup_mut(&mut self) -> &mut Setup {
+        &mut self.setup
+    }
+
+    fn to_plan(&self) -> Plan {
+        Plan::Matrix(Box::new(self.clone()))
+    }
+
+    fn title(&self) -> String {
+        self.reading().title() + " with writes"
+    }
+
+    fn preparation(&self) -> Result<(Setup, Stream), PrepareError> {
+        survey::check_levels(self)?;
+        Ok((self.setup.clone(), self.writing()))
+    }
+
+    fn make(&self, context: LabContext<'_>) -> Result<Document, PrepareError> {
+        Ok(Document::Matrix(Box::new(survey::matrix(self, context)?)))
+    }
+
+    fn work(&self, forecast: &LabForecast) -> String {
+        format!(
+            "the highest read rate and the highest write rate, then at most {} combinations of {} \
+             each: {}",
+            self.cells().len(),
+            show_duration(self.cell_seconds),
+            expected(forecast)
+        )
+    }
 }
 
 fn foresee_assessment(options: &AssessOptions) -> Result<LabForecast, PrepareError> {
@@ -85,154 +283,9 @@ fn foresee_assessment(options: &AssessOptions) -> Result<LabForecast, PrepareErr
     survey::foresee(|context| survey::assess(&foreseen, context))
 }
 
-/// How far a search for the knee goes and how long that takes, on targets of these sizes.
-pub(crate) fn knee_work(
-    options: &KneeOptions,
-    targets: &[TargetPlan],
-) -> Result<String, PrepareError> {
-    let (from, to) = options.in_flight;
-    let forecast = foresee_knee(options, targets)?;
-    Ok(format!("from {from} to {to} I/Os in flight, {}, {ONCE_WRITTEN}", expected(&forecast)))
-}
-
-/// How long it takes to compare targets of these sizes.
-pub(crate) fn scale_work(
-    options: &ScaleOptions,
-    targets: &[TargetPlan],
-) -> Result<String, PrepareError> {
-    let forecast = foresee_scale(options, targets)?;
-    Ok(format!("{}, {ONCE_WRITTEN}", expected(&forecast)))
-}
-
 /// How long an assessment takes, without making its test file.
 pub(crate) fn assess_work(options: &AssessOptions) -> Result<String, PrepareError> {
     Ok(expected(&foresee_assessment(options)?))
-}
-
-impl Job for KneeOptions {
-    fn plan(&self) -> Plan {
-        Plan::Knee(Box::new(self.clone()))
-    }
-
-    fn subject(&self) -> Result<Subject, PlanError> {
-        subject::<Saturation, _>("knee", (&self.setup, &self.stream), self)
-    }
-
-    fn targets(&self) -> Vec<&Path> {
-        paths(&self.setup.targets)
-    }
-
-    fn is_artificial(&self) -> bool {
-        self.setup.engine.is_artificial()
-    }
-
-    fn pin(&mut self, document: &Document) {
-        pin_targets(&mut self.setup.targets, document);
-    }
-
-    fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
-        let deepest = Stream { depth: self.in_flight.1, ..self.stream.clone() };
-        describe(&self.setup, &deepest, permissions, |targets| knee_work(self, targets))
-    }
-
-    fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
-        let mut options = self.clone();
-        options.setup.permissions.clone_from(&session.permissions);
-        let foreseen = foreseen(self, || foresee_knee(&options, &[]));
-        conduct_one(session, self, |context| {
-            let context = LabContext { foreseen, ..context };
-            Ok(Document::Knee(Box::new(survey::knee(&options, context)?)))
-        })
-    }
-}
-
-impl Job for SizesOptions {
-    fn plan(&self) -> Plan {
-        Plan::Sizes(Box::new(self.clone()))
-    }
-
-    fn subject(&self) -> Result<Subject, PlanError> {
-        subject::<Sizes, _>("sizes", (&self.setup, &self.stream), self)
-    }
-
-    fn targets(&self) -> Vec<&Path> {
-        paths(&self.setup.targets)
-    }
-
-    fn is_artificial(&self) -> bool {
-        self.setup.engine.is_artificial()
-    }
-
-    /// The sizes are what it measures.
-    fn pin(&mut self, document: &Document) {
-        for (target, path) in self.setup.targets.iter_mut().zip(document.targets()) {
-            target.path = path;
-        }
-    }
-
-    fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
-        let mut options = self.clone();
-        options.setup.permissions.clone_from(permissions);
-        let setup = survey::sizes_setup(&options)?;
-        describe(&setup, &self.stream, permissions, |targets| {
-            let forecast = foresee_sizes(&options, &setup, targets)?;
-            let passes_s = self.pass_seconds * forecast.measurements() as f64;
-            let passes = if self.is_artificial() || passes_s == 0.0 {
-                String::new()
-            } else {
-                // Before each size is measured it is read once.
-                format!(" and at most {} of reading before them", show_duration(passes_s.ceil()))
-            };
-            Ok(format!("{}{passes}, {ONCE_WRITTEN}", expected(&forecast)))
-        })
-    }
-
-    fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
-        let mut options = self.clone();
-        options.setup.permissions.clone_from(&session.permissions);
-        let foreseen =
-            foreseen(self, || foresee_sizes(&options, &survey::sizes_setup(&options)?, &[]));
-        conduct_one(session, self, |context| {
-            let context = LabContext { foreseen, ..context };
-            Ok(Document::Sizes(Box::new(survey::sizes(&options, context)?)))
-        })
-    }
-}
-
-impl Job for ScaleOptions {
-    fn plan(&self) -> Plan {
-        Plan::Scale(Box::new(self.clone()))
-    }
-
-    fn subject(&self) -> Result<Subject, PlanError> {
-        subject::<Scale, _>("scale", (&self.setup, &self.stream), self)
-    }
-
-    fn targets(&self) -> Vec<&Path> {
-        paths(&self.setup.targets)
-    }
-
-    fn is_artificial(&self) -> bool {
-        self.setup.engine.is_artificial()
-    }
-
-    fn pin(&mut self, document: &Document) {
-        pin_targets(&mut self.setup.targets, document);
-    }
-
-    fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
-        describe(&self.setup, &self.stream, permissions, |targets| scale_work(self, targets))
-    }
-
-    fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
-        let mut options = self.clone();
-        options.setup.permissions.clone_from(&session.permissions);
-        let foreseen = foreseen(self, || foresee_scale(&options, &[]));
-        conduct_one(session, self, |context| {
-            let context = LabContext { foreseen, ..context };
-            Ok(Document::Scale(Box::new(survey::scale(&options, context)?)))
-        })
-    }
 }
 
 impl Job for AssessOptions {

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::Permissions;
+use engine::{Permissions, PrepareError};
 use results::{Conclusion, Document, Fleet, FleetJob, OnLoss};
 use serde::{Deserialize, Serialize};
-use survey::{KneeOptions, ScaleOptions, Setup};
+use survey::Setup;
 use workload::{EngineChoice, Target, show_duration};
 
 use crate::conduct::{Conducted, JobError, Session};
-use crate::experiments::{assess_work, knee_work, scale_work};
+use crate::experiments::{ONCE_WRITTEN, Survey, assess_work};
 use crate::job::{Description, Job};
 use crate::plan::{Plan, PlanError};
 use crate::subject::Subject;
@@ -105,16 +105,18 @@ impl FleetPlan {
         }
     }
 
-    /// The targets of all hosts, of which only the number is known here.
-    fn on_hosts(&self, setup: &Setup) -> Setup {
+    /// What a search does on the targets of all hosts, of which only the number is known here.
+    fn work_on_hosts<S: Survey>(&self, search: &S) -> Result<String, PrepareError> {
         let of_host = |host: &String| {
             let on = |target: &Target| Target {
                 path: format!("{host}:{}", target.path.display()).into(),
                 ..target.clone()
             };
-            setup.targets.iter().map(on).collect::<Vec<_>>()
+            search.setup().targets.iter().map(on).collect::<Vec<_>>()
         };
-        Setup { targets: self.hosts.iter().flat_map(of_host).collect(), ..setup.clone() }
+        let targets = self.hosts.iter().flat_map(of_host).collect();
+        let search = search.on_foreseen(Setup { targets, ..search.setup().clone() });
+        Ok(format!("{}, {ONCE_WRITTEN}", search.work(&search.foresee(&[])?)))
     }
 
     pub(crate) fn kind(&self) -> &'static str {
@@ -203,14 +205,8 @@ impl Job for FleetPlan {
         work.extend(self.reach.program().map(|program| format!("reaches them by {program}")));
         work.extend(match self.plan.as_ref() {
             Plan::Run(workload) => crate::run::duration(workload, ""),
-            Plan::Knee(options) => {
-                let setup = self.on_hosts(&options.setup);
-                vec![knee_work(&KneeOptions { setup, ..options.as_ref().clone() }, &[])?]
-            }
-            Plan::Scale(options) => {
-                let setup = self.on_hosts(&options.setup);
-                vec![scale_work(&ScaleOptions { setup, ..options.as_ref().clone() }, &[])?]
-            }
+            Plan::Knee(options) => vec![self.work_on_hosts(options.as_ref())?],
+            Plan::Scale(options) => vec![self.work_on_hosts(options.as_ref())?],
             Plan::Sweep(plan) => vec![crate::sweep::duration(plan)],
             Plan::Cycle(plan) => plan.work(),
             Plan::Assess(options) => {

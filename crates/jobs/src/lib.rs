@@ -25,7 +25,6 @@ mod import;
 mod iometer;
 mod job;
 mod live;
-mod matrix;
 mod model;
 mod monitor;
 mod outcome;

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use engine::{Permissions, PrepareError, TargetPlan};
+use engine::{Permissions, PrepareError};
 use workload::{Bytes, EngineChoice, Nanoseconds, SimDevice, SimNoise};
 
 use crate::lab::{LabContext, Progress, Setup};
@@ -80,11 +80,11 @@ pub(crate) fn assumed_device() -> SimDevice {
 }
 
 impl Setup {
-    /// The same on a device that needs no time, with targets of these sizes.
+    /// The same on a device that needs no time, with targets of these sizes, in bytes.
     #[must_use]
-    pub fn foreseen(&self, targets: &[TargetPlan]) -> Self {
+    pub fn foreseen(&self, sizes: &[u64]) -> Self {
         let mut setup = self.clone();
-        let mut sizes = targets.iter().map(|plan| Bytes(plan.size_bytes));
+        let mut sizes = sizes.iter().copied().map(Bytes);
         for target in &mut setup.targets {
             let asked = target.size_bytes.unwrap_or(ASSUMED_BYTES);
             target.size_bytes = Some(sizes.next().unwrap_or(asked));
