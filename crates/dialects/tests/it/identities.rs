@@ -359,7 +359,8 @@ proptest! {
                 text
             });
             let import = imported(&text);
-            prop_assert_eq!(broken(tool, &import, &truth), Vec::<String>::new(), "{}\n{}", tool, text);
+            let broken = broken(tool, &import, &truth);
+            prop_assert_eq!(broken, Vec::<String>::new(), "{}\n{}", tool, text);
             prop_assert_eq!(import.checks.contradictions, [], "{}\n{}", tool, text);
             for changed in names {
                 let text = print(&truth, &mut |name, text| {

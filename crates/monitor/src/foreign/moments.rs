@@ -114,7 +114,7 @@ pub(super) fn rising(times: &[f64]) -> Vec<Option<f64>> {
         if apart <= 0.0 && is_near(apart + HOUR, usual) {
             shift += HOUR;
         } else if shift > 0.0 && is_near(apart - HOUR, usual) {
-            // In a time zone with summer time, the clock of the second hour is read as of the first.
+            // With summer time, the clock of the second hour is read as of the first.
             shift -= HOUR;
         }
         let time = time + shift;

@@ -60,7 +60,8 @@ fn clock(truth: &Truth, interval: usize) -> String {
 
 fn iostat(t: &Truth, at: usize, [r, w, rkb, wkb]: [u32; 4]) -> String {
     format!(
-        "25.11.2026 {}\nDevice  r/s  rkB/s  w/s  wkB/s\nsda  {r}.00  {rkb}.00  {w}.00  {wkb}.00\n\n",
+        "25.11.2026 {}\nDevice  r/s  rkB/s  w/s  wkB/s\n\
+         sda  {r}.00  {rkb}.00  {w}.00  {wkb}.00\n\n",
         clock(t, at)
     )
 }
