@@ -46,11 +46,20 @@ impl ReadError {
     /// The error in the JSON that begins at a byte of a text.
     pub(crate) fn json(text: &str, begin: usize, error: &serde_json::Error) -> Self {
         let start = Self::at(text, begin, String::new());
-        // The message ends with the place, which is that in the part.
-        let what = error.to_string();
-        let what = what.rsplit_once(" at line ").map_or(what.as_str(), |(what, _)| what).to_owned();
+        let line = start.line + error.line().saturating_sub(1);
         let column = if error.line() <= 1 { start.column - 1 } else { 0 } + error.column();
-        Self { line: start.line + error.line().saturating_sub(1), column, what }
+        if error.is_eof() {
+            let what = "the text ends in the middle of the first job: no result is whole";
+            return Self { line, column, what: what.to_owned() };
+        }
+        let around = text.lines().nth(line - 1).unwrap_or_default().chars();
+        let around: String = around.skip(column.saturating_sub(40)).take(60).collect();
+        let what = format!(
+            "`{}` is not as the tool writes it. The file is damaged, or was changed: import it as \
+             the tool wrote it",
+            around.trim()
+        );
+        Self { line, column, what }
     }
 }
 

@@ -7,7 +7,19 @@
 pub fn decode(bytes: &[u8]) -> String {
     let text = decoded(bytes);
     // Old Macs end lines with a carriage return alone.
-    if text.contains('\r') && !text.contains('\n') { text.replace('\r', "\n") } else { text }
+    let is_old = text.contains('\r') && !text.contains('\n');
+    unquoted(if is_old { text.replace('\r', "\n") } else { text })
+}
+
+/// A text without the sign that mail programs put before each line that they quote, if most lines
+/// have it.
+fn unquoted(text: String) -> String {
+    let lines = || text.lines().filter(|line| !line.trim().is_empty());
+    if lines().filter(|line| line.starts_with('>')).count() * 2 <= lines().count() {
+        return text;
+    }
+    let plain = |line| ["> ", ">"].iter().find_map(|sign| str::strip_prefix(line, sign));
+    text.split_inclusive('\n').map(|line| plain(line).unwrap_or(line)).collect()
 }
 
 fn decoded(bytes: &[u8]) -> String {
@@ -64,6 +76,16 @@ mod tests {
         assert_eq!(decode(b"12 %\r24 %\r\n"), "12 %\r24 %\r\n");
     }
 
+    /// A result that was quoted in a mail was of no known format.
+    #[test]
+    fn the_sign_of_a_quotation_in_a_mail_is_left_out() {
+        let mail = "Bob wrote:\n> sqlio v1.5.SG\n>\n> IOs/sec: 12.00\r\n>> older\n";
+        let plain = "Bob wrote:\nsqlio v1.5.SG\n\nIOs/sec: 12.00\r\n> older\n";
+        assert_eq!(decode(mail.as_bytes()), plain);
+        let log = "C:\\>sqlio\n> x\nIOs/sec: 12.00\n";
+        assert_eq!(decode(log.as_bytes()), log);
+    }
+
     #[test]
     fn another_code_page_loses_only_its_own_letters() {
         assert_eq!(decode(b"Gr\xF6\xDFe: 8"), "Gr??e: 8");
@@ -76,7 +98,7 @@ mod tests {
         }
 
         #[test]
-        fn utf8_stays(text in "[^\u{0}\u{FEFF}\r]*") {
+        fn utf8_stays(text in "[^\u{0}\u{FEFF}\r>]*") {
             prop_assert_eq!(decode(text.as_bytes()), text);
         }
     }

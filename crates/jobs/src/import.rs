@@ -14,10 +14,10 @@ use inspect::reading;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use monitor::foreign::{self, ForeignError, ForeignRecordings, Reading};
-use results::{Document, Measurement};
+use results::{Document, Experiment, Measurement, Recording};
 use survey::{CollectError, collected_sweeps};
 use thiserror::Error;
-use workload::Bytes;
+use workload::{Bytes, show_number};
 
 use crate::relog;
 use crate::system_tool::{SystemTool, ToolError};
@@ -138,6 +138,17 @@ fn formats() -> String {
     )
 }
 
+/// What became of a file.
+#[derive(Debug, Default)]
+pub struct ImportedFile {
+    /// How many results it has.
+    pub counts: Imported,
+    /// Its results in the order of the file, a phrase each, where another tool wrote several.
+    pub results: Vec<String>,
+    /// How it was read.
+    pub notes: Vec<String>,
+}
+
 /// A history that files are imported into, opened where there is something to put into it: a file
 /// that is refused makes none.
 pub struct Importer {
@@ -184,11 +195,11 @@ impl Importer {
         Ok(self.open.insert(history))
     }
 
-    /// Imports a file, or stdin for `-`; what became of its results, and notes on how it was read.
+    /// Imports a file, or stdin for `-`.
     ///
     /// # Errors
     /// Why nothing of it was imported.
-    pub fn import(&mut self, path: &Path) -> Result<(Imported, Vec<String>), ImportError> {
+    pub fn import(&mut self, path: &Path) -> Result<ImportedFile, ImportError> {
         if history::is_open(path) {
             return Err(ImportError::Itself);
         }
@@ -214,7 +225,8 @@ impl Importer {
         }
         let imported = self.open()?.import(BufReader::new(&file));
         file.rewind()?;
-        Ok((imported.map_err(|error| unknown(error, &mut file))?, Vec::new()))
+        let counts = imported.map_err(|error| unknown(error, &mut file))?;
+        Ok(ImportedFile { counts, ..ImportedFile::default() })
     }
 
     /// Imports a file of another tool; `None` if it is of no tool that is known.
@@ -222,7 +234,7 @@ impl Importer {
         &mut self,
         path: &Path,
         file: &mut File,
-    ) -> Result<Option<(Imported, Vec<String>)>, ImportError> {
+    ) -> Result<Option<ImportedFile>, ImportError> {
         if file.metadata()?.len() > FOREIGN_BYTES_MAX {
             return Err(ImportError::TooLarge);
         }
@@ -236,12 +248,14 @@ impl Importer {
         if measurements.is_empty() {
             return Err(ImportError::Nothing(notes));
         }
-        let imported = if self.as_sweep {
+        let mut results: Vec<String> = measurements.iter().map(run_in_words).collect();
+        let counts = if self.as_sweep {
+            results.clear();
             self.sweeps(measurements, &name)?
         } else {
             self.open()?.import_foreign(measurements)?
         };
-        Ok(Some((imported, notes)))
+        Ok(Some(ImportedFile { counts, results, notes }))
     }
 
     /// Stores one sweep per target.
@@ -268,7 +282,7 @@ impl Importer {
         text: &str,
         file: &str,
         read: &str,
-    ) -> Result<Option<(Imported, Vec<String>)>, ImportError> {
+    ) -> Result<Option<ImportedFile>, ImportError> {
         let interval_seconds = self.interval_seconds;
         let reading = Reading { file, read, zone: TimeZone::system(), interval_seconds };
         let found = match foreign::recognise(text, &reading)? {
@@ -284,9 +298,20 @@ impl Importer {
         }
         let lines = documents.iter().map(serde_json::to_string);
         let lines: Vec<String> = lines.collect::<Result<_, _>>()?;
-        let imported = self.open()?.import(lines.join("\n").as_bytes())?;
-        Ok(Some((imported, notes)))
+        let counts = self.open()?.import(lines.join("\n").as_bytes())?;
+        let in_words = |d: &Experiment<Recording>| {
+            let Experiment { id, started, conclusion, .. } = d;
+            format!("{id}: {} from {started}", conclusion.name)
+        };
+        let results = documents.iter().map(in_words).collect();
+        Ok(Some(ImportedFile { counts, results, notes }))
     }
+}
+
+/// A run of another tool in a phrase.
+fn run_in_words(run: &Measurement) -> String {
+    let Measurement { id, workload, total, .. } = run;
+    format!("{id}: {} IOPS, {}", show_number(total.iops), workload.title())
 }
 
 /// The error for a file that is neither another tool's nor iosonde's.

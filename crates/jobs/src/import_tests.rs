@@ -86,8 +86,8 @@ fn sweep_of(around: &Around) -> results::Experiment<Sweep> {
 fn a_log_of_192_runs_is_one_sweep_in_its_order() {
     let around = around(&log_of_192());
     let mut importer = Importer::new(around.place.clone()).as_sweep(true);
-    let (kept, notes) = importer.import(&around.file).unwrap();
-    assert_eq!((kept.new, notes), (1, Vec::new()));
+    let kept = importer.import(&around.file).unwrap();
+    assert_eq!((kept.counts.new, kept.notes), (1, Vec::new()));
     let sweep = sweep_of(&around);
     let found = &sweep.conclusion;
     assert_eq!((sweep.measurements.len(), found.cells.len(), found.curves.len()), (192, 192, 4));
@@ -100,7 +100,7 @@ fn a_log_of_192_runs_is_one_sweep_in_its_order() {
     assert_eq!((found.plan.matrix.len(), found.plan.cells().len()), (1, 192));
     assert!(sweep.measurements.is_sorted_by(|a, b| a.started < b.started), "in their order");
     // It can be read again, and is the same.
-    let (again, _) = importer.import(&around.file).unwrap();
+    let again = importer.import(&around.file).unwrap().counts;
     assert_eq!((again.new, again.already_there), (0, 1));
 }
 
@@ -145,7 +145,7 @@ fn a_file_without_a_result_says_so() {
 
 /// A binary log that is a script for a shell, which gets what `relog` gets.
 #[cfg(unix)]
-fn converted(script: &str) -> (Around, Result<(Imported, Vec<String>), ImportError>) {
+fn converted(script: &str) -> (Around, Result<ImportedFile, ImportError>) {
     let mut around = around("");
     let log = around.file.with_file_name("disks.BLG");
     fs::write(&log, script).unwrap();
@@ -169,8 +169,8 @@ cat >"$4" <<'CSV'
 CSV
 "#;
     let (around, imported) = converted(script);
-    let (imported, notes) = imported.unwrap();
-    assert_eq!((imported.new, notes), (1, Vec::new()));
+    let imported = imported.unwrap();
+    assert_eq!((imported.counts.new, imported.notes), (1, Vec::new()));
     let history = History::open_existing(&around.place).unwrap();
     let page = Page { offset: 0, limit: 10 };
     let listing = history.list(&Filter::default(), ListOrder::NEWEST, page).unwrap();

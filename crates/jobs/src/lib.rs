@@ -62,7 +62,7 @@ pub use drift::{DriftError, drift};
 pub use durability::{DurabilityPlan, VerifyRequest, verify, write_durably};
 pub use event::{Event, Sink};
 pub use fleet::{FleetPlan, FleetReach};
-pub use import::{ImportError, Importer};
+pub use import::{ImportError, ImportedFile, Importer};
 pub use iometer::{CycleCall, CyclePlan};
 pub use job::{Description, Job, Steps};
 pub use model::ModelRequest;

@@ -54,18 +54,23 @@ impl Attached {
         let heading = rows.remove(0);
         let cell =
             |row: &'_ Vec<String>, column: usize| row.get(column).cloned().unwrap_or_default();
-        let times = (0..heading.len()).find_map(|column| {
-            let all: Option<Vec<f64>> = rows.iter().map(|row| moment(&cell(row, column))).collect();
-            Some((column, all?))
+        // Date and time may have a column each.
+        let places = [2, 1].into_iter().flat_map(|n| (0..heading.len()).map(move |at| at..at + n));
+        let times = places.into_iter().find_map(|place| {
+            let at = |row: &Vec<String>| moment(&row.get(place.clone())?.join(" "));
+            let all: Option<Vec<f64>> = rows.iter().map(at).collect();
+            Some((place, all?))
         });
         let (of_time, times) = times.ok_or(AttachError::NoTime)?;
         let others = |row: &Vec<String>| {
-            let cells = row.iter().enumerate().filter(|(column, _)| *column != of_time);
+            let cells = row.iter().enumerate().filter(|(column, _)| !of_time.contains(column));
             cells.map(|(_, cell)| figure(cell).to_owned()).collect::<Vec<_>>()
         };
         let decimal = DecimalMark::of(rows.iter().flat_map(others), std::iter::empty())?;
         let mut columns = Vec::new();
-        for (column, name) in heading.iter().enumerate().filter(|(column, _)| *column != of_time) {
+        for (column, name) in
+            heading.iter().enumerate().filter(|(column, _)| !of_time.contains(column))
+        {
             // A cell of words is none of the figures.
             let figures = rows.iter().zip(&times).filter_map(|(row, time)| {
                 let cell = cell(row, column);

@@ -35,6 +35,7 @@ assessment-counters-agree = the counters of { $devices } agree in { $agreed } of
     }
 assessment-counters-explained = , differ for a known reason in { $loads }
 assessment-counters-contradict = , contradict { $loads }, { $apart } apart at most
+assessment-uncounted = { $finding }, so I/O by other processes would not show.
 assessment-warnings = { $warnings ->
         [one] 1 warning:
        *[other] { $warnings } warnings, the first:

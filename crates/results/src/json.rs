@@ -3,6 +3,7 @@
 //! Every kind of document is compiled once per writer, and there are many kinds: so all programs
 //! write through the same one, and indent its text.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use serde::Serialize;
@@ -91,6 +92,52 @@ pub fn whole_part(text: &str, list: &str) -> Option<String> {
     let (end, open) = whole?;
     let closed = open.iter().rev().map(|(sign, _)| sign);
     Some(text.get(..end)?.chars().chain(closed.copied()).collect())
+}
+
+/// JSON in which C programs wrote `nan` and `inf`, which JSON does not have: each is a `null`
+/// there, of the same length, so that every other byte keeps its position.
+#[must_use]
+pub fn null_for_nan(text: &str) -> Cow<'_, str> {
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    // Text between documents may have a single quotation mark; no text of JSON has an end of line.
+    let (mut is_text, mut is_escaped, mut is_value) = (false, false, false);
+    let bytes = text.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'\n' => {
+                is_text = false;
+                continue;
+            }
+            _ if is_text => {
+                is_text = *byte != b'"' || is_escaped;
+                is_escaped = *byte == b'\\' && !is_escaped;
+            }
+            b'"' => is_text = true,
+            b' ' | b'\t' | b'\r' => continue,
+            _ if is_value => found.extend(not_finite(text, at)),
+            _ => {}
+        }
+        is_value = matches!(byte, b':' | b',' | b'[') && !is_text;
+    }
+    if found.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut mended = text.to_owned();
+    for (begin, end) in found {
+        mended.replace_range(begin..end, &format!("{:1$}", "null", end - begin));
+    }
+    Cow::Owned(mended)
+}
+
+/// The place of a `nan` or `inf` that begins at a byte, with a blank before it where it is shorter
+/// than `null`.
+fn not_finite(text: &str, at: usize) -> Option<(usize, usize)> {
+    let word = text.get(at..)?.split([',', '}', ']', ' ', '\r', '\n']).next()?;
+    let name = word.trim_start_matches(['-', '+']).to_ascii_lowercase();
+    let is_one = ["nan", "inf", "infinity"].contains(&&*name) || name.starts_with("nan(");
+    let begin = if word.len() < 4 { at.checked_sub(1)? } else { at };
+    let is_free = begin == at || text.get(begin..at) == Some(" ");
+    (is_one && is_free).then_some((begin, at + word.len()))
 }
 
 /// Anything else as text for people: indented, without an end of line.
@@ -184,6 +231,38 @@ mod tests {
         fn text_is_indented_as_by_the_library(value in any_json()) {
             let pretty = serde_json::to_string_pretty(&value).unwrap();
             prop_assert_eq!(to_indented_json(&value).unwrap(), pretty);
+        }
+    }
+
+    /// A whole result of fio was refused for a deviation of `-nan`.
+    #[test]
+    fn what_is_no_number_is_null_of_the_same_length() {
+        for (text, mended) in [
+            (r#"{"a": nan, "b": 1}"#, r#"{"a":null, "b": 1}"#),
+            (r#"{"a" : -nan,"b": [1,-inf, NaN]}"#, r#"{"a" : null,"b": [1,null,null]}"#),
+            (r#"{"a": -nan(ind)}"#, r#"{"a": null     }"#),
+            (r#"{"a": Infinity}"#, r#"{"a": null    }"#),
+        ] {
+            assert_eq!(null_for_nan(text), mended);
+            assert!(serde_json::from_str::<Value>(mended).is_ok(), "{mended}");
+        }
+        for text in [r#"{"a": "b\": nan, c", "nan": null}"#, r#"{"a":nan}"#, "it's \" so\nnan"] {
+            assert_eq!(null_for_nan(text), text);
+        }
+        let log = "fio: a \" alone\n{\"a\": nan}";
+        assert_eq!(null_for_nan(log), "fio: a \" alone\n{\"a\":null}");
+    }
+
+    proptest! {
+        #[test]
+        fn json_stays_as_it_is(value in any_json()) {
+            let text = serde_json::to_string_pretty(&value).unwrap();
+            prop_assert_eq!(null_for_nan(&text), text.as_str());
+        }
+
+        #[test]
+        fn the_length_of_a_text_stays(text in "[\"\\\\{}\\[\\]:, \na-inf+é-]*") {
+            prop_assert_eq!(null_for_nan(&text).len(), text.len());
         }
     }
 

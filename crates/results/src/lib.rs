@@ -80,7 +80,7 @@ pub use fit::{Fit, FitAttempt, FitCause, FitEdge, FitLimit, FitResult, FitSide};
 pub use fleet::{Fleet, FleetHost, FleetMerged, FleetWindow, OnLoss};
 pub use fleet_job::{FleetJob, FleetJobHost, FleetVerdict};
 pub use histogram::{EncodingError, Histogram};
-pub use json::{list_to_indented_json, to_indented_json, whole_part};
+pub use json::{list_to_indented_json, null_for_nan, to_indented_json, whole_part};
 pub use kinds::{KINDS, Kind, json_schemas, kind_words};
 pub use matrix::{CellOutcome, Interference, MatrixCell, ReadWriteMatrix, WriteCost, WriteLimit};
 pub use measurement::{

@@ -91,8 +91,7 @@ pub(super) struct Direction {
     /// Number of I/Os; absent before fio 2.2.
     #[serde(default)]
     pub(super) total_ios: u64,
-    #[serde(default)]
-    pub(super) iops: Amount,
+    pub(super) iops: Option<Amount>,
     /// Length of the run in milliseconds.
     #[serde(default)]
     pub(super) runtime: u64,
@@ -119,17 +118,13 @@ pub(super) struct Sync {
     pub(super) lat_ns: Option<Times>,
 }
 
-/// A distribution of times in nanoseconds.
+/// A distribution of times in nanoseconds. fio prints `nan` for a figure that it does not know.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Times {
-    #[serde(default)]
-    pub(super) min: Amount,
-    #[serde(default)]
-    pub(super) max: Amount,
-    #[serde(default)]
-    pub(super) mean: Amount,
-    #[serde(default)]
-    pub(super) stddev: Amount,
+    pub(super) min: Option<Amount>,
+    pub(super) max: Option<Amount>,
+    pub(super) mean: Option<Amount>,
+    pub(super) stddev: Option<Amount>,
     #[serde(rename = "N")]
     pub(super) count: Option<u64>,
     /// Percentiles by their percentage as text.
@@ -212,14 +207,15 @@ impl Direction {
         let from_us = |times: &mut Option<Times>| times.take().map(Times::in_nanoseconds);
         self.clat_ns = self.clat_ns.take().or_else(|| from_us(&mut self.clat));
         self.lat_ns = self.lat_ns.take().or_else(|| from_us(&mut self.lat));
-        let counted = self.total_ios == 0 && self.iops.0 > 0.0;
+        let rate = self.iops.map_or(0.0, |iops| iops.0);
+        let counted = self.total_ios == 0 && rate > 0.0;
         if counted {
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
                 reason = "saturates"
             )]
-            let ios = (self.iops.0 * self.runtime as f64 / 1e3).round() as u64;
+            let ios = (rate * self.runtime as f64 / 1e3).round() as u64;
             self.total_ios = ios;
         }
         counted
@@ -230,7 +226,7 @@ impl Times {
     fn in_nanoseconds(mut self) -> Self {
         let values = self.percentile.iter_mut().flat_map(BTreeMap::values_mut);
         let own = [&mut self.min, &mut self.max, &mut self.mean, &mut self.stddev];
-        for value in own.into_iter().chain(values) {
+        for value in own.into_iter().flatten().chain(values) {
             value.0 *= 1e3;
         }
         self.bins = None;

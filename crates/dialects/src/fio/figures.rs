@@ -71,7 +71,7 @@ impl Direction {
                 seconds: None,
                 ios: is_counted.then(|| Printed::count(self.total_ios)),
                 bytes: Some(Printed::within(self.io_bytes as f64, unit)),
-                iops: Printed::text(&self.iops.0.to_string(), 1.0),
+                iops: self.iops.and_then(|iops| Printed::text(&iops.0.to_string(), 1.0)),
                 mib_per_s: bw.or(kib),
             }
         };
@@ -108,7 +108,7 @@ fn statistics(direction: &Direction, known: &DirectionLatency) -> Statistics {
     Statistics {
         ios: direction.total_ios,
         bytes: direction.io_bytes,
-        iops: direction.iops.0,
+        iops: direction.iops.map_or_else(|| rate(direction.total_ios as f64), |iops| iops.0),
         mib_per_s: rate(direction.io_bytes as f64 / MIB),
         latency_ns: known.latency,
         histogram: known.histogram.as_ref().map(Histogram::encode),
@@ -172,10 +172,11 @@ fn latency(direction: &Direction, name: &str, warnings: &mut Vec<String>) -> Dir
     let detailed = |times: &&Times| times.percentile.is_some() || times.bins.is_some();
     let Some(summarised) = whole.or(completion) else { return DirectionLatency::default() };
     let detail = whole.filter(detailed).or(completion.filter(detailed)).unwrap_or(summarised);
-    let left_out = summarised.mean.0 - detail.mean.0;
+    let mean = |times: &Times| times.mean.map(|mean| mean.0);
+    let left_out = mean(summarised).zip(mean(detail)).map(|(all, part)| (all - part, all));
     if whole.is_none() {
         warnings.push(format!("the latencies of the {name} begin at the end of submission (clat)"));
-    } else if left_out > summarised.mean.0 / 100.0 {
+    } else if let Some((left_out, _)) = left_out.filter(|(part, all)| *part > all / 100.0) {
         warnings.push(format!(
             "percentiles of the {name} begin at the end of submission (clat): a mean of {} µs \
              comes before that",
@@ -192,9 +193,7 @@ fn round(us: f64) -> f64 {
 /// Ends, mean and deviation of one distribution, percentiles of another.
 fn summary(of: &Times, detail: &Times, ios: u64) -> DirectionLatency {
     let count = of.count.unwrap_or(ios);
-    if count == 0 {
-        return DirectionLatency::default();
-    }
+    let Some(mean) = of.mean.filter(|_| count > 0) else { return DirectionLatency::default() };
     let histogram = detail.bins.as_ref().and_then(|bins| histogram(bins, count));
     let at = |percent: f64| {
         let found = detail
@@ -208,10 +207,10 @@ fn summary(of: &Times, detail: &Times, ios: u64) -> DirectionLatency {
     };
     let from_bins = histogram.as_ref().and_then(Latency::of).unwrap_or_default();
     let latency = Latency {
-        min: Some(ns(of.min.0)),
-        mean: of.mean.0,
-        stddev: Some(of.stddev.0),
-        max: Some(ns(of.max.0)),
+        min: of.min.map(|min| ns(min.0)),
+        mean: mean.0,
+        stddev: of.stddev.map(|stddev| stddev.0),
+        max: of.max.map(|max| ns(max.0)),
         p50: at(50.0).or(from_bins.p50),
         p90: at(90.0).or(from_bins.p90),
         p95: at(95.0).or(from_bins.p95),

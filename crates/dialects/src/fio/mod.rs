@@ -16,7 +16,7 @@ mod verification;
 use std::fmt::Write as _;
 
 use results::contradiction::Contradiction;
-use results::{Cpu, Measurement, Origin, Statistics, Status, whole_part};
+use results::{Cpu, Measurement, Origin, Statistics, Status, null_for_nan, whole_part};
 
 use workload::Workload;
 
@@ -73,6 +73,7 @@ pub fn is_in(text: &str) -> bool {
 /// All results of a text as measurements, one per job or group of jobs. `file` is the name of the
 /// file, `read` the moment (UTC, RFC 3339) to use as the start of runs whose start is not known.
 pub fn read(text: &str, file: &str, read: &str) -> Result<ForeignRuns, ReadError> {
+    let text = &*null_for_nan(text);
     let mut found = ForeignRuns::default();
     let mut documents: Vec<Part> = Vec::new();
     let (mut from, mut known) = (0, Place { byte: 0, line: 1 });

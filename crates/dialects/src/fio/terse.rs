@@ -57,7 +57,10 @@ impl<'a> Line<'a> {
 
     /// Least, largest, mean and deviation in microseconds.
     fn times(&self, at: usize, count: u64) -> Result<Times, ReadError> {
-        let ns = |index| Ok(Amount(self.number(index)? * 1e3));
+        let ns = |index| {
+            let is_unknown = self.field(index)?.trim_start_matches('-').starts_with("nan");
+            (!is_unknown).then(|| self.number(index).map(|us| Amount(us * 1e3))).transpose()
+        };
         Ok(Times {
             min: ns(at)?,
             max: ns(at + 1)?,
@@ -88,7 +91,7 @@ impl<'a> Line<'a> {
         Ok(Direction {
             io_bytes,
             total_ios,
-            iops: Amount(iops),
+            iops: Some(Amount(iops)),
             runtime,
             clat_ns: Some(Times { percentile: Some(percentiles), ..completion }),
             lat_ns: Some(self.times(at + 32, total_ios)?),

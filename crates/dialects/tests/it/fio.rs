@@ -176,7 +176,7 @@ fn what_is_not_known_is_said() {
 fn errors_name_the_line_and_the_column() {
     let broken = TWO_JOBS.replacen("\"iops\": ", "\"iops\": -", 1);
     let error = found(&broken).unwrap_err();
-    assert!(error.what.contains("is below 0"), "{error}");
+    assert!(error.what.starts_with("`\"iops\": -"), "{error}");
     let line = broken.lines().position(|l| l.contains("\"iops\": -")).unwrap() + 1;
     assert_eq!(error.line, line, "{error}");
     // What fio prints before its JSON counts, too.
@@ -186,11 +186,40 @@ fn errors_name_the_line_and_the_column() {
     let error = found("fio: {\"fio version\" : \"fio-3.33\", \"jobs\" : 7}").unwrap_err();
     assert_eq!((error.line, error.column), (1, 44), "{error}");
     let error = found(&TWO_JOBS[..TWO_JOBS.len() / 2]).unwrap_err();
-    assert!(error.what.contains("EOF"), "{error}");
+    assert!(error.what.contains("in the middle of the first job"), "{error}");
     let error = found("x \"fio version\" : 3").unwrap_err();
     assert_eq!((error.line, error.column), (1, 3));
     let twice = TWO_JOBS.replacen("\"total_ios\": ", "\"total_ios\": -", 1);
-    assert!(found(&twice).unwrap_err().what.contains("expected u64"));
+    let error = found(&twice).unwrap_err();
+    assert!(error.what.starts_with("`\"total_ios\": -"), "{error}");
+    assert!(error.what.ends_with("import it as the tool wrote it"), "{error}");
+}
+
+/// The file was refused in the words of a library: "expected ident". fio prints `nan` for a mean or
+/// a deviation that it could not compute.
+#[test]
+fn what_fio_prints_as_nan_is_unknown() {
+    let plain = found(TWO_JOBS).unwrap().measurements.remove(0);
+    let with = |name: &str, figure: &str| {
+        let mut text = String::new();
+        for line in TWO_JOBS.lines() {
+            let is_it = line.trim_start().starts_with(&format!("\"{name}\": "));
+            let end = if line.ends_with(',') { "," } else { "" };
+            let line = if is_it { format!("\"{name}\": {figure}{end}") } else { line.to_owned() };
+            text += &(line + "\n");
+        }
+        found(&text).unwrap().measurements.remove(0)
+    };
+    for figure in ["nan", "-nan", "inf", "-nan(ind)", "NaN", "null"] {
+        let one = with("stddev", figure).read.latency_ns.unwrap();
+        assert_eq!((one.stddev, one.mean), (None, plain.read.latency_ns.unwrap().mean));
+        let one = with("mean", figure);
+        assert_eq!((one.read.latency_ns, one.read.ios), (None, plain.read.ios));
+        let one = with("iops", figure);
+        assert!((one.read.iops / plain.read.iops - 1.0).abs() < 0.01, "{}", one.read.iops);
+        assert_eq!(one.checks.contradictions, []);
+        assert_eq!(with("usr_cpu", figure).cpu.user_s, None);
+    }
 }
 
 #[test]

@@ -23,12 +23,36 @@ pub(super) fn number(text: &str) -> Option<f64> {
 
 /// A number of sysstat, also as it writes for people (`-h`): `14.8%`, and kibibytes as `0.5k` or
 /// `10.2M`.
-pub(super) fn sysstat_number(text: &str) -> Option<f64> {
+fn sysstat_number(text: &str) -> Option<f64> {
     let text = text.strip_suffix('%').unwrap_or(text);
     let unit = [("B", 1.0 / KIB), ("k", 1.0), ("M", KIB), ("G", MIB), ("T", MIB * KIB)];
     let unit = unit.iter().find_map(|(name, kib)| Some((text.strip_suffix(name)?, *kib)));
     let (text, kib) = unit.unwrap_or((text, 1.0));
     number(text).map(|number| number * kib)
+}
+
+/// The figure in a cell of sysstat; `None` where it printed `nan`, which it does not know.
+pub(super) fn sysstat_cell(column: &str, cell: &str) -> Result<Option<f64>, String> {
+    match sysstat_number(cell) {
+        None if cell.trim_start_matches('-').starts_with("nan") => Ok(None),
+        None => Err(format!("`{column}` is `{cell}`, which is not a number")),
+        figure => Ok(figure),
+    }
+}
+
+/// Whether the last line of a file without its end is a row that was cut, given its cells, the
+/// number of columns and the column of the name: it lacks cells, or its last number lacks digits
+/// that the first one has. A number without decimals, and a name, do not show it.
+pub(super) fn is_cut_row(cells: &[&str], columns: usize, name: Option<usize>) -> bool {
+    let decimals =
+        |cell: &&str| cell.split_once(['.', ',']).map_or(0, |(_, decimals)| decimals.len());
+    let first = if name == Some(0) { cells.get(1) } else { cells.first() };
+    let usual = first.map_or(0, decimals);
+    let ends_in_name = name.is_some_and(|place| place > 0 && place + 1 == columns);
+    cells.len() != columns
+        || ends_in_name
+        || usual == 0
+        || cells.last().map(decimals) != Some(usual)
 }
 
 /// An amount as a whole number.
@@ -182,6 +206,16 @@ mod tests {
     use super::*;
     use counters::{DISK_FIELDS, Span};
     use proptest::prelude::*;
+
+    /// `-nan`, which sysstat prints where it divides by zero, refused the file.
+    #[test]
+    fn a_figure_that_sysstat_does_not_know_is_absent() {
+        for (cell, figure) in [("12,5", Some(12.5)), ("nan", None), ("-nan", None), ("-nan%", None)]
+        {
+            assert_eq!(sysstat_cell("await", cell), Ok(figure), "{cell}");
+        }
+        assert!(sysstat_cell("await", "-1").is_err());
+    }
 
     #[test]
     fn numbers_have_a_point_or_a_comma() {

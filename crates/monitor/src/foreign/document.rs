@@ -94,9 +94,7 @@ impl Found {
             let lacking: Vec<_> = all.iter().filter(|(name, _)| !has(name)).cloned().collect();
             window.disks.extend(lacking);
         }
-        self.method.push(
-            "Devices come and go: idle ones were left out (-z), and count as idle.".to_owned(),
-        );
+        self.method.push("Idle devices were left out (-z), and count as idle.".to_owned());
     }
 
     /// The document. `text` is the part of the file about it. Its name is made from that text, so

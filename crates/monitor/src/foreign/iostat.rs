@@ -10,7 +10,8 @@ use std::collections::{HashMap, HashSet};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::cells::{number, sysstat_cpu, sysstat_number, sysstat_rates};
+use super::call::Call;
+use super::cells::{is_cut_row, number, sysstat_cell, sysstat_cpu, sysstat_rates};
 use super::document::{Found, Window, leaves_out_idle, linux_kind};
 use super::moments::{clock, day, in_zone, iso, lengths, usual};
 use super::{ForeignError, ForeignRecordings, Reading};
@@ -50,6 +51,7 @@ struct Session<'a> {
     local: bool,
     /// Its reports are intervals, the first one, too.
     all_are_intervals: bool,
+    call: Call,
     warnings: Vec<String>,
 }
 
@@ -84,19 +86,24 @@ fn sessions<'a>(text: &'a str, reading: &Reading<'_>) -> Result<Vec<Session<'a>>
     let mut table = Table::None;
     let month_first = text.contains(" AM") || text.contains(" PM");
     let mut lines = text.lines().enumerate().peekable();
+    let mut last_call = None;
     while let Some((index, line)) = lines.next() {
         let words: Vec<&str> = line.split_whitespace().collect();
+        let call = Call::of(&words, "iostat");
+        let is_call = call.is_some();
+        last_call = call.or(last_call);
         if let Some((host, _, cpus)) = host_line(&words, month_first) {
             // Of the report that `-y` leaves out, an empty line is left.
             let empty = lines.clone().take_while(|(_, line)| line.trim().is_empty());
-            let all_are_intervals = empty.count() >= 2;
+            let call = last_call.take().unwrap_or_default();
+            let all_are_intervals = call.omits_first || empty.count() >= 2;
             let host = Some(host);
-            sessions.push(Session { host, cpus, all_are_intervals, ..Session::default() });
+            sessions.push(Session { host, cpus, all_are_intervals, call, ..Session::default() });
             table = Table::None;
         }
         let Some(session) = sessions.last_mut() else { break };
         session.lines.push(line);
-        if words.is_empty() {
+        if words.is_empty() || is_call {
             table = Table::None;
         } else if is_heading(line) {
             session.begin(|report| words.iter().any(|word| report.has_column(word)));
@@ -131,11 +138,6 @@ fn sessions<'a>(text: &'a str, reading: &Reading<'_>) -> Result<Vec<Session<'a>>
     Ok(sessions)
 }
 
-/// Digits after the point of a number.
-fn decimals(word: &str) -> usize {
-    word.split_once(['.', ',']).map_or(0, |(_, decimals)| decimals.len())
-}
-
 /// The table that the next line belongs to.
 #[derive(Debug)]
 enum Table {
@@ -152,19 +154,13 @@ impl Table {
         Self::Devices(names, place.unwrap_or(0))
     }
 
-    /// Whether the last line of a file without its end is a row that was cut: it lacks columns, or
-    /// its last number lacks digits that the others have. A number without decimals, and a name,
-    /// do not show it.
+    /// Whether the last line of a file without its end is a row that was cut.
     fn is_cut(&self, words: &[&str]) -> bool {
-        let (names, first, ends_in_name) = match self {
-            Self::None => return false,
-            Self::Cpu(names) => (names, words.first(), false),
-            Self::Devices(names, 0) => (names, words.get(1), false),
-            Self::Devices(names, place) => (names, words.first(), *place + 1 == names.len()),
-        };
-        let usual = first.map_or(0, |word| decimals(word));
-        let last = words.last().map_or(0, |word| decimals(word));
-        words.len() != names.len() || ends_in_name || usual == 0 || last != usual
+        match self {
+            Self::None => false,
+            Self::Cpu(names) => is_cut_row(words, names.len(), None),
+            Self::Devices(names, place) => is_cut_row(words, names.len(), Some(*place)),
+        }
     }
 }
 
@@ -228,11 +224,9 @@ fn cells(names: &[String], words: &[&str], skipped: usize) -> Result<HashMap<Str
     }
     let columns = names.iter().zip(words).enumerate().filter(|(place, _)| *place != skipped);
     let cell = |(_, (name, word)): (usize, (&String, &&str))| {
-        let figure = sysstat_number(word)
-            .ok_or_else(|| format!("`{name}` is `{word}`, which is not a number"))?;
-        Ok((name.clone(), figure))
+        Ok(sysstat_cell(name, word)?.map(|figure| (name.clone(), figure)))
     };
-    columns.map(cell).collect()
+    columns.map(cell).filter_map(Result::transpose).collect()
 }
 
 /// `Linux 6.1 (host)  11/25/26  _x86_64_  (2 CPU)`: the host, the day, the processors.
@@ -270,23 +264,27 @@ fn time_line(words: &[&str], month_first: bool, reading: &Reading<'_>) -> Option
 
 /// The intervals; `None` if the only report is not an interval.
 fn recording(session: Session<'_>, reading: &Reading<'_>) -> Result<Option<Found>, ForeignError> {
-    let Session { host, cpus, mut reports, undated, local, all_are_intervals, warnings, .. } =
-        session;
-    let is_idle_left_out = leaves_out_idle(&reports.iter().map(Report::names).collect::<Vec<_>>());
+    let Session { host, cpus, mut reports, undated, local, all_are_intervals, .. } = session;
+    let Session { lines, call, warnings, .. } = session;
+    let tables: Vec<_> = reports.iter().map(Report::names).collect();
+    let is_idle_left_out = call.omits_idle || leaves_out_idle(&tables);
     // The file ends with a heading.
-    reports.pop_if(|report| report.devices.is_empty() && !is_idle_left_out);
+    let is_last = lines.last().is_some_and(|line| is_heading(line));
+    reports.pop_if(|report| report.devices.is_empty() && (is_last || !is_idle_left_out));
     let skipped = usize::from(!all_are_intervals);
     if reports.len() <= skipped {
         return Ok(None);
     }
     let mut found = Found { tool: "iostat", host, is_local: local, ..Found::default() };
     let times: Option<Vec<f64>> = reports.iter().map(|report| report.at).collect();
-    let mut lengths = match (&times, reading.interval_seconds) {
+    let of_call = call.interval_seconds.filter(|_| times.is_none() || reports.len() == 1);
+    let interval_seconds = reading.interval_seconds.or(of_call);
+    let mut lengths = match (&times, interval_seconds) {
         (_, Some(seconds)) => vec![seconds; reports.len() - 1],
         (Some(times), None) => lengths(times, !undated),
         (None, None) => return Err(ForeignError::NoTimes),
     };
-    found.interval_seconds = reading.interval_seconds.unwrap_or(usual(lengths.iter().copied()));
+    found.interval_seconds = interval_seconds.unwrap_or(usual(lengths.iter().copied()));
     if all_are_intervals {
         // Nothing says when the first one began. It is taken to be as long as the others.
         lengths.insert(0, found.interval_seconds);

@@ -5,6 +5,7 @@
 //! the rate times the length of the interval, and a figure of one interval is what the tool
 //! printed. What a tool does not report is absent: see [`counters::Unreported`].
 
+mod call;
 mod cells;
 pub(crate) mod decimal;
 mod document;
@@ -15,8 +16,10 @@ mod perfmon_names;
 mod sadf;
 mod sar;
 
+use std::collections::BTreeMap;
+
 use jiff::tz::TimeZone;
-use results::{Experiment, Recording, whole_part};
+use results::{Experiment, Recording, null_for_nan, whole_part};
 use serde_json::{Deserializer, Value};
 use thiserror::Error;
 
@@ -55,8 +58,8 @@ pub enum ForeignError {
     },
     /// The reports do not say when they were made.
     #[error(
-        "its reports do not say how long their intervals are. Give the interval that iostat had, \
-         as in `--interval 5`, or record with `iostat -xt 5`"
+        "neither times nor a call such as `iostat -x 5` above its reports tell how long the \
+         intervals are. Say how many seconds, as in `--interval 5`, or record with `iostat -xt 5`"
     )]
     NoTimes,
     /// A figure can be read in two ways.
@@ -78,7 +81,7 @@ pub enum ForeignError {
     NoDiskTable,
     /// The file has no counter of a disk.
     #[error(
-        "no column is a counter of PhysicalDisk or LogicalDisk; the first one is `{first}`. \
+        "no column is a counter of a disk that iosonde knows; the first one is `{first}`. \
          Windows names counters in its own language, and iosonde knows the English, French and \
          German names, and some Spanish, Russian, Turkish and Hungarian ones. Rename the counters \
          in the first line, or collect `\\PhysicalDisk(*)\\*` again"
@@ -132,9 +135,22 @@ pub fn recognise(
 const CUT: &str = "the JSON ends in the middle, as where the tool was killed: what follows the \
                    last whole interval is left out";
 
+/// What to say about a last row that was cut.
+const CUT_ROW: &str = "the file ends in the middle of a row, which is left out with its interval";
+
+/// Leaves out the interval of a row that was cut, whose end (a key of the intervals) is known only
+/// where the row was cut after its time.
+fn leave_out_cut<T>(intervals: &mut BTreeMap<u64, T>, end: Option<u64>) {
+    let last = intervals.last_key_value().map(|(last, _)| *last);
+    if end.is_none_or(|end| Some(end) <= last) {
+        intervals.pop_last();
+    }
+}
+
 /// The documents of sysstat's JSON, and whether the last one was cut; it then has the intervals
 /// that are whole.
 fn sysstat_json(text: &str) -> Result<(Vec<Value>, bool), ForeignError> {
+    let text = &*null_for_nan(text);
     let mut found = Vec::new();
     let mut stream = Deserializer::from_str(text).into_iter();
     loop {
@@ -146,7 +162,13 @@ fn sysstat_json(text: &str) -> Result<(Vec<Value>, bool), ForeignError> {
                 let rest = text.get(begin..).filter(|_| error.is_eof()).unwrap_or_default();
                 let whole = whole_part(rest, "statistics");
                 let Some(Ok(value)) = whole.map(|whole| serde_json::from_str(&whole)) else {
-                    let (line, what) = (error.line(), error.to_string());
+                    let line = error.line();
+                    let damaged = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+                    let damaged: String = damaged.trim().chars().take(60).collect();
+                    let what = format!(
+                        "`{damaged}` is not JSON as sysstat writes it. The file is damaged, or was \
+                         changed: import it as `iostat -o JSON` or `sadf -j` wrote it"
+                    );
                     return Err(ForeignError::Line { line, what });
                 };
                 found.push(value);

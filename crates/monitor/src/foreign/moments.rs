@@ -103,6 +103,29 @@ pub(super) fn lengths(times: &[f64], is_dated: bool) -> Vec<f64> {
     apart.into_iter().map(length).collect()
 }
 
+/// Printed times as they rise: an hour back at the end of summer is no step back. `None` for those
+/// that are not in order.
+pub(super) fn rising(times: &[f64]) -> Vec<Option<f64>> {
+    let apart = times.iter().zip(times.iter().skip(1)).map(|(a, b)| b - a);
+    let usual = usual(apart.filter(|seconds| *seconds > 0.0));
+    let (mut shift, mut last) = (0.0, f64::NEG_INFINITY);
+    let rise = |time: &f64| {
+        let apart = time + shift - last;
+        if apart <= 0.0 && is_near(apart + HOUR, usual) {
+            shift += HOUR;
+        } else if shift > 0.0 && is_near(apart - HOUR, usual) {
+            // With summer time, the clock of the second hour is read as of the first.
+            shift -= HOUR;
+        }
+        let time = time + shift;
+        (time > last).then(|| {
+            last = time;
+            time
+        })
+    };
+    times.iter().map(rise).collect()
+}
+
 /// The length of most intervals: the middle one of all.
 pub(super) fn usual(seconds: impl Iterator<Item = f64>) -> f64 {
     let mut all: Vec<f64> = seconds.collect();
@@ -191,6 +214,20 @@ mod tests {
             (vec![100.0, 105.0, 40.0, 45.0], true, vec![5.0, -65.0, 5.0]),
         ] {
             assert_eq!(lengths(&times, is_dated), expected, "{times:?}");
+        }
+    }
+
+    #[test]
+    fn times_rise_over_an_hour_back() {
+        for (times, risen) in [
+            (vec![0.0, 5.0, -3590.0, -3585.0], vec![0.0, 5.0, 10.0, 15.0]),
+            // In a time zone with summer time.
+            (vec![0.0, 5.0, -3590.0, -3585.0, 20.0, 25.0], vec![0.0, 5.0, 10.0, 15.0, 20.0, 25.0]),
+            (vec![10.0, 15.0, 12.0, 20.0], vec![10.0, 15.0, 20.0]),
+            (vec![10.0, 15.0, 15.0, 20.0], vec![10.0, 15.0, 20.0]),
+        ] {
+            let found: Vec<f64> = rising(&times).into_iter().flatten().collect();
+            assert_eq!(found, risen, "{times:?}");
         }
     }
 

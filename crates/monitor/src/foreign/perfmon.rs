@@ -14,13 +14,15 @@ use workload::plural;
 use super::cells::Rates;
 use super::decimal::DecimalMark;
 use super::document::{Found, Window};
-use super::moments::{clock, day, in_zone, usual};
+use super::moments::{clock, day, in_zone, rising, usual};
 use super::perfmon_names::{self, Disk as DiskColumn};
 use super::{ForeignError, ForeignRecordings, Reading};
 
 const MARKS: [&str; 2] = ["(PDH-CSV 4.0)", "(PDH-TSV 4.0)"];
 /// Columns that are attached, at most.
 const ATTACHED_MAX: usize = 64;
+/// Unknown counters that a warning names, at most.
+const NAMED_MAX: usize = 8;
 
 /// Whether a line names the columns. Where date and time have a column each, the host is in the
 /// first name: `Date \\HOST (PDH-CSV 4.0)`.
@@ -77,6 +79,12 @@ impl Column {
     }
 }
 
+impl Column {
+    fn is_known_of_disk(&self) -> bool {
+        self.disk.as_ref().is_some_and(|disk| disk.is_known)
+    }
+}
+
 /// A row of the file, with its time.
 struct Row {
     at: f64,
@@ -110,8 +118,10 @@ impl Heading {
         let host = words.find_map(|word| word.strip_prefix(r"\\")).unwrap_or_default();
         let columns: Vec<Column> =
             names.iter().skip(times).map(|name| Column::of(name, host)).collect();
-        if columns.iter().all(|column| column.disk.is_none()) {
-            let first = names.get(times).map_or("", String::as_str);
+        if !columns.iter().any(Column::is_known_of_disk) {
+            let is_disk = |column: &Column| column.disk.is_some();
+            let first = times + columns.iter().position(is_disk).unwrap_or(0);
+            let first = names.get(first).map_or("", String::as_str);
             let first = first.chars().take(100).collect();
             return Err(ForeignError::NoDisk { first });
         }
@@ -144,6 +154,7 @@ fn read_session(
     let zone = zone.unwrap_or_else(|| reading.zone.clone());
     let mut unread: BTreeMap<usize, (u64, String)> = BTreeMap::new();
     let mut rows: Vec<Row> = Vec::new();
+    let mut said: Vec<String> = Vec::new();
     let mut left_out = 0_usize;
     let mut lines = text.lines().skip(1).peekable();
     while let Some(line) = lines.next() {
@@ -151,7 +162,7 @@ fn read_session(
         let is_last = lines.peek().is_none() && !text.ends_with('\n');
         let is_short = cells.len() < columns.len() + times;
         if cells.len() > 1 && (is_cut(line, is_last) || is_last && is_short) {
-            found.notes.push("a row that ends in the middle is left out".to_owned());
+            said.push("a row that ends in the middle is left out".to_owned());
             continue;
         }
         let (time, cells) = cells.split_at(times.min(cells.len()));
@@ -160,10 +171,6 @@ fn read_session(
             left_out += usize::from(cells.len() > 1);
             continue;
         };
-        if rows.last().is_some_and(|row| row.at >= time) {
-            left_out += 1;
-            continue;
-        }
         let numbers = columns.iter().enumerate().map(|(place, column)| {
             let cell = cells.get(place).map_or("", |cell| cell.trim());
             let number = decimal.number(cell);
@@ -174,9 +181,14 @@ fn read_session(
         });
         rows.push(Row { at: time, cells: numbers.collect() });
     }
+    let times: Vec<f64> = rows.iter().map(|row| row.at).collect();
+    let risen = rows.into_iter().zip(rising(&times));
+    let rows: Vec<Row> = risen.filter_map(|(row, at)| Some(Row { at: at?, ..row })).collect();
+    left_out += times.len() - rows.len();
     if left_out > 0 {
-        found.notes.push(format!("rows without a time, or not in order, are left out: {left_out}"));
+        said.push(format!("rows without a time, or not in order, are left out: {left_out}"));
     }
+    found.notes.extend_from_slice(&said);
     if rows.len() < 2 {
         found.notes.push(
             "Performance Monitor wrote fewer than two rows with a time, which make no interval; \
@@ -186,6 +198,7 @@ fn read_session(
         return Ok(());
     }
     let mut recording = Found { is_local, ..recording(&columns, &rows, reading) };
+    recording.warnings.extend(said);
     recording.warnings.extend(unread.iter().filter_map(|(place, (cells, first))| {
         let name = &columns.get(*place)?.name;
         let cells = plural(*cells, "cell", "cells");
@@ -278,19 +291,33 @@ fn recording(columns: &[Column], rows: &[Row], reading: &Reading<'_>) -> Found {
             "the first {ATTACHED_MAX} of {rest} other counters are attached; the rest is left out"
         ));
     }
-    let unknown = columns.iter().filter(|c| c.disk.as_ref().is_some_and(|d| !d.is_known)).count();
-    if unknown > 0 {
-        found.warnings.push(format!(
-            "{unknown} counters of disks have names that iosonde does not know in this language; \
-             they are attached, and no figure is made of them"
-        ));
-    }
+    found.warnings.extend(unknown(columns));
     found.method.push(
         "The first row begins the recording: Performance Monitor does not say how long the \
          interval before it was."
             .to_owned(),
     );
     found
+}
+
+/// Names the counters of disks that are in no list of names.
+fn unknown(columns: &[Column]) -> Option<String> {
+    let of_disk = columns.iter().filter(|c| c.disk.is_some() && !c.is_known_of_disk());
+    let mut names: Vec<&str> = of_disk.filter_map(|c| Some(c.name.rsplit_once(")\\")?.1)).collect();
+    names.sort_unstable();
+    names.dedup();
+    let shown: Vec<String> = names.iter().take(NAMED_MAX).map(|name| format!("`{name}`")).collect();
+    let more = match names.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!names.is_empty()).then(|| {
+        format!(
+            "iosonde does not know these counters of disks in this language: {}{more}. They are \
+             attached, and no figure is made of them",
+            shown.join(", ")
+        )
+    })
 }
 
 fn hosts(columns: &[Column]) -> Vec<&str> {

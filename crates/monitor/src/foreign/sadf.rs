@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::cells::{sysstat_cpu, sysstat_number, sysstat_rates, whole};
+use super::cells::{is_cut_row, sysstat_cell, sysstat_cpu, sysstat_rates, whole};
 use super::document::{Found, Window, leaves_out_idle, linux_kind};
 use super::moments::{clock, day, in_zone, usual};
-use super::{CUT, ForeignError, ForeignRecordings, Reading, sysstat_json};
+use super::{CUT, CUT_ROW, ForeignError, ForeignRecordings, Reading, leave_out_cut, sysstat_json};
 
 const FIRST: &str = "# hostname;interval;timestamp";
+const RESTART: &str = "LINUX-RESTART";
 const RESTARTED: &str = "the system was restarted while sar recorded";
 
 pub(super) fn is_in(text: &str) -> bool {
@@ -126,21 +127,29 @@ fn of_lines(text: &str, reading: &Reading<'_>) -> Result<Vec<Host>, ForeignError
             continue;
         }
         let cells: Vec<&str> = line.split(';').collect();
+        let kind = columns.get(3).copied().unwrap_or_default();
+        let is_cut = lines.peek().is_none() && !text.ends_with('\n') && {
+            let figures = cells.get(3..).unwrap_or_default();
+            is_cut_row(figures, columns.len().saturating_sub(3), Some(0))
+        };
+        if let Some(host) = hosts.last_mut().filter(|_| is_cut && !line.contains(RESTART)) {
+            let at = cells.get(2).filter(|_| cells.len() > 3).and_then(|at| moment(at, reading));
+            if kind == "DEV" {
+                leave_out_cut(&mut host.intervals, at.map(|(end, _)| whole(end * 1e3)));
+            }
+            host.warnings.push(CUT_ROW.to_owned());
+            continue;
+        }
         let &[name, interval, at, what, ..] = cells.as_slice() else { continue };
         if hosts.last().is_none_or(|host| host.name != name) {
             hosts.push(Host { name: name.to_owned(), ..Host::default() });
         }
         let Some(host) = hosts.last_mut() else { break };
-        if what.starts_with("LINUX-RESTART") {
+        if what.starts_with(RESTART) {
             host.warnings.push(RESTARTED.to_owned());
             continue;
         }
-        if lines.peek().is_none() && !text.ends_with('\n') {
-            host.warnings.push("the last row has no end; left out".to_owned());
-            continue;
-        }
         let wrong = |what: String| ForeignError::Line { line: index + 1, what };
-        let kind = columns.get(3).copied().unwrap_or_default();
         if !["DEV", "CPU"].contains(&kind) {
             continue;
         }
@@ -154,11 +163,11 @@ fn of_lines(text: &str, reading: &Reading<'_>) -> Result<Vec<Host>, ForeignError
             continue;
         };
         let cell = |(column, cell): (&&str, &&str)| {
-            let figure = sysstat_number(cell)
-                .ok_or_else(|| wrong(format!("`{column}` is `{cell}`, which is not a number")))?;
-            Ok(((*column).to_owned(), figure))
+            let figure = sysstat_cell(column, cell).map_err(wrong)?;
+            Ok(figure.map(|figure| ((*column).to_owned(), figure)))
         };
-        let figures = columns.iter().zip(&cells).skip(4).map(cell).collect::<Result<_, _>>()?;
+        let figures = columns.iter().zip(&cells).skip(4).map(cell);
+        let figures = figures.filter_map(Result::transpose).collect::<Result<_, _>>()?;
         host.is_local |= is_local;
         let interval = host.interval(end, seconds);
         match (kind, what) {

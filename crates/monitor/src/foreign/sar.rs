@@ -8,11 +8,12 @@ use counters::CpuTally;
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
-use super::cells::{number, sysstat_cpu, sysstat_number, sysstat_rates};
+use super::call::Call;
+use super::cells::{is_cut_row, number, sysstat_cell, sysstat_cpu, sysstat_rates, whole};
 use super::document::{Found, Window, leaves_out_idle, linux_kind};
 use super::iostat::host_line;
 use super::moments::{clock, forward, in_zone, usual};
-use super::{ForeignError, ForeignRecordings, Reading};
+use super::{CUT_ROW, ForeignError, ForeignRecordings, Reading, leave_out_cut};
 
 /// What the rows of a table are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -86,18 +87,27 @@ struct Session<'a> {
     /// By the end in milliseconds since midnight of the first day.
     intervals: BTreeMap<u64, Interval>,
     restarts: usize,
+    call: Call,
+    is_cut: bool,
 }
 
 pub(super) fn read(text: &str, reading: &Reading<'_>) -> Result<ForeignRecordings, ForeignError> {
     let mut sessions = vec![Session::default()];
     let month_first = text.contains(" AM ") || text.contains(" PM ");
-    for (index, line) in text.lines().enumerate() {
+    let mut lines = text.lines().enumerate().peekable();
+    let mut last_call = None;
+    while let Some((index, line)) = lines.next() {
         let words: Vec<&str> = line.split_whitespace().collect();
+        last_call = Call::of(&words, "sar").or(last_call);
         if let Some((host, date, cpus)) = host_line(&words, month_first) {
-            sessions.push(Session { host: Some(host), date, cpus, ..Session::default() });
+            let call = last_call.take().unwrap_or_default();
+            sessions.push(Session { host: Some(host), date, cpus, call, ..Session::default() });
         }
         let Some(session) = sessions.last_mut() else { break };
         session.lines.push(line);
+        if lines.peek().is_none() && !text.ends_with('\n') && session.leave_out_cut(&words) {
+            break;
+        }
         let wrong = |what| ForeignError::Line { line: index + 1, what };
         session.line(&words).map_err(wrong)?;
     }
@@ -156,6 +166,26 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// Leaves out a last row that was cut, with the interval of its devices; whether it was.
+    fn leave_out_cut(&mut self, words: &[&str]) -> bool {
+        let Some(Table { kind, place, columns }) = &self.table else { return false };
+        // Averages begin with a word.
+        let is_row =
+            words.first().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+        let clock = clock(words);
+        let cells = clock.and_then(|(_, _, used)| words.get(used..)).unwrap_or_default();
+        if *kind == Kind::Other || !is_row || !is_cut_row(cells, columns.len(), Some(*place)) {
+            return false;
+        }
+        if *kind == Kind::Devices {
+            let time = clock.filter(|_| !cells.is_empty());
+            let end = time.map(|(time, ..)| whole(self.time(*kind, time).last * 1e3));
+            leave_out_cut(&mut self.intervals, end);
+        }
+        self.is_cut = true;
+        true
+    }
+
     fn row(&mut self, kind: Kind, time: Time, name: &str, figures: &HashMap<&str, f64>) {
         let mut at = self.time(kind, time);
         let before = self.clocks.get(&kind).copied();
@@ -172,7 +202,7 @@ impl<'a> Session<'a> {
             return;
         }
         let cell = |column: &str| figures.get(column).copied();
-        let key = super::cells::whole(at.last * 1e3);
+        let key = whole(at.last * 1e3);
         let begin = at.base;
         let interval =
             self.intervals.entry(key).or_insert_with(|| Interval { begin, ..Interval::default() });
@@ -219,7 +249,7 @@ impl<'a> Session<'a> {
             .iter()
             .map(|(_, interval)| interval.disks.iter().map(|(name, _)| &**name).collect())
             .collect();
-        let is_idle_left_out = leaves_out_idle(&tables);
+        let is_idle_left_out = self.call.omits_idle || leaves_out_idle(&tables);
         let usual = usual(all.iter().map(|(end, interval)| end - interval.begin));
         found.interval_seconds = usual;
         let mut last = begin;
@@ -251,6 +281,9 @@ impl<'a> Session<'a> {
             "sar counts discards among the I/Os (tps) and among their mean time (await)."
                 .to_owned(),
         );
+        if self.is_cut {
+            found.warnings.push(CUT_ROW.to_owned());
+        }
         if self.restarts > 0 {
             found.warnings.push("the system was restarted while sar recorded".to_owned());
         }
@@ -265,9 +298,7 @@ fn figures<'a>(
 ) -> Result<HashMap<&'a str, f64>, String> {
     let pairs = columns.iter().zip(cells).enumerate().filter(|(at, _)| *at != place);
     let figure = |(_, (name, cell)): (usize, (&&'a str, &&str))| {
-        let figure = sysstat_number(cell)
-            .ok_or_else(|| format!("`{name}` is `{cell}`, which is not a number"))?;
-        Ok((*name, figure))
+        Ok(sysstat_cell(name, cell)?.map(|figure| (*name, figure)))
     };
-    pairs.map(figure).collect()
+    pairs.map(figure).filter_map(Result::transpose).collect()
 }

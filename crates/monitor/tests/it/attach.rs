@@ -43,6 +43,12 @@ fn dates_and_fractions_of_a_country_are_read() {
         let found: Vec<_> = series.iter().map(|s| (s.name.as_str(), s.points[0])).collect();
         assert_eq!(found, [("IOPS", (1.0, 1234.5)), ("Latenz (ms)", (1.0, 0.8))], "{time}");
     }
+    // Of date and time in two columns, a date alone was midnight, or no time.
+    for time in ["27.11.2026;19:18:16", "2026-11-27;19:18:16", "11/27/2026;7:18:16 PM"] {
+        let text = format!("Datum;Zeit;x\n{time};0,8\n");
+        let (series, _) = Attached::parse(&text).unwrap().on_axis("a", first, 5.0);
+        assert_eq!((series.len(), series[0].points[0]), (1, (1.0, 0.8)), "{time}");
+    }
     // An address in another column said that points separate thousands, and the figures were lost.
     let text = "time,node,x\n2026-11-27 19:18:15,10.20.30.40,55.5\n";
     let (series, _) = Attached::parse(text).unwrap().on_axis("a", first, 5.0);

@@ -4,6 +4,7 @@
 mod attach;
 mod crop;
 mod foreign;
+mod identities;
 mod metrics;
 mod perfmon_forms;
 mod sysstat_forms;

@@ -68,3 +68,37 @@ fn date_and_time_may_have_a_column_each() {
     assert_eq!(document.environment.host.as_ref().unwrap().hostname, "SQL01");
     assert_eq!(document.started, "2026-11-25T07:00:00Z");
 }
+
+/// The rows of the second hour were left out, and the first one after it was an hour long.
+#[test]
+fn an_hour_back_is_no_gap() {
+    let row = |(time, reads): (&str, u32)| format!("\"10/25/2026 {time}.000\",\"{reads}.0\"\n");
+    let times = [("02:59:50", 1), ("02:59:55", 100), ("02:00:00", 200), ("02:00:05", 300)];
+    for zone in [" (W. Europe Standard Time)(-120)", ""] {
+        let heading =
+            format!("\"(PDH-CSV 4.0){zone}\",\"\\\\N1\\PhysicalDisk(1 D:)\\Disk Reads/sec\"\n");
+        let document = one(&(heading + &times.map(row).concat()));
+        assert_eq!(document.conclusion.seconds, 15.0);
+        near(figure(&document, "1 D:", "reads_per_s"), 200.0);
+    }
+}
+
+/// A disk without a figure, and a warning with a number of counters. In Portuguese, the disk has
+/// the name that it has in Spanish.
+#[test]
+fn unknown_counters_are_named_or_refused() {
+    let heading = |counters: &[&str]| {
+        let name = |counter: &&str| format!(",\"\\\\N1\\Disco físico(1 D:)\\{counter}\"");
+        format!("\"(PDH-CSV 4.0)\"{}", counters.iter().map(name).collect::<String>())
+    };
+    let portuguese = heading(&["Leituras de disco/s", "Gravações no disco/s"]);
+    let error = recognise(&perfmon(&portuguese, "1.6\",\"2.6"), &reading()).unwrap_err();
+    assert!(
+        error.to_string().contains(r"`\\N1\Disco físico(1 D:)\Leituras de disco/s`"),
+        "{error}"
+    );
+    let spanish = heading(&["Lecturas de disco/s", "Gravações no disco/s"]);
+    let document = one(&perfmon(&spanish, "1.6\",\"2.6"));
+    near(figure(&document, "1 D:", "reads_per_s"), 1.6);
+    assert!(document.warnings[0].contains("`Gravações no disco/s`"), "{:?}", document.warnings);
+}

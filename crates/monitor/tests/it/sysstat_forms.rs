@@ -134,3 +134,88 @@ fn json_that_was_cut_has_its_whole_intervals() {
     let nothing = SADF_JSON.get(..SADF_JSON.find("\"disk\"").unwrap()).unwrap();
     assert!(recognise(nothing, &reading()).is_err());
 }
+
+const LINUX: &str = "Linux 6.1.0 (db1) \t25.11.2026 \t_x86_64_\t(2 CPU)\n\n";
+
+/// The interval and `-z` were in the line above, and `--interval` had to be given all the same; a
+/// disk that was idle at the end had the figures of its busy part.
+#[test]
+fn the_call_above_the_reports_is_read() {
+    let report = |rows: &[(&str, u32)]| {
+        let rows = rows.iter().map(|(disk, reads)| format!("{disk}  {reads}.00  {reads}.00\n"));
+        format!("Device  r/s  rkB/s\n{}\n", rows.collect::<String>())
+    };
+    let first = report(&[("sda", 1), ("sdb", 1)]);
+    let busy = report(&[("sda", 400), ("sdb", 100)]);
+    let half = report(&[("sda", 200)]);
+    let reports = format!("{LINUX}{first}{busy}{half}");
+    let error = recognise(&reports, &reading()).unwrap_err().to_string();
+    assert!(error.contains("as in `--interval 5`"), "{error}");
+    let document = one(&format!("root@db1:~# iostat -x 30 3 | tee x.log\n{reports}"));
+    assert_eq!(document.conclusion.seconds, 60.0);
+    near(figure(&document, "sda", "reads_per_s"), 300.0);
+    near(figure(&document, "sdb", "reads_per_s"), 100.0);
+    let document = one(&format!("```\n$ iostat -xz 30\n{reports}```\n"));
+    near(figure(&document, "sdb", "reads_per_s"), 50.0);
+    // The first report is an interval, too, and the table that was cut is none.
+    let text = format!("$ iostat -xyz 30\n{LINUX}{busy}{half}Device  r/s  rk");
+    let document = one(&text);
+    assert_eq!(document.conclusion.seconds, 60.0);
+    near(figure(&document, "sdb", "reads_per_s"), 50.0);
+    // Each session has its call.
+    let both = format!("$ iostat -x 30\n{reports}$ iostat -x 10\n{reports}");
+    let found = recognise(&both, &reading()).unwrap().unwrap();
+    let seconds: Vec<f64> = found.documents.iter().map(|d| d.conclusion.seconds).collect();
+    assert_eq!(seconds, [60.0, 20.0]);
+}
+
+const SAR: &str = "10:00:00   DEV   tps   rkB/s\n\
+                   10:10:00   sda   100.00   800.00\n10:10:00   sdb   50.00   400.00\n\
+                   10:20:00   sda   100.00   800.00\n10:20:00   sdb   50.00   400.00\n";
+
+/// A last row without its end refused the file, and a number without its last digits was read. Of
+/// the other devices in its interval, one would be idle under `-z`.
+#[test]
+fn a_row_of_sar_that_was_cut_is_left_out_with_its_interval() {
+    let sadf = "# hostname;interval;timestamp;DEV;tps;rkB/s\n\
+                vm;600;2026-11-28 10:10:00 UTC;sda;100.00;800.00\n\
+                vm;600;2026-11-28 10:10:00 UTC;sdb;50.00;400.00\n\
+                vm;600;2026-11-28 10:20:00 UTC;sda;100.00;800.00\n\
+                vm;600;2026-11-28 10:20:00 UTC;sdb;50.00;400.00\n";
+    for text in [&format!("{LINUX}{SAR}"), sadf] {
+        let whole = text.trim_end();
+        assert_eq!(one(whole).conclusion.seconds, 1200.0, "{whole}");
+        let row = whole.lines().next_back().unwrap();
+        for cut in 1..row.len() {
+            let document = one(&whole[..whole.len() - cut]);
+            assert_eq!(document.conclusion.seconds, 600.0, "{cut}: {text}");
+            near(figure(&document, "sdb", "transfers_per_s"), 50.0);
+            assert!(document.warnings[0].contains("in the middle of a row"), "{document:?}");
+        }
+    }
+    let with_averages = format!("{LINUX}{SAR}Average:   sda   100.00   800");
+    assert_eq!(one(&with_averages).conclusion.seconds, 1200.0);
+}
+
+/// Where one disk alone was busy, 20 minutes without a row were one long busy interval.
+#[test]
+fn the_call_of_sar_tells_that_idle_rows_are_omitted() {
+    let rows = ["10:10:00", "10:20:00", "10:40:00"].map(|time| format!("{time}   sda   100.00\n"));
+    let text = format!("{LINUX}10:00:00   DEV   tps\n{}", rows.concat());
+    near(figure(&one(&text), "sda", "transfers_per_s"), 100.0);
+    near(figure(&one(&format!("$ sar -d -z\n{text}")), "sda", "transfers_per_s"), 75.0);
+}
+
+/// `-nan` refused the file. Its figure is unknown, and the others count.
+#[test]
+fn what_sysstat_prints_as_nan_is_unknown() {
+    let text = format!("{LINUX}{SAR}").replace("800.00", "-nan");
+    let document = one(&text);
+    assert_eq!(figure(&document, "sda", "read_bytes_per_s"), None);
+    near(figure(&document, "sda", "transfers_per_s"), 100.0);
+    let json = SADF_JSON.replace("\"await\": 0.09", "\"await\": -nan");
+    near(figure(&one(&json), "vda", "transfers_per_s"), 6792.5);
+    let damaged = SADF_JSON.replace("\"rkB\": 10496.00", "\"rkB\"");
+    let error = recognise(&damaged, &reading()).unwrap_err().to_string();
+    assert!(error.contains("line 5: ") && error.contains("as sysstat writes it"), "{error}");
+}

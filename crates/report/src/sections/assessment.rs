@@ -59,7 +59,8 @@ fn answer(a: &Assessment) -> Vec<Block> {
     if !cards.is_empty() {
         blocks.push(Block::Cards(cards));
     }
-    let unseen: Vec<String> = a.unseen.iter().map(|text| words::clean(text)).collect();
+    let unseen = a.unseen.iter().map(|text| words::clean(text));
+    let unseen: Vec<String> = unseen.chain(uncounted(a)).collect();
     blocks.push(brief(borrowed(a).map(Block::Paragraph)));
     // A terminal has room for the findings, but not for the advice.
     let short = unseen.iter().map(|text| first_sentence(text)).collect();
@@ -171,6 +172,15 @@ fn counters(a: &Assessment) -> Option<Fact> {
         text.push_str(&say!("assessment-counters-contradict", loads = loads, apart = apart));
     }
     Some(fact(say!("label-kernel"), text))
+}
+
+/// Devices whose I/O the kernel does not count: nobody would see what others do there.
+fn uncounted(a: &Assessment) -> impl Iterator<Item = String> {
+    let findings = a.environment.storage.iter().flat_map(|storage| &storage.findings);
+    findings.filter(|finding| finding.code == "accounting-off").map(|finding| {
+        let finding = words::clean(finding.message.trim_end_matches('.'));
+        say!("assessment-uncounted", finding = finding)
+    })
 }
 
 /// Where a screen has room for a single warning: the first, and how many there are.

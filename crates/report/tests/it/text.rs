@@ -372,6 +372,21 @@ fn doubts_and_what_was_not_seen_are_on_the_screen() {
     assert!(!text.contains("warning"), "{text}");
 }
 
+/// The screen judged a device whose I/O nobody counted, and did not say that other I/O would not
+/// show.
+#[test]
+fn a_device_that_is_not_counted_is_on_the_screen() {
+    let mut a = sample::assessment_with_findings();
+    let finding = &mut a.environment.storage[0].findings[0];
+    finding.code = "accounting-off".to_owned();
+    finding.message =
+        "The kernel does not count the I/O of sdb: accounting is switched off.".to_owned();
+    let joined = assessed(&a).split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = "! The kernel does not count the I/O of sdb: accounting is switched off, so I/O by \
+                other processes would not show.";
+    assert!(joined.contains(told), "{joined}");
+}
+
 /// A document of the version before had none of these fields.
 #[test]
 fn an_older_assessment_is_still_read() {

@@ -32,9 +32,13 @@ pub fn is_in(text: &str) -> bool {
 /// Every time span of a text that was measured.
 pub fn read(text: &str, file: &str, read: &str) -> Result<ForeignRuns, ReadError> {
     let mut reader = Reader { file, read, ..Reader::default() };
-    for (number, line) in text.lines().enumerate() {
+    let mut lines = text.lines().enumerate().peekable();
+    while let Some((number, line)) = lines.next() {
+        let is_last = lines.peek().is_none() && !text.ends_with('\n');
         reader.number = number + 1;
-        reader.line(line.trim_end_matches('\r'))?;
+        if !(is_last && reader.is_cut(line.trim())) {
+            reader.line(line.trim_end_matches('\r'))?;
+        }
     }
     reader.end_of_run();
     Ok(reader.found)
@@ -115,8 +119,10 @@ struct Open {
     left_out: Option<String>,
     /// It has tables alone: somebody quoted them.
     is_quoted: bool,
-    /// Which tables it has: total, reads, writes.
+    /// Which tables have begun: total, reads, writes.
     tables: [bool; 3],
+    /// Which of them have their sum.
+    sums: [bool; 3],
     /// Whether its tables have mean latencies.
     means: bool,
     percentiles: bool,
@@ -150,6 +156,24 @@ impl Reader<'_> {
             line.clone_into(&mut self.above);
         }
         Ok(())
+    }
+
+    /// Whether a row of a table, the last line of a text, was cut: it lacks cells, or digits.
+    fn is_cut(&self, row: &str) -> bool {
+        let sum = row.strip_prefix("total:");
+        let rest = sum.or_else(|| Some(row.split_once('|')?.1)).filter(|_| !is_heading(row));
+        let (Part::Table(_), Some(rest)) = (self.part, rest) else { return false };
+        let names = self.columns.iter().skip(1);
+        let names: Vec<&String> = names.filter(|name| sum.is_none() || *name != "file").collect();
+        let cells: Vec<&str> = rest.trim_end_matches('|').splitn(names.len(), '|').collect();
+        let last = cells.last().map_or("", |cell| cell.trim());
+        let decimals = last.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        let is_whole = match names.last().map(|name| name.as_str()) {
+            Some("file") => last.ends_with(')'),
+            Some("AvgLat" | "LatStdDev") => decimals > 2 || last == "N/A",
+            _ => decimals > 1,
+        };
+        cells.len() < names.len() || !is_whole
     }
 
     /// Begins a result of which there are tables alone.
@@ -344,11 +368,10 @@ impl Row<'_> {
 impl Open {
     /// Why nothing of it can be kept.
     fn nothing(&self) -> Option<String> {
-        let empty =
-            self.tables == [false; 3] && self.span.read.ios == 0 && self.span.write.ios == 0;
+        let is_empty = self.sums == [false; 3];
         match &self.left_out {
             Some(what) => Some(format!("is left out: {what}")),
-            None => empty.then(|| "has no figures; left out".to_owned()),
+            None => is_empty.then(|| "has no figures; left out".to_owned()),
         }
     }
 
@@ -357,8 +380,10 @@ impl Open {
         let measures = self.asked.as_ref().is_some_and(|asked| asked.measure_latency);
         if self.is_quoted {
             None
-        } else if !self.tables[Direction::Write as usize] {
+        } else if !self.sums[Direction::Write as usize] {
             Some("the table of writes")
+        } else if self.sums != self.tables {
+            Some("the sum of a table")
         } else if self.span.seconds <= 0.0 {
             Some("the length of the test")
         } else if (measures || self.means) && !self.percentiles {
@@ -396,8 +421,8 @@ impl Open {
             let what = "the length of the run is not in the text: it follows from I/Os and IOPS";
             span.warnings.push(what.to_owned());
         }
-        if let [_, true, false] | [_, false, true] = self.tables {
-            let (there, only) = if self.tables[Direction::Read as usize] {
+        if let [_, true, false] | [_, false, true] = self.sums {
+            let (there, only) = if self.sums[Direction::Read as usize] {
                 ("reads", &span.read)
             } else {
                 ("writes", &span.write)
@@ -434,6 +459,7 @@ impl Open {
         if let Some(sum) = row.text.strip_prefix("total:") {
             let columns: Vec<&String> = columns.iter().filter(|name| *name != "file").collect();
             let cells = cells_of(sum.trim_end().trim_end_matches('|'), row, &columns)?;
+            self.sums[direction as usize] = true;
             let times = Times { mean: cells.mean_ms, stddev: cells.stddev_ms, ..Times::default() };
             match direction {
                 Direction::Total => self.span.total = Figures { times, ..cells.figures },

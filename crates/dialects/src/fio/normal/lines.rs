@@ -349,8 +349,12 @@ fn msec(text: &str) -> Option<u64> {
 /// `min=3, max=4785k, avg=231.73, stdev=586.98`; fio shortens large numbers.
 pub(super) fn times(rest: &str, unit_ns: f64) -> std::result::Result<Times, String> {
     let figure = |key: &str| {
-        let read = field(rest, key).and_then(number).map(|number| Amount(number * unit_ns));
-        read.ok_or_else(|| format!("`{key}` is not a number in `{rest}`"))
+        let text = field(rest, key).unwrap_or_default();
+        let read = number(text).map(|number| Amount(number * unit_ns));
+        if read.is_none() && !text.trim_start_matches('-').starts_with("nan") {
+            return Err(format!("`{key}` is not a number in `{rest}`"));
+        }
+        Ok(read)
     };
     Ok(Times {
         min: figure("min=")?,

@@ -320,11 +320,10 @@ impl<'a> Reader<'a> {
             }
         }
         if block.sync.is_some() && block.issued.get(3).copied().unwrap_or(0) == 0 {
-            let mean = block.sync.as_ref().map_or(0.0, |sync| sync.mean.0);
-            warnings.push(format!(
-                "fio timed flushes, {} in the mean, and does not print how many",
-                workload::show_ns(mean)
-            ));
+            let mean = block.sync.as_ref().and_then(|sync| sync.mean);
+            let mean = mean.map(|mean| format!(", {} in the mean,", workload::show_ns(mean.0)));
+            let mean = mean.unwrap_or_default();
+            warnings.push(format!("fio timed flushes{mean} and does not print how many"));
         }
         if block.result.printed.is_some() {
             warnings.push(
@@ -411,7 +410,7 @@ fn direction(figures: Figures, ios: u64, block: Option<u64>) -> Direction {
     Direction {
         io_bytes,
         total_ios: ios,
-        iops: Amount(rate.unwrap_or(iops)),
+        iops: Some(Amount(rate.unwrap_or(iops))),
         runtime: runtime_ms,
         printed: Some(PrintedFigures { ios: Some(Printed::count(ios)), ..printed }),
         clat_ns: figures.completion,

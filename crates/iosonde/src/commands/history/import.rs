@@ -14,6 +14,8 @@ use crate::recording::HistoryPlace;
 
 /// At most so many notes on one file are shown; a long file may have one on each line.
 const NOTES_SHOWN: usize = 20;
+/// At most so many results of one file are named.
+const RESULTS_SHOWN: usize = 20;
 
 /// `iosonde history import`
 #[derive(Debug, Args)]
@@ -51,10 +53,11 @@ pub(crate) fn import(args: &ImportArgs, place: &HistoryPlace) -> Result<Outcome,
         display.leaves_behind(Some(&words));
         // The message may quote the file.
         let refused = |e: jobs::ImportError| Failure::CannotRun(clean(&e.of(&name)));
-        let (imported, notes) = into.import(path).map_err(refused)?;
-        show_notes(&name, &notes);
+        let imported = into.import(path).map_err(refused)?;
+        show_notes(&name, &imported.notes);
         display.leaves_behind(None);
-        print(&format!("{name}: {}\n", counts(imported)))?;
+        print(&format!("{name}: {}\n", counts(imported.counts)))?;
+        print(&several(&imported.results))?;
     }
     Ok(Outcome::Done)
 }
@@ -66,6 +69,19 @@ fn show_notes(name: &str, notes: &[String]) {
     if let more @ 1.. = notes.len().saturating_sub(NOTES_SHOWN) {
         eprintln!("{name}: {} more notes like these", show_number(more as f64));
     }
+}
+
+/// The results of a file, a line each, if there are several.
+fn several(results: &[String]) -> String {
+    if results.len() < 2 {
+        return String::new();
+    }
+    let line = |result: &String| format!("  {}\n", clean(result));
+    let mut lines: String = results.iter().take(RESULTS_SHOWN).map(line).collect();
+    if let more @ 1.. = results.len().saturating_sub(RESULTS_SHOWN) {
+        lines += &format!("  and {} more\n", show_number(more as f64));
+    }
+    lines
 }
 
 fn name(path: &Path) -> String {

@@ -99,12 +99,13 @@ fn a_recording_is_not_a_sweep() {
     );
 }
 
+/// Of several results in a file, nobody saw which they were: `latest` is one of them.
 #[test]
 fn what_fio_printed_is_a_result() {
     let store = Store::new();
     says(
         &store.import(&fixture("dialects/tests/it/fio_text/v3.33.txt"), &[]),
-        &["2 results imported"],
+        &["2 results imported", "IOPS, 8 KiB random 70 % read", "IOPS, 16 KiB sequential write"],
     );
     says(&store.history(&["list"]), &["8 KiB random 70 % read"]);
     let output = store.history(&["show", "latest"]);
