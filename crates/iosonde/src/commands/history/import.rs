@@ -79,7 +79,7 @@ fn several(results: &[String]) -> String {
     let line = |result: &String| format!("  {}\n", clean(result));
     let mut lines: String = results.iter().take(RESULTS_SHOWN).map(line).collect();
     if let more @ 1.. = results.len().saturating_sub(RESULTS_SHOWN) {
-        lines += &format!("  and {} more\n", show_number(more as f64));
+        lines.extend(["  and ", &show_number(more as f64), " more\n"]);
     }
     lines
 }
