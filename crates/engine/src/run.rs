@@ -60,7 +60,7 @@ const LOOK_UP: Duration = Duration::from_millis(20);
 /// The backend of one worker: its name, why it was taken, and what it makes use of.
 #[derive(Debug, Clone)]
 pub struct Backend {
-    /// `uring`, `aio`, `iocp`, `ioring`, `sync`, `mmap`, `null` or `sim`.
+    /// `uring`, `aio`, `iocp`, `sync`, `mmap`, `null` or `sim`.
     pub name: &'static str,
     /// Why this backend was chosen, in words for the user.
     pub reason: String,

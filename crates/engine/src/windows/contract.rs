@@ -31,7 +31,7 @@ fn iocp_queue(files: Vec<Pair>, plan: BufferPlan, completion: Completion) -> ioc
 }
 
 /// A file of the contract's size, open for I/O, and its place.
-pub(super) fn pair(mode: Mode, writes: bool, overlapped: bool) -> (Pair, tempfile::TempDir) {
+fn pair(mode: Mode, writes: bool, overlapped: bool) -> (Pair, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("target");
     let file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
@@ -44,7 +44,7 @@ pub(super) fn pair(mode: Mode, writes: bool, overlapped: bool) -> (Pair, tempfil
     (Pair { plain: open(flags), durable }, dir)
 }
 
-pub(super) const DENIED: i32 = ERROR_ACCESS_DENIED.cast_signed();
+const DENIED: i32 = ERROR_ACCESS_DENIED.cast_signed();
 
 #[test]
 fn the_sync_queue_keeps_the_contract() {

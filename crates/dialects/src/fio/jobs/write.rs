@@ -105,7 +105,7 @@ impl Out {
         let engine = match (workload.mode, workload.engine) {
             (Mode::Mapped, _) => "mmap",
             (_, EngineChoice::Uring) => "io_uring",
-            (_, EngineChoice::Iocp | EngineChoice::Ioring) => "windowsaio",
+            (_, EngineChoice::Iocp) => "windowsaio",
             (_, EngineChoice::Sync) => "psync",
             (_, EngineChoice::Null) => "null",
             // iosonde chooses by the target; fio must be told.
