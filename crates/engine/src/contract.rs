@@ -14,7 +14,6 @@ use workload::{Buffers as Layout, Nanoseconds, OnError, SimDevice, Stream};
 
 use crate::buffers::BufferPlan;
 use crate::choices::Draws;
-use crate::copied::CopiedQueue;
 use crate::drive;
 use crate::error::DEVICE_FAILED;
 use crate::null::NullQueue;
@@ -250,15 +249,6 @@ pub(crate) fn gives_up_waiting<Q: Queue>(queue: &mut Q) {
     }
     checked.queue.reap(&mut checked.finished);
     assert_eq!(checked.finished, []);
-}
-
-#[test]
-fn a_copied_queue_keeps_the_contract() {
-    for pieces in [1, 2, 64] {
-        let plan = BufferPlan { layout: Layout::Copied { pieces }, ..plan(DEPTH) };
-        let mut queue = CopiedQueue::new(NullQueue::new(plan).unwrap(), plan, pieces).unwrap();
-        keeps_the_contract(&mut queue, DEPTH, Keeps::Nothing);
-    }
 }
 
 fn simulated(model: &SimDevice) -> SimQueue {

@@ -13,7 +13,6 @@ mod clock;
 mod collect;
 mod content;
 mod contents;
-mod copied;
 mod crew;
 mod destroy;
 mod diskspd;

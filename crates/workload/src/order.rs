@@ -163,11 +163,6 @@ pub enum Buffers {
         /// Bytes of a piece; the block is a multiple of them.
         bytes: Bytes,
     },
-    /// In one piece that is copied to or from this many equal ones, as part of the I/O's latency.
-    Copied {
-        /// The pieces; the block is a multiple of them.
-        pieces: u32,
-    },
 }
 
 impl Buffers {
