@@ -13,7 +13,6 @@ use device::Device;
 use workload::{Buffers as Layout, Nanoseconds, OnError, SimDevice, Stream};
 
 use crate::buffers::BufferPlan;
-use crate::choices::Draws;
 use crate::drive;
 use crate::error::DEVICE_FAILED;
 use crate::null::NullQueue;
@@ -338,7 +337,7 @@ fn a_broken_queue_fails_the_run_and_says_why() {
             stream: &stream,
             offsets: Offsets::new(&stream, SIZE, 0, &Arc::default()),
             pace: Pace::new(&stream, 0, 1),
-            draws: Draws::new(1, 0),
+            random: Random::new(1, 0),
             content_seed: 1,
             source: Arc::default(),
             on_error: OnError::Stop,

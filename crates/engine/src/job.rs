@@ -64,11 +64,11 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::choices::Draws;
     use crate::null::NullQueue;
     use crate::offsets::Offsets;
     use crate::pace::Pace;
     use crate::queue::{Finished, Request};
+    use crate::random::Random;
     use crate::shared::{Ending, InFlight};
     use crate::worker::{Worker, WorkerPlan};
     use std::io;
@@ -115,7 +115,7 @@ mod tests {
             stream: &stream,
             offsets: Offsets::new(&stream, 1 << 20, 0, &Arc::default()),
             pace: Pace::new(&stream, 0, 1),
-            draws: Draws::new(1, 0),
+            random: Random::new(1, 0),
             content_seed: 1,
             source: Arc::default(),
             on_error: OnError::Stop,

@@ -6,11 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Bytes;
 
-/// The order of offsets and directions that DiskSpd makes: with the same seed, the same I/Os.
-///
-/// Every thread draws from its own generator, whose seed is the workload's plus the thread's number
-/// among all threads of the run; the offset first, then the direction. Offsets count from the
-/// stream's `offset_bytes`.
+/// The order of offsets and directions that DiskSpd makes. Offsets count from the stream's
+/// `offset_bytes`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiskspdOrder {
