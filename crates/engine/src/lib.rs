@@ -95,7 +95,7 @@ pub use prepared::{
     clean,
 };
 pub use queue::{Finished, Op, Queue, Request};
-pub use random::unrepeated_seed;
+pub use random::{mixed, unrepeated_seed};
 pub use resizer::Resizer;
 pub use run::{Backend, run};
 
