@@ -180,14 +180,18 @@ fn name_host(path: &mut PathBuf, host: &str) {
 /// The targets of one host: `{host}` in a path is its name.
 pub(crate) fn targets_of(host: &str, targets: &[Target]) -> Vec<Target> {
     let mut targets = targets.to_vec();
-    targets.iter_mut().for_each(|target| name_host(&mut target.path, host));
+    for target in &mut targets {
+        name_host(&mut target.path, host);
+    }
     targets
 }
 
 /// The plan for one host: `{host}` in the paths of its targets becomes its name.
 pub(crate) fn plan_of(plan: &Plan, host: &str) -> Plan {
     let mut plan = plan.clone();
-    plan.paths_mut().0.into_iter().for_each(|path| name_host(path, host));
+    for path in plan.paths_mut().0 {
+        name_host(path, host);
+    }
     plan
 }
 
