@@ -279,12 +279,6 @@ impl DatabaseRow {
         self.per_second(self.read_bytes)
     }
 
-    /// Bytes written per second; `None` if they are not counted.
-    #[must_use]
-    pub fn written_bytes_per_s(&self) -> Option<f64> {
-        self.per_second(self.written_bytes)
-    }
-
     fn per_second(&self, amount: Option<u64>) -> Option<f64> {
         amount.filter(|_| self.seconds > 0.0).map(|amount| amount as f64 / self.seconds)
     }

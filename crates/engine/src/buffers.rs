@@ -41,8 +41,7 @@ pub(crate) struct BufferPlan {
 impl BufferPlan {
     /// What its buffers take when all of them are used.
     pub(crate) fn memory_bytes(&self) -> u64 {
-        let copies = if matches!(self.layout, Layout::Copied { .. }) { 2 } else { 1 };
-        let regions = copies * (u64::from(self.reads) + u64::from(self.writes));
+        let regions = u64::from(self.reads) + u64::from(self.writes);
         let stride = u64::from(self.bytes).next_multiple_of(ALIGN as u64);
         let region = u64::from(self.depth).saturating_mul(stride);
         // A single byte that is touched takes the whole large page.

@@ -5,33 +5,14 @@ use std::sync::Arc;
 use workload::{Content, Stream};
 
 use crate::content;
-use crate::diskspd::Generator;
 use crate::offsets::Offsets;
 use crate::queue::{Op, Queue};
 use crate::random::Random;
 
-/// The generators that all choices of a thread come from.
-#[derive(Debug, Clone)]
-pub(crate) struct Draws {
-    /// The source of every random choice but content.
-    pub random: Random,
-    /// The generator of DiskSpd's order, with the same seed.
-    pub diskspd: Generator,
-}
-
-impl Draws {
-    /// Those of the thread of this number in a run.
-    pub(crate) fn new(seed: u64, thread: u64) -> Self {
-        let (random, diskspd) =
-            (Random::new(seed, thread), Generator::new(seed.wrapping_add(thread)));
-        Self { random, diskspd }
-    }
-}
-
 /// Which I/O comes next on one worker.
 pub(crate) struct Choices {
     /// Where every random choice but content comes from.
-    pub draws: Draws,
+    pub random: Random,
     offsets: Offsets,
     blocks: Vec<(u64, u32)>,
     direction: Direction,
@@ -56,12 +37,12 @@ enum Direction {
 }
 
 impl Choices {
-    /// The choices of a stream's worker. The same `draws` choose the same again; content has its
-    /// own seed.
+    /// The choices of a stream's worker. The same generator chooses the same again; content
+    /// has its own seed.
     pub(crate) fn new(
         stream: &Stream,
         mut offsets: Offsets,
-        mut draws: Draws,
+        random: Random,
         content_seed: u64,
         source: Arc<Vec<u8>>,
     ) -> Self {
@@ -75,17 +56,14 @@ impl Choices {
         });
         let blocks = blocks.collect();
         let direction = match (offsets.diskspd(), stream.write_percent) {
-            (Some(order), _) => {
-                order.begin(&mut draws.diskspd);
-                Direction::Diskspd { writes: stream.writes() }
-            }
+            (Some(_), _) => Direction::Diskspd { writes: stream.writes() },
             (None, 0) => Direction::Reads,
             (None, 100..) => Direction::Writes,
             (None, write_percent) => Direction::Drawn { write_percent },
         };
         let content = stream.content;
         let serial = content_seed;
-        Self { draws, offsets, blocks, direction, content, source, content_seed, serial }
+        Self { random, offsets, blocks, direction, content, source, content_seed, serial }
     }
 
     /// Fills the write buffers of this many slots, before the run.
@@ -114,12 +92,12 @@ impl Choices {
         let writes = match self.direction {
             Direction::Reads => false,
             Direction::Writes => true,
-            Direction::Drawn { write_percent } => self.draws.random.percent(write_percent),
+            Direction::Drawn { write_percent } => self.random.percent(write_percent),
             Direction::Diskspd { .. } => return self.next_of_diskspd(slot),
         };
         let block = if self.blocks.len() == 1 { 0 } else { self.pick_block() };
         let bytes = self.blocks[block].1;
-        let offset = self.offsets.next(&mut self.draws.random, block, u64::from(bytes));
+        let offset = self.offsets.next(&mut self.random, block, u64::from(bytes));
         (if writes { Op::Write } else { Op::Read }, offset, bytes)
     }
 
@@ -127,13 +105,13 @@ impl Choices {
     fn next_of_diskspd(&mut self, slot: u32) -> (Op, u64, u32) {
         let bytes = self.blocks[0].1;
         let Some(order) = self.offsets.diskspd() else { return (Op::Read, 0, bytes) };
-        let (op, offset) = order.next(&mut self.draws.diskspd, slot);
+        let (op, offset) = order.next(&mut self.random, slot);
         (op, offset, bytes)
     }
 
     #[inline(never)]
     fn pick_block(&mut self) -> usize {
-        let draw = self.draws.random.bits() >> 32;
+        let draw = self.random.bits() >> 32;
         let found = self.blocks.iter().position(|(up_to, _)| draw < *up_to);
         found.unwrap_or(self.blocks.len() - 1)
     }

@@ -13,8 +13,6 @@ use device::Device;
 use workload::{Buffers as Layout, Nanoseconds, OnError, SimDevice, Stream};
 
 use crate::buffers::BufferPlan;
-use crate::choices::Draws;
-use crate::copied::CopiedQueue;
 use crate::drive;
 use crate::error::DEVICE_FAILED;
 use crate::null::NullQueue;
@@ -252,15 +250,6 @@ pub(crate) fn gives_up_waiting<Q: Queue>(queue: &mut Q) {
     assert_eq!(checked.finished, []);
 }
 
-#[test]
-fn a_copied_queue_keeps_the_contract() {
-    for pieces in [1, 2, 64] {
-        let plan = BufferPlan { layout: Layout::Copied { pieces }, ..plan(DEPTH) };
-        let mut queue = CopiedQueue::new(NullQueue::new(plan).unwrap(), plan, pieces).unwrap();
-        keeps_the_contract(&mut queue, DEPTH, Keeps::Nothing);
-    }
-}
-
 fn simulated(model: &SimDevice) -> SimQueue {
     let device = Rc::new(RefCell::new(Device::new(model, &[1 << 30], 1)));
     SimQueue::new(&device, &Rc::new(Cell::new(1)), plan(DEPTH), vec![(0, false)]).unwrap()
@@ -348,7 +337,7 @@ fn a_broken_queue_fails_the_run_and_says_why() {
             stream: &stream,
             offsets: Offsets::new(&stream, SIZE, 0, &Arc::default()),
             pace: Pace::new(&stream, 0, 1),
-            draws: Draws::new(1, 0),
+            random: Random::new(1, 0),
             content_seed: 1,
             source: Arc::default(),
             on_error: OnError::Stop,

@@ -1,4 +1,4 @@
-//! DiskSpd's order of offsets and directions: with the same seed, the same I/Os.
+//! DiskSpd's order of offsets and directions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,46 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use workload::{DiskspdAccess, DiskspdOrder, EffectiveSlice, Stream, diskspd_reach};
 
 use crate::queue::Op;
-
-/// Bob Jenkins' small generator of 64 bits. Each thread has one, whose seed is the run's plus the
-/// thread's number.
-#[derive(Debug, Clone)]
-pub(crate) struct Generator {
-    a: u64,
-    b: u64,
-    c: u64,
-    d: u64,
-}
-
-impl Generator {
-    /// The generator that DiskSpd has for a seed.
-    pub(crate) fn new(seed: u64) -> Self {
-        let mut generator = Self { a: 0xF1EA_5EED, b: seed, c: seed, d: seed };
-        for _ in 0..20 {
-            generator.bits();
-        }
-        generator
-    }
-
-    pub(crate) fn bits(&mut self) -> u64 {
-        let e = self.a.wrapping_sub(self.b.rotate_left(7));
-        self.a = self.b ^ self.c.rotate_left(13);
-        self.b = self.c.wrapping_add(self.d.rotate_left(37));
-        self.c = self.d.wrapping_add(e);
-        self.d = e.wrapping_add(self.a);
-        self.d
-    }
-
-    /// A number below `bound` by the low half of the bits.
-    pub(crate) fn below_of_half(&mut self, bound: u64) -> u64 {
-        (self.bits() & 0xFFFF_FFFF) % bound.max(1)
-    }
-
-    /// True `percent` times of a hundred.
-    fn percent(&mut self, percent: u8) -> bool {
-        self.below_of_half(100) < u64::from(percent)
-    }
-}
+use crate::random::Random;
 
 /// The order of one thread on one target.
 #[derive(Debug)]
@@ -70,7 +31,7 @@ pub(crate) struct Ordered {
 #[derive(Debug)]
 enum Access {
     Random,
-    Mixed { percent: u8, next: u64 },
+    Mixed { percent: u8, next: Option<u64> },
     Sequential { next: u64 },
     Interlocked { cursor: Arc<AtomicU64> },
     Parallel { next: Box<[u64]> },
@@ -92,9 +53,8 @@ impl Ordered {
         let first = order.thread_stride_bytes.0.saturating_mul(u64::from(thread));
         let access = match order.access {
             DiskspdAccess::Random => Access::Random,
-            // The first place is drawn when the generator is there.
             DiskspdAccess::Mixed { random_percent } => {
-                Access::Mixed { percent: random_percent, next: 0 }
+                Access::Mixed { percent: random_percent, next: None }
             }
             DiskspdAccess::Sequential => Access::Sequential { next: first },
             DiskspdAccess::Interlocked => Access::Interlocked { cursor: Arc::clone(cursor) },
@@ -119,28 +79,25 @@ impl Ordered {
         }
     }
 
-    /// Draws what DiskSpd draws before the first I/O.
-    pub(crate) fn begin(&mut self, generator: &mut Generator) {
-        if matches!(self.access, Access::Mixed { .. }) {
-            let first = self.drawn(generator);
-            if let Access::Mixed { next, .. } = &mut self.access {
-                *next = first;
-            }
-        }
-        self.draw_direction(generator);
-    }
-
     /// The direction and the offset of the next I/O, which a slot of the thread will make.
-    pub(crate) fn next(&mut self, generator: &mut Generator, slot: u32) -> (Op, u64) {
+    pub(crate) fn next(&mut self, random: &mut Random, slot: u32) -> (Op, u64) {
         let Self { last, step, again, .. } = *self;
-        let mut redraws = true;
+        let jumps = match &self.access {
+            Access::Mixed { percent, next } => next.is_none() || random.percent(*percent),
+            _ => true,
+        };
+        // A sequential part of a mixed order keeps its direction.
+        if jumps && (1..100).contains(&self.write_percent) {
+            self.writes = random.percent(self.write_percent);
+        }
+        let drawn = match self.access {
+            Access::Random | Access::Mixed { .. } if jumps => self.drawn(random),
+            _ => 0,
+        };
         let at = match &mut self.access {
-            Access::Random => self.drawn(generator),
-            Access::Mixed { percent, .. } => {
-                redraws = generator.percent(*percent);
-                let drawn = redraws.then(|| self.drawn(generator));
-                let Access::Mixed { next, .. } = &mut self.access else { return (Op::Read, 0) };
-                *next = drawn.unwrap_or(*next);
+            Access::Random => drawn,
+            Access::Mixed { next, .. } => {
+                let next = if jumps { next.insert(drawn) } else { next.get_or_insert(drawn) };
                 step_on(next, step, last, again)
             }
             Access::Sequential { next } => step_on(next, step, last, again),
@@ -152,26 +109,17 @@ impl Ordered {
                 step_on(&mut next[slot], step, last, again)
             }
         };
-        if redraws {
-            self.draw_direction(generator);
-        }
         (if self.writes { Op::Write } else { Op::Read }, self.start + at.min(last))
     }
 
-    fn draw_direction(&mut self, generator: &mut Generator) {
-        if (1..100).contains(&self.write_percent) {
-            self.writes = generator.percent(self.write_percent);
-        }
-    }
-
     /// A place of its own: drawn in the whole, or in the slice that a second draw picks.
-    fn drawn(&self, generator: &mut Generator) -> u64 {
-        let bits = generator.bits();
+    fn drawn(&self, random: &mut Random) -> u64 {
+        let bits = random.bits();
         let aligned = bits - bits % self.step;
         if self.io_span == 0 {
             return aligned % self.reach;
         }
-        let share = generator.bits() % self.io_span;
+        let share = random.below(self.io_span);
         let behind = self.slices.partition_point(|s| s.io_base <= share);
         let slice = self.slices.get(behind.saturating_sub(1));
         slice.map_or(0, |s| s.first + aligned % s.reach)

@@ -1,18 +1,8 @@
-//! Tests of DiskSpd's order: its own sequences, and its formulas where they are worked out by hand.
+//! Tests of DiskSpd's order: its formulas where they are worked out by hand, and its shares.
 
 use super::*;
 use proptest::prelude::*;
 use workload::{Block, Bytes, DiskspdSlices};
-
-/// Lines of a fixture, cut into their columns.
-fn lines(text: &str) -> impl Iterator<Item = Vec<&str>> {
-    let lines = text.lines().filter(|l| !l.starts_with('#'));
-    lines.map(|l| l.split('|').map(str::trim).collect())
-}
-
-fn number(text: &str) -> u64 {
-    text.parse().unwrap()
-}
 
 fn order(access: DiskspdAccess, step: u64) -> DiskspdOrder {
     DiskspdOrder {
@@ -32,19 +22,14 @@ fn stream(block: u64, order: DiskspdOrder) -> Stream {
 fn take(stream: &Stream, span: u64, seed: u64, ios: u64) -> Vec<(u32, u64, Op)> {
     let cursor = Arc::default();
     let order = stream.diskspd.as_ref().unwrap();
-    let mut threads: Vec<(Generator, Ordered)> = (0..stream.threads)
-        .map(|n| {
-            let mut generator = Generator::new(seed.wrapping_add(n.into()));
-            let mut ordered = Ordered::new(stream, order, span, n, &cursor);
-            ordered.begin(&mut generator);
-            (generator, ordered)
-        })
+    let mut threads: Vec<(Random, Ordered)> = (0..stream.threads)
+        .map(|n| (Random::new(seed, n.into()), Ordered::new(stream, order, span, n, &cursor)))
         .collect();
     let mut taken = Vec::new();
     for io in 0..ios {
-        for (n, (generator, ordered)) in (0..).zip(&mut threads) {
+        for (n, (random, ordered)) in (0..).zip(&mut threads) {
             let slot = u32::try_from(io % u64::from(stream.depth)).unwrap();
-            let (op, at) = ordered.next(generator, slot);
+            let (op, at) = ordered.next(random, slot);
             taken.push((n, at, op));
         }
     }
@@ -53,61 +38,6 @@ fn take(stream: &Stream, span: u64, seed: u64, ios: u64) -> Vec<(u32, u64, Op)> 
 
 fn offsets(stream: &Stream, span: u64, ios: u64) -> Vec<u64> {
     take(stream, span, 0, ios).into_iter().map(|(_, at, _)| at).collect()
-}
-
-#[test]
-fn the_generator_is_that_of_diskspd() {
-    let mut cases = 0;
-    for columns in lines(include_str!("testdata/diskspd_generator.txt")) {
-        let mut generator = Generator::new(number(columns[0]));
-        for expected in columns[1].split_whitespace() {
-            assert_eq!(generator.bits(), number(expected));
-            cases += 1;
-        }
-    }
-    assert_eq!(cases, 48);
-}
-
-#[test]
-fn the_sequences_are_those_of_diskspd() {
-    let mut cases = 0;
-    for columns in lines(include_str!("testdata/diskspd_orders.txt")) {
-        let [access, span, block, step, stride, threads, write, seed, slices, ios] = columns[..]
-        else {
-            panic!("{columns:?}")
-        };
-        let access = match access {
-            "random" => DiskspdAccess::Random,
-            "sequential" => DiskspdAccess::Sequential,
-            "interlocked" => DiskspdAccess::Interlocked,
-            mixed => {
-                let percent = mixed.strip_prefix("mixed ").unwrap();
-                DiskspdAccess::Mixed { random_percent: percent.parse().unwrap() }
-            }
-        };
-        let pair =
-            |p: &str| p.split_once('/').map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap()));
-        let slices = slices.split_whitespace().map(|p| pair(p).unwrap()).collect();
-        let order = DiskspdOrder {
-            thread_stride_bytes: Bytes(number(stride)),
-            slices: DiskspdSlices::Percent(slices),
-            ..order(access, number(step))
-        };
-        let stream = Stream {
-            threads: threads.parse().unwrap(),
-            write_percent: write.parse().unwrap(),
-            ..stream(number(block), order)
-        };
-        let expected: Vec<&str> = ios.split_whitespace().collect();
-        let each = expected.len() as u64 / u64::from(stream.threads);
-        let shown: Vec<String> = take(&stream, number(span), number(seed), each)
-            .into_iter()
-            .map(|(n, at, op)| format!("{n}:{at}{}", if op == Op::Write { "w" } else { "r" }))
-            .collect();
-        assert_eq!(shown, expected, "{columns:?}");
-        cases += 1;
-    }
-    assert_eq!(cases, 11);
 }
 
 /// Five steps are just beyond 64 bits: the end was then no multiple of the step, and neither were
@@ -230,13 +160,12 @@ proptest! {
             thread_stride_bytes: Bytes(stride), slices };
         let stream = Stream { depth, write_percent, offset_bytes: Bytes(start),
             ..stream(block, order.clone()) };
-        let mut generator = Generator::new(seed);
+        let mut random = Random::new(seed, 0);
         let mut ordered =
             Ordered::new(&stream, &order, span, thread, &Arc::new(AtomicU64::new(seed)));
-        ordered.begin(&mut generator);
         let drawn = matches!(access, DiskspdAccess::Random);
         for io in 0..100 {
-            let (_, at) = ordered.next(&mut generator, io % depth);
+            let (_, at) = ordered.next(&mut random, io % depth);
             prop_assert!(at >= start && at - start <= span - block, "{at}");
             prop_assert!(!drawn || (at - start).is_multiple_of(step.max(1)), "{at}");
         }

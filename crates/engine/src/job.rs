@@ -9,13 +9,12 @@ use workload::Buffers as Layout;
 use crate::begin::Begun;
 use crate::buffers::BufferPlan;
 use crate::clock::Clock;
-use crate::copied::CopiedQueue;
 use crate::crew::{Crew, Machine};
 use crate::drive;
 use crate::error::EngineError;
 use crate::platform;
 use crate::queue::Queue;
-use crate::run::{Backend, memory_error};
+use crate::run::Backend;
 use crate::worker::{Message, Timeline};
 
 /// Makes a worker, or those of a pool's thread, in the thread that it will run in.
@@ -32,29 +31,13 @@ pub(crate) struct Job {
 impl Job {
     /// Makes everything ready, reports that, waits for the start, and works on a queue that was
     /// made with `plan`.
-    pub(crate) fn run<Q: Queue>(self, queue: Q, plan: BufferPlan, mut backend: Backend) {
-        let pieces = match plan.layout {
-            Layout::Single => return self.work(queue, backend),
-            Layout::Large => {
-                if platform::has_large_pages() {
-                    backend.features.push("large pages".to_owned());
-                }
-                return self.work(queue, backend);
-            }
-            Layout::Scattered { .. } | Layout::Pages { .. } => {
-                backend.features.push("vectored".to_owned());
-                return self.work(queue, backend);
-            }
-            Layout::Copied { pieces } => pieces,
+    pub(crate) fn run<Q: Queue>(self, mut queue: Q, plan: BufferPlan, mut backend: Backend) {
+        let feature = match plan.layout {
+            Layout::Large if platform::has_large_pages() => Some("large pages"),
+            Layout::Single | Layout::Large => None,
+            Layout::Scattered { .. } | Layout::Pages { .. } => Some("vectored"),
         };
-        backend.features.push("copied".to_owned());
-        match CopiedQueue::new(queue, plan, pieces) {
-            Ok(queue) => self.work(queue, backend),
-            Err(error) => self.fail(memory_error(plan, error)),
-        }
-    }
-
-    fn work<Q: Queue>(self, mut queue: Q, backend: Backend) {
+        backend.features.extend(feature.map(str::to_owned));
         // Buffers of gigabytes take seconds to fill, so the clock is set only when all are.
         let mut crew = (self.make_crew)();
         crew.prepare(&mut queue);
@@ -81,11 +64,11 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::choices::Draws;
     use crate::null::NullQueue;
     use crate::offsets::Offsets;
     use crate::pace::Pace;
     use crate::queue::{Finished, Request};
+    use crate::random::Random;
     use crate::shared::{Ending, InFlight};
     use crate::worker::{Worker, WorkerPlan};
     use std::io;
@@ -132,7 +115,7 @@ mod tests {
             stream: &stream,
             offsets: Offsets::new(&stream, 1 << 20, 0, &Arc::default()),
             pace: Pace::new(&stream, 0, 1),
-            draws: Draws::new(1, 0),
+            random: Random::new(1, 0),
             content_seed: 1,
             source: Arc::default(),
             on_error: OnError::Stop,

@@ -13,7 +13,6 @@ mod clock;
 mod collect;
 mod content;
 mod contents;
-mod copied;
 mod crew;
 mod destroy;
 mod diskspd;
@@ -96,7 +95,7 @@ pub use prepared::{
     clean,
 };
 pub use queue::{Finished, Op, Queue, Request};
-pub use random::unrepeated_seed;
+pub use random::{mixed, unrepeated_seed};
 pub use resizer::Resizer;
 pub use run::{Backend, run};
 

@@ -9,12 +9,12 @@ use std::sync::mpsc::sync_channel;
 use workload::{Bytes, Mix, MixPart, Nanoseconds, OnError, Pool as PoolPlan, PoolShare, Stream};
 
 use super::*;
-use crate::choices::Draws;
 use crate::crew::Machine;
 use crate::offsets::Offsets;
 use crate::pace::Pace;
 use crate::pool::Pool;
 use crate::queue::{Finished, Queue, Request};
+use crate::random::Random;
 use crate::shared::{Ending, InFlight};
 use crate::worker::{Message, Next, Timeline, Worker, WorkerPlan};
 
@@ -90,14 +90,14 @@ fn made_by(
     let stream =
         Stream { depth, pool: Some(PoolPlan { share }), ..Stream::of_mix("mix", mix.clone()) };
     let (sender, _messages) = sync_channel::<Message>(1 << 16);
-    let draws = Draws::new(42, 0);
+    let random = Random::new(42, 0);
     let worker = |number| {
         Worker::new(WorkerPlan {
             worker: number,
             stream: &stream,
             offsets: Offsets::new(&stream, SPAN, 0, &Arc::default()),
             pace: Pace::new(&stream, 0, 1),
-            draws: draws.clone(),
+            random: random.clone(),
             content_seed: 1,
             source: Arc::default(),
             on_error: OnError::Stop,
@@ -110,7 +110,7 @@ fn made_by(
     };
     let workers = (0..targets).map(worker).collect();
     let seeks = vec![Seek::new(&stream, SPAN); targets];
-    let mut pool = Pool::new(&stream, workers, seeks, draws.clone());
+    let mut pool = Pool::new(&stream, workers, seeks, random.clone());
     let largest = usize::try_from(stream.largest_block()).unwrap();
     let mut queue = ClockedQueue {
         now: 1,

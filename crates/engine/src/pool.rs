@@ -11,11 +11,11 @@ use std::mem::{swap, take};
 
 use workload::{PoolShare, Stream};
 
-use crate::choices::Draws;
 use crate::crew::Machine;
 use crate::mix::{Mixed, Mixer, Seek};
 use crate::pace::Pace;
 use crate::queue::{Finished, Queue, Request};
+use crate::random::Random;
 use crate::worker::{LOOK_UP_NS, Next, Timeline, Worker};
 
 /// The workers of a thread, and how they share its queue.
@@ -25,7 +25,7 @@ pub(crate) struct Pool {
     inboxes: Vec<Vec<Finished>>,
     finished: Vec<Finished>,
     requests: Vec<Request>,
-    draws: Draws,
+    random: Random,
     /// The queue's slot that is the first of each worker's own.
     firsts: Vec<u32>,
     /// Whose each of the queue's slots is, or was last.
@@ -93,45 +93,35 @@ enum Turns {
     /// The sums of the weights up to each worker; `None` if all weigh the same.
     Drawn {
         sums: Vec<u64>,
-        by_diskspd: bool,
     },
 }
 
 impl Turns {
     /// Turns that are drawn by weights: none are equal ones.
-    fn drawn(stream: &Stream, weights: &[u32], workers: usize) -> Self {
+    fn drawn(weights: &[u32], workers: usize) -> Self {
         let add = |sum: &mut u64, weight: &u32| {
             *sum += u64::from(*weight);
             Some(*sum)
         };
         let equal = weights.len() != workers || weights.windows(2).all(|w| w[0] == w[1]);
         let sums = if equal { Vec::new() } else { weights.iter().scan(0, add).collect() };
-        Self::Drawn { sums, by_diskspd: stream.diskspd.is_some() }
+        Self::Drawn { sums }
     }
 
-    fn next(&mut self, workers: usize, draws: &mut Draws) -> usize {
+    fn next(&mut self, workers: usize, random: &mut Random) -> usize {
         match self {
             Self::Cycle { last } => {
                 *last = after(*last, workers);
                 *last
             }
             Self::Drawn { .. } if workers == 1 => 0,
-            Self::Drawn { sums, by_diskspd } => {
-                let Some(total) = sums.last() else {
-                    let place = if *by_diskspd {
-                        draws.diskspd.below_of_half(workers as u64)
-                    } else {
-                        draws.random.below(workers as u64)
-                    };
-                    return usize::try_from(place).unwrap_or(0);
-                };
-                let place = if *by_diskspd {
-                    draws.diskspd.bits() % total
-                } else {
-                    draws.random.below(*total)
-                };
-                sums.partition_point(|sum| *sum <= place)
-            }
+            Self::Drawn { sums } => match sums.last() {
+                None => usize::try_from(random.below(workers as u64)).unwrap_or(0),
+                Some(total) => {
+                    let place = random.below(*total);
+                    sums.partition_point(|sum| *sum <= place)
+                }
+            },
         }
     }
 }
@@ -195,7 +185,7 @@ impl<Q: Queue> Queue for View<'_, Q> {
 }
 
 impl Pool {
-    /// A pool of workers, one per target of the stream in their order, that all draw from `draws`.
+    /// A pool of workers, one per target of the stream in their order, that all draw from `random`.
     ///
     /// Where it hands out, the first of them brings the thread's pace, the others none. `seeks` are
     /// the places of each worker.
@@ -203,7 +193,7 @@ impl Pool {
         stream: &Stream,
         workers: Vec<Worker>,
         seeks: Vec<Seek>,
-        draws: Draws,
+        random: Random,
     ) -> Self {
         let count = workers.len();
         let hand = |turns| Share::Handed(Hand::new(stream, turns, true));
@@ -217,11 +207,9 @@ impl Pool {
             }
             (None | Some(PoolShare::Each), None) => Share::Each,
             (Some(PoolShare::InTurn), None) => hand(Turns::Cycle { last: count - 1 }),
-            (Some(PoolShare::Drawn { weights }), None) => {
-                hand(Turns::drawn(stream, weights, count))
-            }
+            (Some(PoolShare::Drawn { weights }), None) => hand(Turns::drawn(weights, count)),
         };
-        Self::of(workers, draws, share)
+        Self::of(workers, random, share)
     }
 
     /// A pool of workers of several streams, of which `lead` is the first: what they write and how
@@ -231,19 +219,19 @@ impl Pool {
         lead: &Stream,
         workers: Vec<Worker>,
         weights: &[u32],
-        draws: Draws,
+        random: Random,
     ) -> Self {
         let share = match lead.pool.as_ref().map(|p| &p.share) {
             Some(PoolShare::Drawn { .. }) => {
-                let turns = Turns::drawn(lead, weights, workers.len());
+                let turns = Turns::drawn(weights, workers.len());
                 Share::Handed(Hand::new(lead, turns, false))
             }
             _ => Share::Each,
         };
-        Self::of(workers, draws, share)
+        Self::of(workers, random, share)
     }
 
-    fn of(mut workers: Vec<Worker>, draws: Draws, share: Share) -> Self {
+    fn of(mut workers: Vec<Worker>, random: Random, share: Share) -> Self {
         let depths: Vec<usize> = workers.iter().map(|w| w.free.len()).collect();
         let (mut firsts, mut owners) = (Vec::new(), Vec::new());
         let same_slots = share.has_same_slots();
@@ -266,7 +254,7 @@ impl Pool {
             inboxes: depths.iter().map(|depth| Vec::with_capacity(*depth)).collect(),
             finished: Vec::with_capacity(owners.len()),
             requests: Vec::with_capacity(depths.iter().copied().max().unwrap_or(0)),
-            draws,
+            random,
             firsts,
             owners,
             share,
@@ -284,9 +272,9 @@ impl Pool {
         let (target, inbox) = (u16::try_from(index).unwrap_or(0), &mut self.inboxes[index]);
         let mut view = View { queue, target, first_slot, inbox, requests: &mut self.requests };
         let worker = &mut self.workers[index];
-        swap(&mut worker.choices.draws, &mut self.draws);
+        swap(&mut worker.choices.random, &mut self.random);
         let result = act(worker, &mut view);
-        swap(&mut worker.choices.draws, &mut self.draws);
+        swap(&mut worker.choices.random, &mut self.random);
         result
     }
 
@@ -394,7 +382,7 @@ impl Pool {
     /// (`u64::MAX`: when one has finished).
     fn next_of_mix(&mut self, now: u64) -> Result<(usize, Mixed), u64> {
         let count = self.workers.len();
-        let random = &mut self.draws.random;
+        let random = &mut self.random;
         let Share::Mixed(mixing) = &mut self.share else { return Err(u64::MAX) };
         let Mixing { mixer, seeks, last, free } = mixing;
         if let Some(free) = free {
@@ -430,7 +418,7 @@ impl Pool {
             let Some(slot) = hand.free.pop() else { return u64::MAX };
             let settled = hand.settled.take();
             let whose =
-                settled.unwrap_or_else(|| hand.turns.next(self.workers.len(), &mut self.draws));
+                settled.unwrap_or_else(|| hand.turns.next(self.workers.len(), &mut self.random));
             let mut pace = std::mem::replace(&mut hand.pace, Pace::Free);
             let (due, left) = self.with(whose, queue, |worker, view| {
                 swap(&mut worker.pace, &mut pace);

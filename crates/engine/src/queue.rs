@@ -72,10 +72,6 @@ pub struct Finished {
     pub result: i32,
 }
 
-/// I/Os handed to a device at a time: the call costs about a tenth of the batch, and the device
-/// works while the next batch is made.
-pub(crate) const DEVICE_BATCH: usize = 8;
-
 /// A queue of I/Os to one target, or to several for a pool of threads.
 ///
 /// The contract, which one test checks for every implementation: every request of

@@ -12,7 +12,8 @@ pub(crate) struct Random(Xoshiro256PlusPlus);
 /// Spreads the differences of similar numbers over all 64 bits, each number to another (the last
 /// step of SplitMix64).
 #[inline]
-pub(crate) fn mixed(number: u64) -> u64 {
+#[must_use]
+pub fn mixed(number: u64) -> u64 {
     let a = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let b = (a ^ (a >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     b ^ (b >> 31)

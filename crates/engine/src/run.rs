@@ -13,7 +13,6 @@ use workload::{Content, EngineChoice, Mode, OnError, PoolShare, Stream, Workload
 
 use crate::begin::Beginning;
 use crate::buffers::BufferPlan;
-use crate::choices::Draws;
 use crate::clock::Clock;
 use crate::collect::Collector;
 use crate::crew::{Crew, Machine};
@@ -31,7 +30,7 @@ use crate::pace::Pace;
 use crate::platform;
 use crate::pool::Pool;
 use crate::prepared::{Prepared, PreparedTarget};
-use crate::random::unrepeated;
+use crate::random::{Random, unrepeated};
 use crate::recorder::Snapshot;
 use crate::shared::{Ending, InFlight};
 use crate::silent;
@@ -60,7 +59,7 @@ const LOOK_UP: Duration = Duration::from_millis(20);
 /// The backend of one worker: its name, why it was taken, and what it makes use of.
 #[derive(Debug, Clone)]
 pub struct Backend {
-    /// `uring`, `aio`, `iocp`, `ioring`, `sync`, `mmap`, `null` or `sim`.
+    /// `uring`, `aio`, `iocp`, `sync`, `mmap`, `null` or `sim`.
     pub name: &'static str,
     /// Why this backend was chosen, in words for the user.
     pub reason: String,
@@ -119,13 +118,13 @@ struct Member {
 }
 
 impl Member {
-    fn worker(self, stream: &Stream, draws: Draws) -> Worker {
+    fn worker(self, stream: &Stream, random: Random) -> Worker {
         Worker::new(WorkerPlan {
             worker: self.number,
             stream,
             offsets: self.offsets,
             pace: self.pace,
-            draws,
+            random,
             content_seed: self.content_seed,
             source: self.source,
             on_error: self.on_error,
@@ -297,24 +296,20 @@ impl<'a> Run<'a> {
             let pooled = stream.pool.is_some() || stream.mix.is_some();
             let seeks = team.workers.clone().map(|n| Seek::new(stream, self.size_bytes(n)));
             let seeks = seeks.collect();
-            let mut draws = Draws::new(self.workload.seed, number as u64);
+            let random = Random::new(self.workload.seed, number as u64);
             makers.push(Box::new(move || {
-                let mut workers = Vec::new();
-                for (of, member) in members {
-                    let worker = member.worker(&streams[of], draws.clone());
-                    // What one drew at its beginning the next does not draw again.
-                    draws = worker.choices.draws.clone();
-                    workers.push(worker);
-                }
+                let worker =
+                    |(of, member): (usize, Member)| member.worker(&streams[of], random.clone());
+                let mut workers: Vec<Worker> = members.into_iter().map(worker).collect();
                 match (pooled, workers.pop()) {
                     (false, Some(worker)) => Crew::One(Box::new(worker)),
                     (_, last) => {
                         workers.extend(last);
                         let lead = &streams[0];
                         Crew::Pool(Box::new(if joined {
-                            Pool::of_streams(lead, workers, &weights, draws)
+                            Pool::of_streams(lead, workers, &weights, random)
                         } else {
-                            Pool::new(lead, workers, seeks, draws)
+                            Pool::new(lead, workers, seeks, random)
                         }))
                     }
                 }

@@ -10,11 +10,12 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use results::ErrorKind;
 use workload::{OnError, Stream, SyncCall};
 
-use crate::choices::{Choices, Draws};
+use crate::choices::Choices;
 use crate::mix::Mixed;
 use crate::offsets::Offsets;
 use crate::pace::Pace;
 use crate::queue::{Finished, KINDS, Op, Queue, Request};
+use crate::random::Random;
 use crate::recorder::{Snapshot, Span};
 use crate::shared::{Ending, InFlight, Unfinished};
 pub(crate) use crate::timeline::Timeline;
@@ -85,7 +86,7 @@ pub(crate) struct WorkerPlan<'a> {
     /// When its I/Os may start.
     pub pace: Pace,
     /// Where its random choices come from.
-    pub draws: Draws,
+    pub random: Random,
     /// Where the content of its writes starts.
     pub content_seed: u64,
     /// The bytes from which its writes take theirs, for the content `source`.
@@ -179,7 +180,13 @@ impl Worker {
         });
         Self {
             number: plan.worker,
-            choices: Choices::new(stream, plan.offsets, plan.draws, plan.content_seed, plan.source),
+            choices: Choices::new(
+                stream,
+                plan.offsets,
+                plan.random,
+                plan.content_seed,
+                plan.source,
+            ),
             pace: plan.pace,
             on_error: plan.on_error,
             timeline: Timeline::default(),
@@ -399,7 +406,7 @@ impl Worker {
             let Some(slot) = self.free.pop() else { return u64::MAX };
             let (op, bytes) = self.begin(queue, slot, due);
             self.writes_since_flush += u32::from(op == Op::Write);
-            self.pace.started(now, u64::from(bytes), &mut self.choices.draws.random);
+            self.pace.started(now, u64::from(bytes), &mut self.choices.random);
         }
     }
 

@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Each command with what people type. A test reads every line with the program's own grammar.
-pub const EXAMPLES: [(&str, &[&str]); 69] = [
+pub const EXAMPLES: [(&str, &[&str]); 66] = [
     ("", &["iosonde assess /data --for postgres", "iosonde run /data -b 8K --depth 32 -d 30s"]),
     (
         "assess",
@@ -84,21 +84,6 @@ pub const EXAMPLES: [(&str, &[&str]); 69] = [
     ("fit", &["iosonde fit shop.iotrace /data --limit log=5ms@p99 --growth 4%/month"]),
     ("do", &["iosonde knee /data -b 8K --print-plan > knee.toml", "iosonde do knee.toml"]),
     ("baseline", &["iosonde baseline /data --pace quick"]),
-    (
-        "service",
-        &[
-            r"iosonde service install baseline D:\data --pace quick",
-            r"iosonde service install agent --join db1.creds --allow D:\data",
-        ],
-    ),
-    (
-        "service install",
-        &[
-            r"iosonde service install baseline D:\data --pace quick",
-            r"iosonde service install --name agent-d agent --join db1.creds --allow D:\data",
-        ],
-    ),
-    ("service remove", &["iosonde service remove baseline"]),
     ("again", &["iosonde run /data --tag before-upgrade", "iosonde again @before-upgrade"]),
     ("workload", &["iosonde workload convert job.fio --to toml"]),
     ("workload convert", &["iosonde workload convert job.fio -o job.toml"]),

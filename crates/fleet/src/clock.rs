@@ -46,10 +46,4 @@ impl ClockEstimate {
     pub fn to_agent(self, here_ns: u64) -> Option<u64> {
         u64::try_from(i128::from(here_ns) + self.ahead_ns).ok()
     }
-
-    /// A moment of the agent by the coordinator's clock.
-    #[must_use]
-    pub fn to_coordinator(self, agent_ns: u64) -> i128 {
-        i128::from(agent_ns) - self.ahead_ns
-    }
 }

@@ -103,18 +103,19 @@ pub enum HistoryError {
         /// The file or URL of the history.
         place: Place,
     },
-    /// It is of a newer program.
+    /// Another version of the program made it.
     #[error(
-        "the history `{place}` was written by a newer iosonde: it has version {found}, this \
-         program knows up to {known}; use the newer program, or another history with `--history \
-         PLACE`"
+        "another version of iosonde made the history `{place}`: its tables have version {found}, \
+         and this program reads version {known}. Export it with the program that made it \
+         (`iosonde history export -o all.jsonl`) and import that file, or name another with \
+         `--history PLACE`"
     )]
-    Newer {
+    OtherVersion {
         /// The file or URL of the history.
         place: Place,
-        /// The version of its tables, which only newer programs know.
+        /// The version of its tables.
         found: u32,
-        /// The newest that this program knows.
+        /// The version that this program reads.
         known: u32,
     },
     /// The history is damaged.

@@ -3,7 +3,7 @@
 //! A [`History`] holds experiments and their measurements, in one SQLite file or in a database of a
 //! PostgreSQL server; the tables are the same and documented in `docs/history.md`. It is safe with
 //! several processes at once and after a crash at any moment. It refuses and does not change files
-//! that are not a history, that are damaged, or that a newer program made. It decides nothing: what
+//! that are not a history, that are damaged, or that another version made. It decides nothing: what
 //! an experiment does next is its own matter.
 
 pub mod compare;
@@ -12,7 +12,6 @@ pub mod drift;
 mod environment;
 mod error;
 mod exchange;
-mod first_version;
 mod foreign;
 mod hold;
 mod list;
@@ -157,7 +156,7 @@ impl History {
             }
             Place::Postgres(url) => Connection::postgres(url, Use::Records)?,
         };
-        schema::bring_up_to_date(&connection)?;
+        schema::make_ready(&connection)?;
         Ok(Self { place: place.clone(), connection, live: OnceCell::new() })
     }
 
@@ -170,7 +169,7 @@ impl History {
         }
     }
 
-    /// Opens an existing history for reading; an older one is brought up to date.
+    /// Opens an existing history for reading.
     pub fn open_existing(place: &Place) -> Result<Self, HistoryError> {
         let there = match place {
             Place::File(path) => schema::refuse_foreign(path)?,

@@ -432,7 +432,7 @@ fn add_best(connection: &Connection, entry: &mut Entry) -> Result<(), HistoryErr
         return Ok(());
     }
     if entry.schema == results::Fleet::SCHEMA {
-        let sql = "SELECT NULLIF(CAST(SUM(m.in_flight) AS BIGINT), 0), \
+        let sql = "SELECT CAST(SUM(m.in_flight) AS BIGINT), \
                    SUM(m.latency_mean_ns * m.iops) / NULLIF(SUM(m.iops), 0) FROM measurements m \
                    JOIN experiments e ON e.number = m.experiment WHERE e.id = $1";
         let all =
@@ -440,9 +440,8 @@ fn add_best(connection: &Connection, entry: &mut Entry) -> Result<(), HistoryErr
         (entry.best_in_flight, entry.best_mean_ns) = all.unwrap_or_default();
         return Ok(());
     }
-    // A depth of 0 is one that nobody knows.
-    let sql = "SELECT NULLIF(m.in_flight, 0), m.latency_mean_ns, m.latency_p99_ns FROM \
-               measurements m JOIN experiments e ON e.number = m.experiment WHERE e.id = $1 \
+    let sql = "SELECT m.in_flight, m.latency_mean_ns, m.latency_p99_ns FROM measurements m \
+               JOIN experiments e ON e.number = m.experiment WHERE e.id = $1 \
                ORDER BY m.iops DESC NULLS LAST, m.cell LIMIT 1";
     let best = connection
         .query_one(sql, values![&entry.id], |row| Ok((row.take()?, row.take()?, row.take()?)))?;

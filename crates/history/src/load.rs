@@ -2,9 +2,7 @@
 
 use std::sync::LazyLock;
 
-use results::{FIGURES, FigureColumn, FigureField, FigureKind, FigureValue, Load, WrongFigure};
-
-use workload::PatternKind;
+use results::{FIGURES, FigureField, FigureKind, FigureValue, Load, WrongFigure};
 
 use crate::value::{FromValue, Mismatch, Row, Value};
 
@@ -18,9 +16,11 @@ fn place(figure: &FigureField) -> (&'static str, &'static str) {
     }
 }
 
+/// Reads the value of a column from a row.
+type Column = for<'a> fn(&'a Load) -> FigureValue<'a>;
+
 /// The figures that have a column in `measurements`, with its name.
-pub(crate) fn columns() -> impl Iterator<Item = (&'static str, &'static FigureField, FigureColumn)>
-{
+pub(crate) fn columns() -> impl Iterator<Item = (&'static str, &'static FigureField, Column)> {
     FIGURES.iter().filter_map(|figure| {
         let (table, name) = place(figure);
         figure.column.filter(|_| table == "m").map(|column| (name, figure, column))
@@ -46,15 +46,9 @@ pub(crate) static INSERT: LazyLock<String> = LazyLock::new(|| {
     format!("INSERT INTO measurements ({}) VALUES ({})", names.join(", "), places.join(", "))
 });
 
-/// Columns that hold a number in every row, and 0 where another tool does not tell it: the first
-/// tables have them, before anything could be unknown.
-pub(crate) const ZERO_IF_UNKNOWN: [&str; 7] =
-    ["threads", "in_flight", "file_bytes", "direct", "durable", "ios", "bytes"];
-
 /// The values of a load for [`columns`].
 pub(crate) fn values(load: &Load) -> impl Iterator<Item = Value> {
-    columns().map(|(name, _, column)| match (column.of)(load) {
-        FigureValue::Absent if ZERO_IF_UNKNOWN.contains(&name) => Value::Integer(0),
+    columns().map(|(.., column)| match column(load) {
         FigureValue::Absent => Value::Null,
         FigureValue::Whole(number) => number.into(),
         FigureValue::Real(number) => number.into(),
@@ -65,25 +59,7 @@ pub(crate) fn values(load: &Load) -> impl Iterator<Item = Value> {
 
 /// Reads a load from a row of [`SELECTED`].
 pub(crate) fn read(row: &mut Row) -> Result<Load, Mismatch> {
-    Load::read(|kind| figure_value(kind, row.value()?)).map(without_zeros)
-}
-
-/// What the zeros of [`ZERO_IF_UNKNOWN`] say: no load has no threads, and no rate no I/Os.
-fn without_zeros(load: Load) -> Load {
-    let counted = |number: Option<u64>| number.filter(|n| *n > 0);
-    let is_known = load.pattern != PatternKind::Unknown.word();
-    let has_rate = load.iops.is_some_and(|iops| iops > 0.0);
-    let of_rate = |number: Option<u64>| number.filter(|n| *n > 0 || !has_rate);
-    Load {
-        threads: counted(load.threads),
-        in_flight: counted(load.in_flight),
-        file_bytes: counted(load.file_bytes),
-        direct: load.direct.filter(|_| is_known),
-        durable: load.durable.filter(|_| is_known),
-        ios: of_rate(load.ios),
-        bytes: of_rate(load.bytes),
-        ..load
-    }
+    Load::read(|kind| figure_value(kind, row.value()?))
 }
 
 fn figure_value(kind: FigureKind, value: Value) -> Result<FigureValue<'static>, Mismatch> {

@@ -1,15 +1,12 @@
-//! The tables, their versions, and how a place is known to hold a history.
+//! The tables, their version, and how a place is known to hold a history.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::Path;
 
 use inspect::files::{Draft, Place as FilePlace, Readers};
-use results::{FIGURES, FigureField, FigureKind};
 
 use crate::connection::{Connection, POSTGRES_SCHEMA};
 use crate::error::HistoryError;
-use crate::first_version;
-use crate::load;
 use crate::opened;
 use crate::place::Place;
 use crate::value::{Row, values};
@@ -22,25 +19,10 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const APPLICATION_AT: usize = 68;
 const HEADER_BYTES: usize = 100;
 
-/// The version that this program writes: that of the last step, or of the last figure.
-pub(crate) const VERSION: u32 = {
-    let mut version = STEPS[STEPS.len() - 1].0;
-    let mut place = 0;
-    while place < FIGURES.len() {
-        if let Some(column) = FIGURES[place].column
-            && column.since > version
-        {
-            version = column.since;
-        }
-        place += 1;
-    }
-    version
-};
+/// The version of the tables.
+pub(crate) const VERSION: u32 = 1;
 
-/// The tables that version 2 has.
-const TABLES: &str = include_str!("schema/v2.sql");
-/// The tables that version 3 adds.
-const MORE_TABLES: &str = include_str!("schema/v3.sql");
+const TABLES: &str = include_str!("schema/tables.sql");
 
 /// Every table, those that others refer to first. Live events are not stored permanently.
 pub(crate) const TABLES_IN_ORDER: [&str; 11] = [
@@ -59,42 +41,6 @@ pub(crate) const TABLES_IN_ORDER: [&str; 11] = [
 
 /// Makes way for other programs in a server that make the same tables at the same moment.
 const LOCK: i64 = 0x696F_7364;
-
-/// The change that leads to a version.
-type Step = fn(&Connection) -> Result<(), HistoryError>;
-
-/// The version whose tables hold a measurement's columns from the beginning; those of later figures
-/// are added.
-const FIRST_COLUMNS: u32 = 2;
-
-/// The change that leads to each version, besides the columns of the figures that came with it. An
-/// entry never changes after its release.
-const STEPS: [(u32, Step); 2] = [
-    // A place without tables gets those of version 2 at once.
-    (2, |connection| connection.batch(&spell(TABLES, connection))),
-    (3, |connection| connection.batch(&spell(MORE_TABLES, connection))),
-];
-
-/// Adds the columns of figures to the measurements.
-fn add_columns<'a>(
-    connection: &Connection,
-    figures: impl Iterator<Item = (&'static str, &'a FigureField)>,
-) -> Result<(), HistoryError> {
-    for (name, figure) in figures {
-        let of_type = sql_type(figure.kind);
-        let sql = format!("ALTER TABLE measurements ADD COLUMN {name} {of_type}");
-        connection.batch(&spell(&sql, connection))?;
-    }
-    Ok(())
-}
-
-fn sql_type(kind: FigureKind) -> &'static str {
-    match kind {
-        FigureKind::Whole | FigureKind::Flag => "{integer}",
-        FigureKind::Real => "{real}",
-        FigureKind::Text | FigureKind::Moment => "TEXT",
-    }
-}
 
 /// The words that the databases spell differently.
 fn spell(sql: &str, connection: &Connection) -> String {
@@ -156,7 +102,7 @@ pub(crate) fn make(path: &Path) -> Result<(), HistoryError> {
         .and_then(|place| Draft::of(&place, Readers::Anybody))
         .map_err(unreachable)?;
     let tables = Connection::in_memory(path)?;
-    bring_up_to_date(&tables)?;
+    make_ready(&tables)?;
     let Some(sqlite) = tables.as_sqlite() else { return Ok(()) };
     let content = sqlite.serialize("main");
     let content = content.map_err(|error| HistoryError::sqlite(tables.place(), error))?;
@@ -172,15 +118,15 @@ pub(crate) fn make(path: &Path) -> Result<(), HistoryError> {
     }
 }
 
-/// Makes the tables, or brings those of an older version up to date; refuses those of a newer one.
-pub(crate) fn bring_up_to_date(connection: &Connection) -> Result<(), HistoryError> {
-    let found = version(connection)?;
-    if found > VERSION {
-        let place = connection.place().clone();
-        return Err(HistoryError::Newer { place, found, known: VERSION });
+/// Makes the tables where there are none, and refuses those of another version.
+pub(crate) fn make_ready(connection: &Connection) -> Result<(), HistoryError> {
+    if version(connection)? == 0 {
+        connection.within(|| create(connection))?;
     }
-    if found < VERSION {
-        connection.within(|| migrate(connection))?;
+    let found = version(connection)?;
+    if found != VERSION {
+        let place = connection.place().clone();
+        return Err(HistoryError::OtherVersion { place, found, known: VERSION });
     }
     if let Some(sqlite) = connection.as_sqlite() {
         let read = || connection.query("SELECT 1 FROM measurements LIMIT 0", &[], |_| Ok(()));
@@ -198,47 +144,22 @@ pub(crate) fn bring_up_to_date(connection: &Connection) -> Result<(), HistoryErr
     Ok(())
 }
 
-/// All steps in one transaction: an interrupted one leaves the version before it.
-fn migrate(connection: &Connection) -> Result<(), HistoryError> {
-    let sqlite = connection.as_sqlite().is_some();
-    if !sqlite {
-        connection
-            .query(&format!("SELECT 1 FROM pg_advisory_xact_lock({LOCK})"), &[], |_| Ok(()))?;
+fn create(connection: &Connection) -> Result<(), HistoryError> {
+    let tables = spell(TABLES, connection);
+    if connection.as_sqlite().is_some() {
+        return connection.batch(&format!(
+            "{tables} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}"
+        ));
     }
+    connection.query(&format!("SELECT 1 FROM pg_advisory_xact_lock({LOCK})"), &[], |_| Ok(()))?;
     // Another process may have been faster.
-    let found = version(connection)?;
-    if found >= VERSION {
+    if version(connection)? > 0 {
         return Ok(());
     }
-    if !sqlite {
-        connection.batch(&format!("CREATE SCHEMA IF NOT EXISTS {POSTGRES_SCHEMA}"))?;
-    }
-    if found == 1 {
-        first_version::set_aside(connection)?;
-    }
-    for version in found + 1..=VERSION {
-        for (_, step) in STEPS.iter().filter(|(leads_to, _)| *leads_to == version) {
-            step(connection)?;
-        }
-        let new = |since: u32| since == version && since > FIRST_COLUMNS;
-        let columns = load::columns().filter(|(.., column)| new(column.since));
-        add_columns(connection, columns.map(|(name, figure, _)| (name, figure)))?;
-    }
-    if found == 1 {
-        // By today's code, into the tables of today.
-        first_version::take_over(connection)?;
-    }
-    if sqlite {
-        connection.batch(&format!(
-            "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}"
-        ))
-    } else {
-        connection.batch("CREATE TABLE IF NOT EXISTS history_version (version BIGINT NOT NULL)")?;
-        connection.execute("DELETE FROM history_version", &[])?;
-        connection
-            .execute("INSERT INTO history_version (version) VALUES ($1)", values![VERSION])?;
-        Ok(())
-    }
+    connection.batch(&format!(
+        "CREATE SCHEMA IF NOT EXISTS {POSTGRES_SCHEMA}; {tables} CREATE TABLE history_version \
+         (version BIGINT NOT NULL); INSERT INTO history_version (version) VALUES ({VERSION})"
+    ))
 }
 
 /// The version that is there; 0 where there is nothing yet.
@@ -257,71 +178,45 @@ pub(crate) fn version(connection: &Connection) -> Result<u32, HistoryError> {
     Ok(0)
 }
 
+/// Whether a server has a table of this name.
 fn has_table(connection: &Connection, name: &str) -> Result<bool, HistoryError> {
-    let found = if connection.as_sqlite().is_some() {
-        let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = $1";
-        connection.query(sql, values![name], |_| Ok(()))?
-    } else {
-        let sql = format!(
-            "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = '{POSTGRES_SCHEMA}' AND \
-             CAST(tablename AS TEXT) = $1"
-        );
-        connection.query(&sql, values![name], |_| Ok(()))?
-    };
-    Ok(!found.is_empty())
+    let sql = format!(
+        "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = '{POSTGRES_SCHEMA}' AND \
+         CAST(tablename AS TEXT) = $1"
+    );
+    Ok(!connection.query(&sql, values![name], |_| Ok(()))?.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
-    use results::figure;
+    use results::FigureKind;
 
     use super::*;
+    use crate::load;
     use crate::{History, Place};
-
-    /// Names, types and nullability of the columns.
-    fn columns(connection: &Connection) -> Vec<(String, String, bool)> {
-        let sql = "SELECT name, type, \"notnull\" FROM pragma_table_info('measurements')";
-        let read = |row: &mut Row| Ok((row.take()?, row.take()?, row.take()?));
-        connection.query(sql, &[], read).unwrap()
-    }
-
-    fn history() -> (tempfile::TempDir, History) {
-        let directory = tempfile::tempdir().unwrap();
-        let history = History::open(&Place::File(directory.path().join("h.db"))).unwrap();
-        (directory, history)
-    }
 
     #[test]
     fn the_columns_of_the_measurements_are_the_figures() {
-        let (_directory, history) = history();
+        let directory = tempfile::tempdir().unwrap();
+        let history = History::open(&Place::File(directory.path().join("h.db"))).unwrap();
         let connection = &history.connection;
+        let sql = "SELECT name, type, \"notnull\" FROM pragma_table_info('measurements')";
+        let read = |row: &mut Row| Ok((row.take()?, row.take()?, row.take()?));
+        let mut there: Vec<(String, String, bool)> = connection.query(sql, &[], read).unwrap();
         let numbers = ["number", "experiment", "environment"];
-        let mut there = columns(connection);
         there.retain(|(name, ..)| !numbers.contains(&name.as_str()));
         there.sort_unstable();
-        let no_step = |since| since == FIRST_COLUMNS || STEPS.iter().all(|(to, _)| *to != since);
-        assert!(load::columns().all(|(.., column)| no_step(column.since)), "a version of its own");
         let mut listed: Vec<_> = load::columns()
             .map(|(name, figure, _)| {
-                let of_type = spell(sql_type(figure.kind), connection);
-                let is_filled = !figure.optional || load::ZERO_IF_UNKNOWN.contains(&name);
-                (name.to_owned(), of_type, is_filled)
+                let of_type = match figure.kind {
+                    FigureKind::Whole | FigureKind::Flag => "INTEGER",
+                    FigureKind::Real => "REAL",
+                    FigureKind::Text | FigureKind::Moment => "TEXT",
+                };
+                (name.to_owned(), of_type.to_owned(), !figure.optional)
             })
             .collect();
         listed.sort_unstable();
         assert_eq!(there, listed);
-    }
-
-    #[test]
-    fn a_column_that_is_added_is_empty_and_has_the_type_of_its_figure() {
-        let (_directory, history) = history();
-        let connection = &history.connection;
-        let before = columns(connection);
-        let new = ["half_width_percent", "used_bytes"].map(|key| (key, figure(key).unwrap()));
-        add_columns(connection, new.into_iter()).unwrap();
-        let added = columns(connection).split_off(before.len());
-        let expected = [("half_width_percent", "REAL"), ("used_bytes", "INTEGER")];
-        let expected = expected.map(|(name, of_type)| (name.to_owned(), of_type.to_owned(), false));
-        assert_eq!(added, expected);
     }
 }

@@ -49,7 +49,7 @@ impl Dated {
     /// not have the figure.
     #[must_use]
     pub fn of(load: Load, figure: Figure) -> Option<Self> {
-        let value = figure.field()?.column.and_then(|column| (column.of)(&load).number());
+        let value = figure.field()?.column.and_then(|column| column(&load).number());
         if load.status != Status::Complete || load.ios.unwrap_or(0) == 0 {
             return None;
         }

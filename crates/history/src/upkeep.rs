@@ -121,7 +121,7 @@ fn copy(connection: &Connection, to: &Path) -> Result<(), HistoryError> {
 /// Every row of every table, from a server into a file.
 fn copy_rows(from: &Connection, to: &Path) -> Result<(), HistoryError> {
     let to = Connection::sqlite(to, Use::Records)?;
-    schema::bring_up_to_date(&to)?;
+    schema::make_ready(&to)?;
     from.within(|| {
         // One moment of it all, whatever others write meanwhile.
         from.batch("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")?;

@@ -11,11 +11,8 @@ use results::{
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::plan::plan_of;
+use crate::plan::{plan_of, seed_of};
 use crate::run::{Ran, together};
-
-/// Hosts that ask for the same offsets at the same time would meet in caches.
-const APART: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The verdict over all where one is missing.
 const INCOMPLETE: &str = "incomplete";
@@ -25,7 +22,7 @@ pub(crate) fn each(plan: &FleetPlan, session: &mut Session<'_>) -> Result<Conduc
     let own = |(number, host): (usize, &String)| {
         let mut plan = plan_of(&plan.plan, host);
         if let Some(seed) = plan.seed_mut() {
-            *seed ^= (number as u64).wrapping_mul(APART);
+            *seed = seed_of(*seed, number);
         }
         plan
     };

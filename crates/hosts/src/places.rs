@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use results::AssessedHost;
 use workload::{Stream, Target, Workload};
 
-use crate::plan::targets_of;
+use crate::plan::{seed_of, targets_of};
 use crate::site::on_host;
 
 /// Every target of every host, host by host.
@@ -110,9 +110,7 @@ impl Places {
             Some(Target { size_bytes, ..target.clone() })
         };
         let targets = here.iter().filter_map(sized).collect();
-        // Hosts that ask for the same offsets at the same time would meet in caches.
-        let seed = workload.seed ^ (host as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        Some(Workload { targets, streams, seed, ..workload.clone() })
+        Some(Workload { targets, streams, seed: seed_of(workload.seed, host), ..workload.clone() })
     }
 }
 

@@ -162,25 +162,35 @@ fn on_loss(plan: &FleetPlan) -> Result<(), JobError> {
     ))
 }
 
+/// The seed of the host of this number: hosts that ask for the same offsets at the same time would
+/// meet in caches.
+pub(crate) fn seed_of(seed: u64, host: usize) -> u64 {
+    seed ^ (host as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+/// Replaces `{host}` in a path by the host's name, without what separates directories.
+fn name_host(path: &mut PathBuf, host: &str) {
+    let kept = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
+    if let Some(text) = path.to_str().filter(|path| path.contains(HOST)) {
+        let name: String = host.chars().map(|c| if kept(c) { c } else { '_' }).collect();
+        *path = text.replace(HOST, &name).into();
+    }
+}
+
 /// The targets of one host: `{host}` in a path is its name.
 pub(crate) fn targets_of(host: &str, targets: &[Target]) -> Vec<Target> {
-    let named = |target: &Target| {
-        let mut target = target.clone();
-        if let Some(path) = target.path.to_str().filter(|path| path.contains(HOST)) {
-            target.path = path.replace(HOST, &file_name(host)).into();
-        }
-        target
-    };
-    targets.iter().map(named).collect()
+    let mut targets = targets.to_vec();
+    for target in &mut targets {
+        name_host(&mut target.path, host);
+    }
+    targets
 }
 
 /// The plan for one host: `{host}` in the paths of its targets becomes its name.
 pub(crate) fn plan_of(plan: &Plan, host: &str) -> Plan {
     let mut plan = plan.clone();
     for path in plan.paths_mut().0 {
-        if let Some(text) = path.to_str().filter(|path| path.contains(HOST)) {
-            *path = text.replace(HOST, &file_name(host)).into();
-        }
+        name_host(path, host);
     }
     plan
 }
@@ -193,12 +203,6 @@ pub(crate) fn allowed(plan: &Plan) -> Vec<PathBuf> {
     let mut plan = plan.clone();
     let (used, read) = plan.paths_mut();
     used.into_iter().chain(read).map(|path| path.clone()).collect()
-}
-
-/// The name of a host as part of a file name.
-fn file_name(host: &str) -> String {
-    let kept = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
-    host.chars().map(|c| if kept(c) { c } else { '_' }).collect()
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub struct Host {
     /// instance here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub product: Option<String>,
-    /// Settings of the kernel that storage depends on; None in documents of older versions.
+    /// Settings of the kernel that storage depends on; None if they are not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<Settings>,
     /// Findings about the machine, the most serious first.

@@ -54,7 +54,7 @@ pub struct Storage {
     /// Findings about the storage, the most serious first. An inspection has them in one list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// Each of `layers` in detail, in the same order. Empty in documents of older versions.
+    /// Each of `layers` in detail, in the same order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chain: Vec<Layer>,
 }

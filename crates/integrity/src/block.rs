@@ -7,12 +7,13 @@
 
 use std::sync::Arc;
 
+use engine::mixed;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use results::{PageDamage, Persistence};
 
 use crate::classify::is_nearly;
-use crate::page::{PageFormat, PageId, SECTOR_BYTES, Stamp, mixed};
+use crate::page::{PageFormat, PageId, SECTOR_BYTES, Stamp};
 
 const WORD: usize = size_of::<u64>();
 const SECTOR_WORDS: usize = SECTOR_BYTES / WORD;

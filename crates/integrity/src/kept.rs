@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
+use engine::mixed;
 use inspect::files::Place as FilePlace;
 use inspect::shell_word;
 use thiserror::Error;
@@ -28,7 +29,6 @@ use twox_hash::XxHash3_64;
 
 use crate::belonging::ForeignFile;
 use crate::mapped::{Mapped, Part};
-use crate::page::mixed;
 use crate::plan::Plan;
 use crate::platform::{boot, identity};
 use crate::run::{Phase, Place, Role};

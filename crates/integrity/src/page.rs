@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use engine::mixed;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use thiserror::Error;
@@ -71,14 +72,6 @@ pub struct PageFormat {
     seed: u64,
     /// A page of random words, which every page is combined with.
     base: Arc<[u64]>,
-}
-
-/// Spreads the differences of similar numbers over all 64 bits, each number to another (the last
-/// step of SplitMix64).
-pub(crate) fn mixed(number: u64) -> u64 {
-    let a = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let b = (a ^ (a >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    b ^ (b >> 31)
 }
 
 impl PageFormat {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use engine::Queue;
+use engine::{Queue, mixed};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use workload::{Block, Buffers, Bytes, Pool, PoolShare, Stream};
@@ -19,7 +19,7 @@ use crate::ledger::{Ledger, LedgerError, Recovered, Words};
 use crate::log::{Index, Log};
 use crate::mapped::Part;
 use crate::pace::Pace;
-use crate::page::{PageError, PageFormat, mixed};
+use crate::page::{PageError, PageFormat};
 use crate::phases::{Cycled, PhaseResults, Total, phases};
 use crate::plan::{Hardening, Plan};
 use crate::platform::is_device;

@@ -12,8 +12,8 @@ use workload::secrets::{holds_secret, login_like_path};
 
 use crate::exit::Failure;
 
-/// Commands whose words after `--` belong to another program.
-const STARTERS: [&str; 2] = ["monitor", "service"];
+/// The command whose words after `--` belong to another program.
+const STARTER: &str = "monitor";
 /// How variables of the environment that iosonde reads begin.
 const VARIABLES: &str = "IOSONDE_";
 
@@ -21,7 +21,7 @@ const VARIABLES: &str = "IOSONDE_";
 pub(crate) fn check(words: &[OsString]) -> Result<(), Failure> {
     let mut before: Option<&OsStr> = None;
     for (at, word) in words.iter().enumerate().skip(1) {
-        let starts = words.get(1).is_some_and(|first| STARTERS.iter().any(|name| first == name));
+        let starts = words.get(1).is_some_and(|first| first == STARTER);
         if starts && word == "--" {
             break;
         }

@@ -123,8 +123,6 @@ pub enum EngineArg {
     Aio,
     /// Windows completion ports
     Iocp,
-    /// Windows I/O rings; never tried on real Windows
-    Ioring,
     /// Plain system calls, depth 1
     Sync,
     /// No I/O at all: the tool's own ceiling
@@ -140,7 +138,6 @@ impl From<EngineArg> for EngineChoice {
             EngineArg::Uring => Self::Uring,
             EngineArg::Aio => Self::Aio,
             EngineArg::Iocp => Self::Iocp,
-            EngineArg::Ioring => Self::Ioring,
             EngineArg::Sync => Self::Sync,
             EngineArg::Null => Self::Null,
             EngineArg::Sim => Self::Sim,

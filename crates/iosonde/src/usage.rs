@@ -51,9 +51,7 @@ pub(crate) fn help(
 }
 
 /// Reads a command line that does not begin with the name of the program.
-pub(crate) fn parse_words(
-    words: impl IntoIterator<Item: Into<OsString>>,
-) -> Result<Arguments, Failure> {
+fn parse_words(words: impl IntoIterator<Item: Into<OsString>>) -> Result<Arguments, Failure> {
     let words = words.into_iter().map(Into::into);
     parse(&std::iter::once("iosonde".into()).chain(words).collect::<Vec<_>>())
 }

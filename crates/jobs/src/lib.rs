@@ -35,7 +35,6 @@ mod relog;
 mod replay;
 mod run;
 mod runs;
-mod service;
 mod specs;
 pub mod sqlio;
 pub mod sqliosim;
@@ -73,7 +72,6 @@ pub use plan::{Plan, PlanError, RunsPlan};
 pub use recorder::{Recorder, Recording, UnfinishedJob};
 pub use run::{HeldTargets, run_held};
 pub use runs::compare_sides;
-pub use service::{ScheduledTask, TaskAccount, TaskRequest, WeeklyTime, remove_task};
 pub use specs::{place_in_file, spec_of_file, specs_of_file};
 pub use subject::Subject;
 pub use sweep::{

@@ -118,7 +118,6 @@ verdict-cell-nothing = mehr wurde nicht versucht
 verdict-no-capacity = Wie viel Last innerhalb der Grenzen möglich ist, wurde nicht gemessen.
 verdict-limits = Maßstab ist die mittlere Latenz: bis { $excellent } ausgezeichnet, bis { $good } gut, bis { $acceptable } ausreichend; ein 99. Perzentil über { $tail } ist nicht zulässig.
 verdict-limits-of-p99 = Maßstab ist das 99. Perzentil der Latenz: bis { $excellent } ausgezeichnet, bis { $good } gut, bis { $acceptable } ausreichend.
-verdict-limits-of-earlier-builds = Maßstab ist die mittlere Latenz: bis { $excellent } ausgezeichnet, bis { $good } gut, bis { $acceptable } ausreichend; ein 99. Perzentil über { $tail } kostet eine Stufe.
 verdict-bar = bis { $limit }
 verdict-bar-figure = { $limit }: { $figure }
 verdict-bar-need = benötigt: { $figure }

@@ -813,7 +813,6 @@ label-close = Close enough
 model-poisson = as those of independent users (Poisson)
 model-windows-even = as many in each { $time } as in the trace, evenly spaced
 model-windows-random = as many in each { $time } as in the trace, at random moments
-model-bursts = in bursts, by the index of dispersion over { $time }
 model-close = yes
 model-not-close = no
 model-demerit = Both loads on simulated devices of known behaviour. The demerit is the root mean square of the differences of the quantiles, divided by the mean of the trace: 0 is the same distribution.

@@ -122,7 +122,6 @@ verdict-cell-nothing = more was not tried
 verdict-no-capacity = How much load fits within the limits was not measured.
 verdict-limits = Judged by mean latency up to { $excellent } excellent, { $good } good, { $acceptable } acceptable; a 99th percentile above { $tail } does not fit.
 verdict-limits-of-p99 = Judged by 99th percentile of latency up to { $excellent } excellent, { $good } good, { $acceptable } acceptable.
-verdict-limits-of-earlier-builds = Judged by mean latency up to { $excellent } excellent, { $good } good, { $acceptable } acceptable; a 99th percentile above { $tail } costs one grade.
 verdict-bar = within { $limit }
 verdict-bar-figure = { $limit }: { $figure }
 verdict-bar-need = needed: { $figure }

@@ -118,7 +118,6 @@ verdict-cell-nothing = no se probó con más
 verdict-no-capacity = No se midió cuánta carga cabe dentro de los límites.
 verdict-limits = Se juzga por la latencia media: hasta { $excellent } excelente, hasta { $good } buena, hasta { $acceptable } aceptable; un percentil 99 superior a { $tail } no se admite.
 verdict-limits-of-p99 = Se juzga por el percentil 99 de la latencia: hasta { $excellent } excelente, hasta { $good } bueno, hasta { $acceptable } aceptable.
-verdict-limits-of-earlier-builds = Se juzga por la latencia media: hasta { $excellent } excelente, hasta { $good } buena, hasta { $acceptable } aceptable; un percentil 99 superior a { $tail } baja un grado.
 verdict-bar = hasta { $limit }
 verdict-bar-figure = { $limit }: { $figure }
 verdict-bar-need = necesario: { $figure }

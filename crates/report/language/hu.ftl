@@ -118,7 +118,6 @@ verdict-cell-nothing = többet nem próbáltunk
 verdict-no-capacity = Nem mértük, mekkora terhelés fér a korlátok közé.
 verdict-limits = A mérce az átlagos késleltetés: { $excellent }-ig kiváló, { $good }-ig jó, { $acceptable }-ig elfogadható; a { $tail } fölötti 99. percentilis nem fér bele.
 verdict-limits-of-p99 = A mérce a késleltetés 99. percentilise: { $excellent }-ig kiváló, { $good }-ig jó, { $acceptable }-ig elfogadható.
-verdict-limits-of-earlier-builds = A mérce az átlagos késleltetés: { $excellent }-ig kiváló, { $good }-ig jó, { $acceptable }-ig elfogadható; a { $tail } fölötti 99. percentilis egy fokozatot ront.
 verdict-bar = max. { $limit }
 verdict-bar-figure = { $limit }: { $figure }
 verdict-bar-need = szükséges: { $figure }

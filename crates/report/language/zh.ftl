@@ -115,7 +115,6 @@ verdict-cell-nothing = 未尝试更大负载
 verdict-no-capacity = 未测量限值之内可承载多少负载。
 verdict-limits = 以平均延迟评判：不超过 { $excellent } 为优秀，{ $good } 为良好，{ $acceptable } 为可接受；第 99 百分位超过 { $tail } 即为不满足。
 verdict-limits-of-p99 = 以第 99 百分位延迟评判：不超过 { $excellent } 为优秀，{ $good } 为良好，{ $acceptable } 为可接受。
-verdict-limits-of-earlier-builds = 以平均延迟评判：不超过 { $excellent } 为优秀，{ $good } 为良好，{ $acceptable } 为可接受；第 99 百分位超过 { $tail } 则降一级。
 verdict-bar = { $limit } 内
 verdict-bar-figure = { $limit }：{ $figure }
 verdict-bar-need = 需求：{ $figure }

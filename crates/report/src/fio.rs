@@ -262,7 +262,7 @@ fn options(m: &Measurement, stream: &Stream, threads: u64) -> Value {
 fn engine(m: &Measurement) -> String {
     match m.engine.name.as_str() {
         "uring" => "io_uring".to_owned(),
-        "iocp" | "ioring" => "windowsaio".to_owned(),
+        "iocp" => "windowsaio".to_owned(),
         "aio" => "libaio".to_owned(),
         "sync" => "psync".to_owned(),
         other => m

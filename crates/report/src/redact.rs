@@ -80,7 +80,7 @@ const CLOSED: [&str; 57] = [
 /// Words of iosonde in fields that elsewhere hold free text.
 const OURS: [(&str, &[&str]); 4] = [
     ("content", &["random", "zero", "counting"]),
-    ("engine", &["auto", "uring", "aio", "iocp", "ioring", "sync", "mmap", "null", "sim"]),
+    ("engine", &["auto", "uring", "aio", "iocp", "sync", "mmap", "null", "sim"]),
     ("method", &["neighbours", "fast_share", "mean_latency"]),
     ("source", &["measured", "left_out", "missing", "inferred"]),
 ];

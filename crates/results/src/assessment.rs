@@ -54,8 +54,8 @@ pub struct Assessment {
     /// How it ended. The figures of an interrupted assessment are those of the part that was
     /// measured.
     pub status: Status,
-    /// The plan that `iosonde do` and `iosonde again` repeat. Absent in older results, in those of
-    /// other tools, and where names were taken out.
+    /// The plan that `iosonde do` and `iosonde again` repeat. Absent in results of other tools,
+    /// and where names were taken out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<serde_json::Value>,
     /// The database that will live on the storage. It decided the loads and the limits.
@@ -100,19 +100,18 @@ pub struct Assessment {
     /// The same load at rising depth.
     pub ramps: Vec<Ramp>,
     /// Loads that were offered at set rates, in an open loop, to find how much fits within the
-    /// limits. Empty in results of earlier builds.
+    /// limits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offered: Vec<OfferedLoad>,
     /// Loads that were measured while another ran: commits during a checkpoint, users during a
-    /// backup. Empty at the paces that leave it out, and in results of earlier builds.
+    /// backup. Empty at the paces that leave it out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<BesideLoad>,
-    /// Read rates with write rates. Absent at the paces that leave it out, and in results of
-    /// earlier builds.
+    /// Read rates with write rates. Absent at the paces that leave it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mixed: Option<MixedLoads>,
     /// The load of a trace, replayed and judged by the limits of the roles. Absent if none was
-    /// given, and in results of earlier builds.
+    /// given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured: Option<CapturedLoad>,
     /// The first pattern measured twice more at the end, to show how well figures repeat here;

@@ -61,11 +61,5 @@ pub struct CapturedLimit {
     /// I/Os of this kind per second in the trace.
     pub per_second: f64,
     /// Whether the replay has enough of them to say whether the limit holds: 20.
-    #[serde(default = "judged")]
     pub is_judged: bool,
-}
-
-/// Older documents lack the field: they judged every limit.
-fn judged() -> bool {
-    true
 }

@@ -45,8 +45,8 @@ pub struct Experiment<C> {
     /// How it ended. The figures of an interrupted experiment are those of the part that was
     /// measured.
     pub status: Status,
-    /// The plan that `iosonde do` and `iosonde again` repeat. Absent in older results, in those of
-    /// other tools, and where names were taken out.
+    /// The plan that `iosonde do` and `iosonde again` repeat. Absent in results of other tools,
+    /// and where names were taken out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<serde_json::Value>,
     /// The files and devices that received the I/O, as the user named them.

@@ -200,18 +200,9 @@ pub struct FigureField {
     pub meaning: &'static str,
     /// Whether the table of every load in a report has it.
     pub in_reports: bool,
-    /// Its column in a history; `None` for a figure that only the document has.
-    pub column: Option<FigureColumn>,
+    /// Reads the value from a row of a history; `None` for a figure that only the document has.
+    pub column: Option<for<'a> fn(&'a Load) -> FigureValue<'a>>,
     of: fn(&Measurement, &PartOf<'_>) -> FigureValue<'static>,
-}
-
-/// The column of a figure in a history.
-#[derive(Debug, Clone, Copy)]
-pub struct FigureColumn {
-    /// The version of the history's tables that brought it.
-    pub since: u32,
-    /// Reads the value from a row.
-    pub of: for<'a> fn(&'a Load) -> FigureValue<'a>,
 }
 
 impl FigureField {
@@ -231,10 +222,10 @@ pub fn figure(key: &str) -> Option<&'static FigureField> {
 /// From the list, makes [`Load`] and [`FIGURES`].
 macro_rules! figures {
     (
-        $(since $since:literal { $(
+        kept { $(
             $key:ident: $type:ty, $title:literal, $unit:ident, $shown:ident, $meaning:literal,
                 $of:expr;
-        )* })*
+        )* }
         document { $(
             $apart:ident: $a_type:ty, $a_title:literal, $a_unit:ident, $a_meaning:literal,
                 $a_of:expr;
@@ -242,14 +233,14 @@ macro_rules! figures {
     ) => {
         /// A measurement as one row: the figures that have a column in a history.
         #[derive(Debug, Clone, PartialEq)]
-        pub struct Load { $($( #[doc = $meaning] pub $key: $type, )*)* }
+        pub struct Load { $( #[doc = $meaning] pub $key: $type, )* }
 
         impl Load {
             /// The row of a measurement that is part of an experiment.
             #[must_use]
             pub fn of(m: &Measurement, experiment_id: &str, kind: &str, cell: u32) -> Self {
                 let part_of = PartOf { experiment_id, kind, cell };
-                Self { $($( $key: figures!(@read $type, $of)(m, &part_of), )*)* }
+                Self { $( $key: figures!(@read $type, $of)(m, &part_of), )* }
             }
 
             /// Reads a row. `next` gives the values of the figures that have a column, in the order
@@ -257,20 +248,17 @@ macro_rules! figures {
             pub fn read<E: From<WrongFigure>>(
                 mut next: impl FnMut(FigureKind) -> Result<FigureValue<'static>, E>,
             ) -> Result<Self, E> {
-                Ok(Self { $($( $key: read(stringify!($key), &mut next)?, )*)* })
+                Ok(Self { $( $key: read(stringify!($key), &mut next)?, )* })
             }
         }
 
         /// Every figure. Those with a column in a history come first, in the order of its tables.
         pub const FIGURES: &[FigureField] = &[
-            $($( FigureField {
+            $( FigureField {
                 in_reports: figures!(@shown $shown),
-                column: Some(FigureColumn {
-                    since: $since,
-                    of: |load| FigureType::value(&load.$key),
-                }),
+                column: Some(|load| FigureType::value(&load.$key)),
                 ..figures!(@field $key, $type, $title, $unit, $meaning, $of)
-            }, )*)*
+            }, )*
             $( figures!(@field $apart, $a_type, $a_title, $a_unit, $a_meaning, $a_of), )*
         ];
     };
@@ -296,11 +284,9 @@ macro_rules! figures {
 }
 
 // One entry: key, type, title, unit, outputs, meaning, and how it is read off a measurement and its
-// place. `everywhere` is the history and the reports; `history` is the history only. A new figure
-// begins a new section at the end of the columns, with the next version of the tables, and may be
-// absent: rows of before do not have it.
+// place. `everywhere` is the history and the reports; `history` is the history only.
 figures! {
-    since 2 {
+    kept {
         measurement_id: String, "Measurement", Text, everywhere,
             "unique name of the measurement",
             |m, _| m.id.clone();
@@ -441,8 +427,6 @@ figures! {
         cpu_us_per_io: Option<f64>, "CPU per I/O", Number, history,
             "CPU time per I/O, microseconds",
             |m, _| told(m, m.cpu.total_us_per_io?);
-    }
-    since 4 {
         slowest_second_iops: Option<f64>, "Slowest second", Iops, everywhere,
             "I/Os that completed in the slowest whole second of the window",
             |m, _| finite(m.stalls.slowest_second_iops?);
@@ -524,13 +508,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_key_is_there_once_and_new_columns_come_last_and_may_be_absent() {
-        let since = |figure: &FigureField| figure.column.map_or(u32::MAX, |column| column.since);
-        assert!(FIGURES.is_sorted_by_key(since), "columns in the order of the versions");
+    fn every_key_is_there_once() {
         for (place, figure) in FIGURES.iter().enumerate() {
             let first = FIGURES.iter().position(|other| other.key == figure.key);
             assert_eq!(first, Some(place), "{}", figure.key);
-            assert!(figure.optional || since(figure) == 2 || figure.column.is_none(), "{figure:?}");
         }
     }
 }

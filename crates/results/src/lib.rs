@@ -73,8 +73,8 @@ pub use durability::{
 pub use environment::Environment;
 pub use experiment::{Conclusion, Experiment};
 pub use figures::{
-    FIGURES, FigureColumn, FigureField, FigureKind, FigureType, FigureValue, Load, PartOf, Unit,
-    WrongFigure, figure,
+    FIGURES, FigureField, FigureKind, FigureType, FigureValue, Load, PartOf, Unit, WrongFigure,
+    figure,
 };
 pub use fit::{Fit, FitAttempt, FitCause, FitEdge, FitLimit, FitResult, FitSide};
 pub use fleet::{Fleet, FleetHost, FleetMerged, FleetWindow, OnLoss};

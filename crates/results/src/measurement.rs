@@ -214,7 +214,7 @@ impl Status {
 /// The I/O engine that a run used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Engine {
-    /// The engine's name: `uring`, `aio`, `iocp`, `ioring`, `sync`, `mmap`, `null` or `sim`.
+    /// The engine's name: `uring`, `aio`, `iocp`, `sync`, `mmap`, `null` or `sim`.
     /// Several, joined by `+`, if streams differ.
     pub name: String,
     /// Why this engine was chosen, in words.

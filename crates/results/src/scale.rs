@@ -16,7 +16,7 @@ pub struct Scale {
     /// Each target alone, in the order in which they were named.
     pub alone: Vec<TargetAlone>,
     /// The first target alone with twice as many I/Os in flight: whether the load saturates it.
-    /// Absent if that was not measured, and in results of earlier builds.
+    /// Absent if that was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubled: Option<TargetAlone>,
     /// Several together, in the order in which they were measured.

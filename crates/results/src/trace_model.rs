@@ -66,12 +66,6 @@ pub enum ModelledArrivals {
         /// Whether they are evenly spaced in it; otherwise they are at random moments.
         evenly: bool,
     },
-    /// In bursts as large as the index of dispersion of the trace over this time, where that is at
-    /// least 2; as those of independent users elsewhere. Only in documents of earlier versions.
-    Bursts {
-        /// The time over which I/Os are counted for the index.
-        window_ns: u64,
-    },
 }
 
 /// The trace and the workload on a device of known behaviour.

@@ -471,12 +471,6 @@ impl Validation {
             ValidationVerdict::Interrupted => Status::Interrupted,
         }
     }
-
-    /// How long a phase took, by its name; `None` if it was not reached.
-    #[must_use]
-    pub fn phase_seconds(&self, phase: &str) -> Option<f64> {
-        self.phases.iter().find(|p| p.phase == phase).map(|p| p.seconds)
-    }
 }
 
 impl Conclusion for Validation {

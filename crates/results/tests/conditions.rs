@@ -80,7 +80,7 @@ fn differ(stream: Stream) -> Vec<String> {
     differences.into_iter().map(|d| d.name).collect()
 }
 
-/// Histories hold these ids. A change of one makes every older result unlike every newer one.
+/// Histories hold these ids. A change of one makes every stored result unlike every new one.
 #[test]
 fn the_id_is_the_same_in_every_version() {
     let plain = conditions(Stream::default());

@@ -242,8 +242,6 @@ pub enum EngineChoice {
     Aio,
     /// Windows' completion ports.
     Iocp,
-    /// Windows' I/O rings, several I/Os per system call; never tried on real Windows.
-    Ioring,
     /// pread and pwrite, or ReadFile and WriteFile; one at a time per thread.
     Sync,
     /// Completes at once without any I/O: what the tool itself costs.
@@ -261,7 +259,6 @@ impl EngineChoice {
             Self::Uring => "uring",
             Self::Aio => "aio",
             Self::Iocp => "iocp",
-            Self::Ioring => "ioring",
             Self::Sync => "sync",
             Self::Null => "null",
             Self::Sim => "sim",

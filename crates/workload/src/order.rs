@@ -6,11 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Bytes;
 
-/// The order of offsets and directions that DiskSpd makes: with the same seed, the same I/Os.
-///
-/// Every thread draws from its own generator, whose seed is the workload's plus the thread's number
-/// among all threads of the run; the offset first, then the direction. Offsets count from the
-/// stream's `offset_bytes`.
+/// The order of offsets and directions that DiskSpd makes. Offsets count from the stream's
+/// `offset_bytes`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiskspdOrder {
@@ -162,11 +159,6 @@ pub enum Buffers {
     Pages {
         /// Bytes of a piece; the block is a multiple of them.
         bytes: Bytes,
-    },
-    /// In one piece that is copied to or from this many equal ones, as part of the I/O's latency.
-    Copied {
-        /// The pieces; the block is a multiple of them.
-        pieces: u32,
     },
 }
 

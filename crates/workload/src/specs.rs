@@ -139,22 +139,6 @@ pub fn unknown(name: &str) -> String {
     text + "; `iosonde specs` lists all of them"
 }
 
-/// The names of the four corners: small random and large sequential, read and write.
-pub const FOUR_CORNERS: [&str; 4] = [
-    "Four Corners: 4 KiB random read",
-    "Four Corners: 4 KiB random write",
-    "Four Corners: 128 KiB sequential read",
-    "Four Corners: 128 KiB sequential write",
-];
-
-/// The names of the four that the VMware performance thread compares storage by.
-pub const VMWARE_FOUR: [&str; 4] = [
-    "Max Throughput-100%Read",
-    "RealLife-60%Rand-65%Read",
-    "Max Throughput-50%Read",
-    "Random-8k-70%Read",
-];
-
 /// What names have in common: `Fileserver pattern (Intel)` is `File Server`.
 fn key(name: &str) -> String {
     let small = name.to_lowercase();
@@ -292,7 +276,6 @@ mod tests {
             let workload = Workload::single(target, spec.stream());
             assert_eq!(workload.violations(), [], "{}", spec.name);
         }
-        assert!(FOUR_CORNERS.iter().chain(&VMWARE_FOUR).all(|name| spec(name).is_some()));
         for (written, name) in [
             ("4K; 100% read; 0% random", "4 KiB; 100% Read; 0% random"),
             ("512B; 75% Read; 0% random", "512 B; 75% Read; 0% random"),

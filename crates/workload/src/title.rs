@@ -89,10 +89,6 @@ impl Stream {
                 words.push_str(&format!(", over {}", plural(pieces.into(), "piece", "pieces")));
             }
             Buffers::Pages { bytes } => words.push_str(&format!(", over pages of {bytes}")),
-            Buffers::Copied { pieces } => {
-                words
-                    .push_str(&format!(", copied in {}", plural(pieces.into(), "piece", "pieces")));
-            }
         }
         words.push_str(match self.pool.as_ref().map(|p| &p.share) {
             None => "",

@@ -222,7 +222,7 @@ impl Workload {
 
     fn check_pieces(&self, found: &mut Violations, at: &dyn Fn(&str) -> String, stream: &Stream) {
         let scattered = matches!(stream.buffers, Buffers::Scattered { .. } | Buffers::Pages { .. });
-        let rule = "a mapped target is copied, and copying is not vectored; use `copied`";
+        let rule = "a mapped target is copied, and copying is not vectored; use `single`";
         let mapped = self.mode_of(stream) == Mode::Mapped && scattered;
         found.check(!mapped, at("buffers"), "scattered", rule);
         if let Buffers::Pages { bytes } = stream.buffers {
@@ -230,9 +230,7 @@ impl Workload {
             let rule = "every block must be a multiple of it; choose another block or size";
             found.check(stream.blocks.iter().all(whole), at("buffers.bytes"), bytes.0, rule);
         }
-        let (Buffers::Scattered { pieces } | Buffers::Copied { pieces }) = stream.buffers else {
-            return;
-        };
+        let Buffers::Scattered { pieces } = stream.buffers else { return };
         let ok = (1..=PIECES_MAX).contains(&pieces);
         found.check(ok, at("buffers.pieces"), pieces, "it must be 1 to 1024");
         let whole = |b: &Block| pieces == 0 || b.bytes.0.is_multiple_of(pieces.into());

@@ -252,13 +252,8 @@ fn pieces_divide_blocks_and_are_aligned_for_direct_io() {
     let buffered = Workload { mode: Mode::Buffered, ..scattered(4) };
     assert_eq!(buffered.violations_on(&facts), []);
     for pieces in [0, 3, 2048] {
-        for buffers in [Buffers::Scattered { pieces }, Buffers::Copied { pieces }] {
-            assert_eq!(fields(&with(buffers).violations()), ["streams[0].buffers.pieces"]);
-        }
+        assert_eq!(fields(&scattered(pieces).violations()), ["streams[0].buffers.pieces"]);
     }
-    let copied = with(Buffers::Copied { pieces: 16 });
-    assert_eq!(copied.violations_on(&facts), []);
-    assert_eq!(Workload { mode: Mode::Mapped, ..copied }.violations(), []);
     let pages = |bytes| with(Buffers::Pages { bytes: Bytes(bytes) });
     assert_eq!((pages(4096).violations(), pages(4096).violations_on(&facts)), (vec![], vec![]));
     assert_eq!(fields(&pages(512).violations_on(&facts)), ["streams[0].buffers.bytes"]);

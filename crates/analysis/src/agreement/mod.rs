@@ -146,14 +146,6 @@ pub fn compare(window: &Window) -> Agreement {
     Agreement { rows, worst_percent, tolerance_percent, within_tolerance, suspicion, explanation }
 }
 
-/// The mean latency that Little's law gives a closed loop of `in_flight` I/Os at `iops` a second:
-/// `R = N / X`.
-#[must_use]
-pub fn littles_latency_ns(in_flight: f64, iops: f64) -> Option<f64> {
-    let latency_ns = in_flight / iops * 1e9;
-    (in_flight > 0.0 && iops > 0.0 && latency_ns.is_finite()).then_some(latency_ns)
-}
-
 /// A figure, or nothing where it is unknown.
 fn known(value: f64) -> f64 {
     if is_figure(value) { value } else { 0.0 }

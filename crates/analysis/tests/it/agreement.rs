@@ -2,7 +2,6 @@
 
 use analysis::agreement::{
     Agreement, DEFAULT_TOLERANCE_PERCENT, Figure, Flow, Observed, Suspicion, Window, compare,
-    littles_latency_ns,
 };
 
 fn flow(iops: f64, bytes_per_io: f64) -> Flow {
@@ -46,19 +45,6 @@ fn sqlio_against_performance_monitor() {
     let text = serde_json::to_string(&agreement).unwrap();
     assert!(text.contains("\"figure\":\"write_bytes_per_s\""));
     assert_eq!(serde_json::from_str::<Agreement>(&text).unwrap().rows.len(), 4);
-}
-
-#[test]
-fn littles_law_on_published_figures() {
-    let sqlio = littles_latency_ns(16.0, 526.0).unwrap();
-    assert!((sqlio / 1e6 - 30.4).abs() < 0.05);
-    let diskspd = littles_latency_ns(96.0, 303.09).unwrap();
-    assert!((diskspd / 1e6 - 316.7).abs() < 0.05);
-    // DiskSpd printed 316.204 ms: 0.17 % from the law.
-    assert!((100.0 * (316.204e6 / diskspd - 1.0) + 0.17).abs() < 0.01);
-    // SQLIO printed 29 ms, truncated: 4.7 % from the law.
-    assert!((100.0 * (29e6 / sqlio - 1.0) + 4.66).abs() < 0.01);
-    assert_eq!(littles_latency_ns(16.0, 0.0), None);
 }
 
 #[test]

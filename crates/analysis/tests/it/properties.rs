@@ -1,6 +1,6 @@
 //! Properties that hold for any input.
 
-use analysis::agreement::{Flow, Observed, Suspicion, Window, compare, littles_latency_ns};
+use analysis::agreement::{Flow, Observed, Suspicion, Window, compare};
 use analysis::knee::{LoadPoint, RampRule, find_knee, ramp_is_done};
 use analysis::noise::stability;
 use analysis::numbers;
@@ -139,7 +139,6 @@ proptest! {
             tolerance_percent: tolerance });
         prop_assert!(reads_back(&agreement), "{agreement:?}");
         prop_assert!(!(agreement.within_tolerance && agreement.suspicion.is_some()));
-        let _ = littles_latency_ns(in_flight, seconds);
     }
 
     /// Whatever is merged, split, cached or added by another program, from a little to a thousand
@@ -195,12 +194,6 @@ proptest! {
         let window = Window { tool: seen, kernel: seen, in_flight: 1.0, seconds: 1.0,
             tolerance_percent: 0.0 };
         prop_assert!(compare(&window).within_tolerance);
-    }
-
-    #[test]
-    fn littles_latency_keeps_littles_law(in_flight in 1.0..1e4_f64, iops in 1.0..1e7_f64) {
-        let latency_ns = littles_latency_ns(in_flight, iops).unwrap();
-        prop_assert!((iops * latency_ns / 1e9 / in_flight - 1.0).abs() < 1e-9);
     }
 
     #[test]

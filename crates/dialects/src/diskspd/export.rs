@@ -73,24 +73,6 @@ pub fn profile_of(workload: &Workload) -> (Profile, Vec<String>) {
     (Profile { time_spans: vec![span], ..Profile::default() }, made.losses.into_sentences())
 }
 
-/// Everything a workload says is written or among the losses: the compiler asks here about a new
-/// field.
-#[rustfmt::skip]
-const _: fn(&Workload, &Stream) = |workload, stream| {
-    let Workload {
-        targets: _, streams: _, seconds: _, precision: _, warmup_seconds: _,
-        cooldown_seconds: _, engine: _, mode: _, completion: _, interval_ns: _, thread_series: _,
-        on_error: _, seed: _, sim: _,
-    } = workload;
-    let Stream {
-        name: _, targets: _, threads: _, depth: _, blocks: _, pattern: _, random_percent: _,
-        distribution: _, align_bytes: _, write_percent: _, mode: _, hint: _, sync: _,
-        durable: _, rate: _, rate_profile: _, think: _, offset_bytes: _, span_bytes: _,
-        begin_bytes: _, diskspd: _, mix: _, pool: _, joined: _, members: _, buffers: _, content: _,
-        content_file: _, cpus: _, priority: _,
-    } = stream;
-};
-
 /// Collects the words of a command line.
 #[derive(Default)]
 struct CommandBuilder {

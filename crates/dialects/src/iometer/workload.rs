@@ -119,12 +119,6 @@ impl Target {
             None => at(Path::new("/dev").join(name), SECTOR_BYTES),
         }
     }
-
-    /// Whether it is a whole disk of Windows, without a file system.
-    #[must_use]
-    pub fn is_physical_disk(&self) -> bool {
-        physical_disk(self.name.trim()).is_some()
-    }
 }
 
 /// Whether the place of a drive is a device, of Linux or of Windows.

@@ -106,6 +106,12 @@ pub fn job(
             show_duration(workload.seconds)
         ));
     }
+    if let Some((BufferKind::Copied, pieces)) = command.buffers {
+        notes.push(format!(
+            "-mC{pieces}: nothing is copied to or from {pieces} buffers, so the latency is that of \
+             the I/O alone"
+        ));
+    }
     Ok(Job { workload, head, notes })
 }
 
@@ -313,9 +319,8 @@ fn stream(command: &Command) -> Stream {
         durable: command.writes && through,
         offset_bytes: Bytes(command.base_blocks.saturating_mul(block)),
         buffers: match command.buffers {
-            None => Buffers::Single,
             Some((BufferKind::Scattered, pieces)) => Buffers::Scattered { pieces },
-            Some((BufferKind::Copied, pieces)) => Buffers::Copied { pieces },
+            None | Some((BufferKind::Copied, _)) => Buffers::Single,
         },
         ..Stream::default()
     }

@@ -30,6 +30,15 @@ fn job_of(line: &str, current: Option<u64>) -> Job {
     try_job(line, None, current).unwrap()
 }
 
+/// Buffers that are copied are one piece here, and the user learns that.
+#[test]
+fn copied_buffers_are_one_piece_with_a_note() {
+    let Job { workload, notes, head } = job_of("-b64 -mC4 e.dat", Some(1 << 30));
+    assert_eq!(workload.streams[0].buffers, Buffers::Single);
+    assert!(notes.iter().any(|note| note.contains("-mC4")), "{notes:?}");
+    assert!(head.to_text().contains("copy"), "{}", head.to_text());
+}
+
 #[test]
 fn the_default_is_two_kib_reads_over_eight_mib() {
     let Job { workload, head, .. } = job_of("", None);

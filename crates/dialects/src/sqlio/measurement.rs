@@ -219,6 +219,11 @@ fn times_doubts(printout: &Printout) -> Vec<String> {
              {most} ms"
         ));
     }
+    if let Some((BufferKind::Copied, pieces)) = printout.buffers {
+        doubts.push(format!(
+            "copying to or from {pieces} buffers (`-mC{pieces}`) is part of each latency"
+        ));
+    }
     if let [Some(min), Some(mean), Some(max)] = printout.initiation_us {
         doubts.push(format!(
             "starting an I/O took {min} to {max} µs, {mean} µs on average, which is part of no \
@@ -307,9 +312,8 @@ fn stream(printout: &Printout, load: &Load, access: Access) -> Stream {
         },
     };
     let buffers = match printout.buffers {
-        None => Buffers::Single,
         Some((BufferKind::Scattered, pieces)) => Buffers::Scattered { pieces },
-        Some((BufferKind::Copied, pieces)) => Buffers::Copied { pieces },
+        None | Some((BufferKind::Copied, _)) => Buffers::Single,
     };
     let through = matches!(printout.buffering, Buffering::None | Buffering::Software);
     Stream {

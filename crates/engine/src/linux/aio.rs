@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use workload::{Buffers as Layout, Completion};
 
-use super::SPIN_NS;
 use super::vectors::Vectors;
+use super::{DEVICE_BATCH, SPIN_NS};
 use crate::buffers::{BufferPlan, Buffers};
 use crate::clock::Clock;
 use crate::drive::sleep_until;
-use crate::queue::{DEVICE_BATCH, Finished, Op, Queue, Request};
+use crate::queue::{Finished, Op, Queue, Request};
 
 /// What the kernel's shared completion ring begins with when it is the layout known here.
 const RING_MAGIC: u32 = 0xa10a_10a1;

@@ -60,9 +60,7 @@ pub(crate) fn choose(
             Ok(Choice::new(Kind::Mmap, "the target is mapped"))
         }
         // `check` has refused those of Windows.
-        EngineChoice::Auto | EngineChoice::Iocp | EngineChoice::Ioring => {
-            Ok(best(workload, in_flight, targets))
-        }
+        EngineChoice::Auto | EngineChoice::Iocp => Ok(best(workload, in_flight, targets)),
         EngineChoice::Uring => asked(Kind::Uring),
         EngineChoice::Aio => asked(Kind::Aio),
         EngineChoice::Sync => asked(Kind::Sync),
@@ -75,9 +73,7 @@ pub(crate) fn check(engine: EngineChoice) -> Result<(), EngineError> {
     let cause = match engine {
         EngineChoice::Uring => uring::probe().err().map(|error| hint(&error)),
         EngineChoice::Aio => aio::probe().err().map(|error| hint(&error)),
-        EngineChoice::Iocp | EngineChoice::Ioring => {
-            Some("it is an interface of Windows".to_owned())
-        }
+        EngineChoice::Iocp => Some("it is an interface of Windows".to_owned()),
         _ => None,
     };
     cause.map_or(Ok(()), |cause| Err(EngineError::Unavailable { engine: engine.name(), cause }))
@@ -211,10 +207,8 @@ mod tests {
 
     #[test]
     fn completion_ports_are_refused_with_the_reason() {
-        for engine in [EngineChoice::Iocp, EngineChoice::Ioring] {
-            let error = check(engine).unwrap_err().to_string();
-            assert!(error.contains(engine.name()) && error.contains("Windows"), "{error}");
-        }
+        let error = check(EngineChoice::Iocp).unwrap_err().to_string();
+        assert!(error.contains("iocp") && error.contains("Windows"), "{error}");
     }
 
     /// Buffered I/O always went to io_uring, which on tmpfs and for buffered writes on ext4 handed

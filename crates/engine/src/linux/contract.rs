@@ -13,7 +13,6 @@ use crate::buffers::BufferPlan;
 use crate::contract::{
     BLOCK, DEPTH, Keeps, SIZE, gives_up_waiting, keeps_the_contract, plan, tells_errors,
 };
-use crate::copied::CopiedQueue;
 use crate::queue::{Finished, Op, Queue, Request};
 
 /// A file of the contract's size, open for I/O; `None` if its file system has no direct I/O.
@@ -188,14 +187,6 @@ fn blocks_in_pieces_keep_the_contract_and_their_order() {
             keeps_the_order(&mut queue, &file);
             keeps_the_contract(&mut queue, DEPTH, Keeps::Data);
         }
-        let Layout::Scattered { pieces } = layout else { continue };
-        let layout = Layout::Copied { pieces };
-        let plan = BufferPlan { layout, ..plan };
-        let mut queue =
-            CopiedQueue::new(sync::SyncQueue::new(vec![open()], plan).unwrap(), plan, pieces)
-                .unwrap();
-        keeps_the_order(&mut queue, &file);
-        keeps_the_contract(&mut queue, DEPTH, Keeps::Data);
     }
 }
 

@@ -48,6 +48,10 @@ pub use thread::Prompt;
 pub(crate) use thread::{allowed_cpus, process_cpu, thread_cpu_ns, thread_wanted_ns};
 pub(crate) use write_out::write_out;
 
+/// I/Os handed to a device at a time: the call costs about a tenth of the batch, and the device
+/// works while the next batch is made.
+const DEVICE_BATCH: usize = 8;
+
 /// A sleeping thread may wake this much late, so the last stretch before a due moment is spent
 /// looking at the clock.
 pub(crate) const SPIN_NS: u64 = 30_000;

@@ -9,12 +9,12 @@ use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, opcode, squeue};
 use workload::{Buffers as Layout, Completion};
 
-use super::SPIN_NS;
 use super::vectors::Vectors;
+use super::{DEVICE_BATCH, SPIN_NS};
 use crate::buffers::{BufferPlan, Buffers};
 use crate::clock::Clock;
 use crate::drive::sleep_until;
-use crate::queue::{DEVICE_BATCH, Finished, Op, Queue, Request};
+use crate::queue::{Finished, Op, Queue, Request};
 
 /// A timer in the ring ends a wait this often, so that the end of a run is seen in time whatever
 /// the storage does. One time limit per wait would arm and cancel a timer of the kernel for nearly

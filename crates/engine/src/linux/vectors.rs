@@ -32,7 +32,7 @@ impl Vectors {
                 let pieces = (plan.bytes as usize).div_ceil(page_bytes).clamp(1, PIECES_MAX);
                 (pieces, Some(page_bytes))
             }
-            Layout::Single | Layout::Large | Layout::Copied { .. } => return None,
+            Layout::Single | Layout::Large => return None,
         };
         let empty = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
         Some(Self { pieces, page_bytes, all: vec![empty; pieces * plan.depth as usize] })

@@ -2,7 +2,6 @@
 
 use workload::{EngineChoice, Mode, Stream, Workload};
 
-use super::ioring_calls;
 use crate::error::EngineError;
 use crate::prepared::PreparedTarget;
 use crate::windows_pieces::{is_in_pieces, layout};
@@ -11,7 +10,6 @@ use crate::windows_pieces::{is_in_pieces, layout};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Iocp,
-    Ring,
     Sync,
     Null,
 }
@@ -21,7 +19,6 @@ impl Kind {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Iocp => "iocp",
-            Self::Ring => "ioring",
             Self::Sync => "sync",
             Self::Null => "null",
         }
@@ -56,7 +53,7 @@ pub(crate) fn choose(
     // A database's pages are scattered where that can be, also one I/O at a time.
     let in_pieces = |(stream, _): &(&Stream, &PreparedTarget)| {
         let is_direct = workload.mode_of(stream) == Mode::Direct;
-        let scatters = !matches!(workload.engine, EngineChoice::Sync | EngineChoice::Ioring);
+        let scatters = workload.engine != EngineChoice::Sync;
         layout(stream, is_direct && scatters)
     };
     let mut scatters = false;
@@ -75,7 +72,6 @@ pub(crate) fn choose(
             chosen(Kind::Iocp, "a completion port is what Windows has for many I/Os at a time")
         }
         EngineChoice::Iocp => chosen(Kind::Iocp, "asked for"),
-        EngineChoice::Ioring => chosen(Kind::Ring, "asked for"),
         EngineChoice::Sync => chosen(Kind::Sync, "asked for"),
         EngineChoice::Null | EngineChoice::Sim => chosen(Kind::Null, "asked for"),
     }
@@ -87,10 +83,6 @@ pub(crate) fn check(engine: EngineChoice) -> Result<(), EngineError> {
         EngineChoice::Uring | EngineChoice::Aio => Err(EngineError::Unavailable {
             engine: engine.name(),
             cause: "it is an interface of Linux".to_owned(),
-        }),
-        EngineChoice::Ioring if !ioring_calls::is_there() => Err(EngineError::Unavailable {
-            engine: engine.name(),
-            cause: ioring_calls::MISSING.to_owned(),
         }),
         _ => Ok(()),
     }
@@ -112,19 +104,6 @@ mod tests {
         ] {
             let workload = Workload { engine, ..Workload::default() };
             assert_eq!(choose(&workload, in_flight, &[]).unwrap().kind, kind, "{engine:?}");
-        }
-    }
-
-    /// The name of the engine and the build of Windows are in the refusal. Rings are taken on
-    /// request only.
-    #[test]
-    fn rings_are_refused_where_windows_has_none() {
-        let asked = check(EngineChoice::Ioring);
-        if ioring_calls::is_there() {
-            asked.unwrap();
-        } else {
-            let error = asked.unwrap_err().to_string();
-            assert!(error.contains("ioring") && error.contains("22621"), "{error}");
         }
     }
 }

@@ -20,7 +20,6 @@ use crate::buffers::BufferPlan;
 use crate::contract::{
     BLOCK, DEPTH, Keeps, SIZE, gives_up_waiting, keeps_the_contract, plan, tells_errors,
 };
-use crate::copied::CopiedQueue;
 use crate::queue::{Finished, Op, Queue, Request};
 
 /// A queue whose waits are ended by a timer.
@@ -31,7 +30,7 @@ fn iocp_queue(files: Vec<Pair>, plan: BufferPlan, completion: Completion) -> ioc
 }
 
 /// A file of the contract's size, open for I/O, and its place.
-pub(super) fn pair(mode: Mode, writes: bool, overlapped: bool) -> (Pair, tempfile::TempDir) {
+fn pair(mode: Mode, writes: bool, overlapped: bool) -> (Pair, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("target");
     let file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
@@ -44,7 +43,7 @@ pub(super) fn pair(mode: Mode, writes: bool, overlapped: bool) -> (Pair, tempfil
     (Pair { plain: open(flags), durable }, dir)
 }
 
-pub(super) const DENIED: i32 = ERROR_ACCESS_DENIED.cast_signed();
+const DENIED: i32 = ERROR_ACCESS_DENIED.cast_signed();
 
 #[test]
 fn the_sync_queue_keeps_the_contract() {
@@ -124,14 +123,6 @@ fn a_moment_ends_the_wait_for_an_io() {
         queue.wait(queue.now() + 3_000_000).unwrap();
         assert!(queue.now() - start < 60_000_000_000, "the timer rings late or not at all");
     }
-}
-
-#[test]
-fn a_copied_queue_keeps_the_contract_on_a_port() {
-    let (pair, _dir) = pair(Mode::Direct, true, true);
-    let plan = plan(DEPTH);
-    let queue = iocp_queue(vec![pair], plan, Completion::Block);
-    keeps_the_contract(&mut CopiedQueue::new(queue, plan, 4).unwrap(), DEPTH, Keeps::Data);
 }
 
 /// Buffers in pieces go to the system as pages of memory.

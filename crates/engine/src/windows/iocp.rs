@@ -34,7 +34,7 @@ use crate::windows_pieces::{ELEMENT_BYTES, has_elements, is_in_pieces};
 const SKIP_ON_SUCCESS: u8 = 1;
 const SKIP_SET_EVENT: u8 = 2;
 /// How long a queue that ends waits for I/Os that it has cancelled.
-pub(super) const LAST_IOS_MS: u32 = 2000;
+const LAST_IOS_MS: u32 = 2000;
 
 /// A handle that is bound to the port.
 struct Bound {
@@ -103,7 +103,7 @@ impl Segments {
 
 /// Without a timer, waits follow the system's tick, which is up to 15.6 ms unless a program asks
 /// for a shorter one.
-pub(super) fn shorten_ticks() {
+fn shorten_ticks() {
     static ONCE: Once = Once::new();
     // SAFETY: takes a plain number. Where the system has no such tick, waits end later.
     ONCE.call_once(|| unsafe {
@@ -387,7 +387,7 @@ impl Drop for IocpQueue {
 }
 
 /// Keeps the memory of I/Os that never return until the process ends.
-pub(super) fn keep_for_ever(buffers: &mut Buffers) {
+fn keep_for_ever(buffers: &mut Buffers) {
     let one =
         BufferPlan { depth: 1, bytes: 1, reads: false, writes: false, layout: Layout::Single };
     if let Ok(empty) = Buffers::new(one) {

@@ -11,10 +11,6 @@ pub(crate) mod files;
 mod fill;
 pub(crate) mod guard;
 mod iocp;
-mod ioring;
-mod ioring_calls;
-#[cfg(test)]
-mod ioring_tests;
 mod memory;
 mod open;
 mod sync;
@@ -98,14 +94,13 @@ impl Start {
         mut plan: BufferPlan,
         choice: Choice,
     ) -> Result<Self, EngineError> {
-        let overlapped = matches!(choice.kind, Kind::Iocp | Kind::Ring);
-        let scatters = choice.kind == Kind::Iocp;
+        let overlapped = choice.kind == Kind::Iocp;
         let open = |(stream, target): &(&Stream, &PreparedTarget)| {
             open::open_for_io(target, workload.mode_of(stream), stream, overlapped)
         };
         let real = if choice.kind == Kind::Null { &[] } else { targets };
         let in_pieces = |(stream, _): &(&Stream, &PreparedTarget)| {
-            let layout = layout(stream, scatters && workload.mode_of(stream) == Mode::Direct);
+            let layout = layout(stream, overlapped && workload.mode_of(stream) == Mode::Direct);
             layout.is_ok_and(is_in_pieces)
         };
         if !real.is_empty() && !real.iter().all(in_pieces) && is_in_pieces(plan.layout) {
@@ -131,13 +126,6 @@ impl Start {
                     cause: error.to_string(),
                 }),
             },
-            Kind::Ring => match ring_queue(opened, plan, completion) {
-                Ok(queue) => then.open(queue, plan, backend),
-                Err(error) => then.fail(EngineError::Unavailable {
-                    engine: kind.name(),
-                    cause: error.to_string(),
-                }),
-            },
             Kind::Sync => match sync::SyncQueue::new(opened, plan) {
                 Ok(queue) => then.open(queue, plan, backend),
                 Err(error) => then.fail(memory_error(plan, error)),
@@ -148,15 +136,6 @@ impl Start {
             },
         }
     }
-}
-
-fn ring_queue(
-    opened: Vec<Pair>,
-    plan: BufferPlan,
-    completion: Completion,
-) -> io::Result<ioring::RingQueue<ioring_calls::SystemRing>> {
-    let ring = ioring_calls::SystemRing::new(plan.depth)?;
-    ioring::RingQueue::new(ring, opened, plan, completion)
 }
 
 /// Windows has no call that writes out a part of what its cache holds, and the one for all of it

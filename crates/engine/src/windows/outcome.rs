@@ -52,24 +52,6 @@ pub(crate) fn finished(status: u32, bytes: u32, code_of: impl Fn(u32) -> u32) ->
     }
 }
 
-/// Reads a completion of an I/O ring: an `HRESULT` and bytes.
-pub(crate) fn ring_finished(code: i32, bytes: usize) -> i32 {
-    if code >= 0 {
-        return i32::try_from(bytes).unwrap_or(i32::MAX);
-    }
-    match win32_code(code) {
-        Some(END_OF_FILE) => 0,
-        error => failed(error.unwrap_or(0)),
-    }
-}
-
-/// The error number in an `HRESULT`; `None` if it is of another kind.
-pub(crate) fn win32_code(code: i32) -> Option<u32> {
-    const FAILED_WIN32: u32 = 0x8007;
-    let code = code.cast_unsigned();
-    (code >> 16 == FAILED_WIN32).then_some(code & 0xFFFF)
-}
-
 fn failed(error: u32) -> i32 {
     match i32::try_from(error) {
         Ok(error) if error > 0 => -error,
@@ -177,18 +159,6 @@ mod tests {
         assert_eq!(finished(0xC000_0185, 0, code_of), -1117);
         assert_eq!(finished(0x8000_0005, 9, code_of), -31, "a warning is no success");
         assert_eq!(finished(0xC000_0185, 0, |_| 38), 0);
-    }
-
-    #[test]
-    fn completions_of_a_ring_are_bytes_or_error_numbers() {
-        let code = |code: u32| code.cast_signed();
-        assert_eq!(ring_finished(0, 8192), 8192);
-        assert_eq!(ring_finished(0, usize::MAX), i32::MAX);
-        assert_eq!(ring_finished(code(0x8007_0026), 0), 0, "the end of the file");
-        assert_eq!(ring_finished(code(0x8007_0057), 0), -87);
-        assert_eq!(ring_finished(code(0x8046_0007), 0), -1117, "an error of the ring");
-        assert_eq!(win32_code(code(0x8007_05B4)), Some(1460));
-        assert_eq!(win32_code(0), None);
     }
 
     #[test]

@@ -6,8 +6,7 @@ use workload::Bytes;
 
 use super::differences::{each, of_devices, of_host};
 
-/// The settings that changed. What only one side has is not a change: earlier versions of iosonde
-/// recorded less.
+/// The settings that changed. What only one side knows is not a change.
 pub(super) fn of_sides(a: &[Document], b: &[Document]) -> Vec<SideDifference> {
     let rows: Vec<Setting> = [devices(), systems(), machines()].into_iter().flatten().collect();
     let compared = rows.into_iter().filter_map(|(name, of)| {

@@ -375,9 +375,6 @@ fn keeps_all(id: &str, value: &Value, again: serde_json::Result<Value>) -> Resul
     }
 }
 
-/// Fields that are absent where they are not known.
-const ABSENT_IF_ZERO: [&str; 4] = ["cpus", "memory_bytes", "memory_available_bytes", "file_bytes"];
-
 /// The first field that is in one value and not in the other, by its path.
 fn lost(value: &Value, again: &Value) -> Option<String> {
     let inside = |name: &str, path: String| {
@@ -387,11 +384,8 @@ fn lost(value: &Value, again: &Value) -> Option<String> {
         (Value::Object(fields), Value::Object(others)) => {
             fields.iter().find_map(|(name, field)| match others.get(name) {
                 Some(other) => lost(field, other).map(|path| inside(name, path)),
-                // An absent field may be written as null, or not at all, and was once written as 0.
+                // An absent field may be written as null, or not at all.
                 None if field.is_null() || field.as_array().is_some_and(Vec::is_empty) => None,
-                None if field.as_u64() == Some(0) && ABSENT_IF_ZERO.contains(&name.as_str()) => {
-                    None
-                }
                 None => Some(name.clone()),
             })
         }

@@ -44,7 +44,7 @@ impl SeriesRow {
 /// Every measurement: the figures that have a column.
 pub(crate) static LOADS: LazyLock<Vec<Column<Load>>> = LazyLock::new(|| {
     let column = |figure: &FigureField| {
-        Some(Column { name: figure.key, kind: figure.kind, of: figure.column?.of })
+        Some(Column { name: figure.key, kind: figure.kind, of: figure.column? })
     };
     FIGURES.iter().filter_map(column).collect()
 });

@@ -165,7 +165,7 @@ fn changes_of_the_set_up_are_told_where_both_sides_know_them() {
     let after = on_disk("b", "bfq", Some(64), Some(1));
     let expected = ["I/O scheduler none->bfq", "queue depth 32->64", "swappiness 60->1"];
     assert_eq!(compared(before(), after), expected);
-    // What an older version did not tell has not changed.
+    // What one side does not know has not changed.
     assert_eq!(compared(before(), on_disk("b", "none", None, None)), [""; 0]);
     let Document::Runs(mut degraded) = before() else { panic!() };
     degraded.environment.storage[0].chain[0].raid.as_mut().unwrap().degraded = Some(1);

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use engine::mixed;
 pub use results::{DurableOrder as Order, SyncMode, WrittenFile as Target, WrittenRole as Role};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -136,14 +137,6 @@ pub struct Shape {
     data: Vec<(u16, u64, u64)>,
     pages: u64,
     log: Option<LogShape>,
-}
-
-/// Spreads the differences of similar numbers over all 64 bits, each number to another (the last
-/// step of SplitMix64).
-fn mixed(number: u64) -> u64 {
-    let a = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let b = (a ^ (a >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    b ^ (b >> 31)
 }
 
 impl Plan {

@@ -21,7 +21,6 @@ pub(crate) mod run;
 mod scale;
 mod schema;
 mod serve;
-mod service;
 mod sizes;
 mod sqliosim;
 mod sweep;
@@ -57,7 +56,6 @@ use report::ReportArgs;
 use scale::ScaleArgs;
 use schema::PublishedSchema;
 use serve::ServeArgs;
-use service::ServiceCommand;
 use sizes::SizesArgs;
 use sweep::SweepArgs;
 use validate::ValidateArgs;
@@ -123,9 +121,6 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Show the history in a browser
     Serve(Box<ServeArgs>),
-    /// Let Windows start a command at its own start or once a week
-    #[command(subcommand)]
-    Service(ServiceCommand),
     #[command(flatten)]
     Tool(ToolCommand),
     /// Show what is set in files and in the environment, and where
@@ -265,7 +260,6 @@ fn carry_out(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failu
         Command::Report(args) => report::report(args),
         Command::History(args) => history::history(args, stop),
         Command::Serve(args) => serve::serve(args, stop),
-        Command::Service(command) => service::service(command),
         Command::Tool(tool) => tool.execute(stop),
         Command::Schema { document } => document.print(),
         Command::Completions(args) => manual::completions(args),

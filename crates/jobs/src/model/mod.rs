@@ -221,11 +221,6 @@ fn method(model: &TraceModel) -> Vec<String> {
             workload::show_ns(window_ns as f64),
             if evenly { "evenly spaced" } else { "at random moments" }
         ),
-        ModelledArrivals::Bursts { window_ns } => format!(
-            "I/Os come in bursts as large as the index of dispersion over {} where that is 2 or \
-             more, and as those of independent users elsewhere.",
-            workload::show_ns(window_ns as f64)
-        ),
     };
     vec![
         "Streams are reads, writes of data and of the log, each with and without a flush, and \

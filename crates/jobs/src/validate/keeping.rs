@@ -204,7 +204,6 @@ mod tests {
     use integrity::Plan;
     use std::slice;
 
-    /// Older versions kept the command as it was typed.
     #[test]
     fn a_ledger_of_another_version_is_refused_and_still_names_its_files() {
         let directory = tempfile::tempdir().unwrap();

@@ -55,7 +55,7 @@ pub(super) fn of(a: &Assessment) -> Option<Section> {
     section("glance", say!("heading-at-a-glance"), blocks)
 }
 
-/// The six rows. A mixed load is left out if there is none, as in older documents.
+/// The six rows. A mixed load is left out if there is none.
 fn rows(a: &Assessment) -> Vec<Row<'_>> {
     let loads: Vec<(&Stream, &Measurement)> = a
         .patterns

@@ -26,9 +26,6 @@ pub(super) fn sections(e: &Experiment<TraceModel>) -> Vec<Section> {
                 say!("model-windows-random", time = time)
             }
         }
-        ModelledArrivals::Bursts { window_ns } => {
-            say!("model-bursts", time = show_ns(window_ns as f64))
-        }
     };
     facts.push(fact(say!("label-arrivals"), arrivals));
     let load = [Block::Facts(facts)].into_iter().chain(streams(c).map(Block::Table));

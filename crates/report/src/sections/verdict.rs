@@ -217,24 +217,7 @@ fn limits(verdict: &Verdict) -> String {
         );
     }
     let tail = show_ns(limits.acceptable_ns as f64 * f64::from(limits.tail_factor));
-    // Earlier builds judged the latency alone.
-    if verdict.capacities.is_empty() {
-        say!(
-            "verdict-limits-of-earlier-builds",
-            excellent = excellent,
-            good = good,
-            acceptable = acceptable,
-            tail = tail
-        )
-    } else {
-        say!(
-            "verdict-limits",
-            excellent = excellent,
-            good = good,
-            acceptable = acceptable,
-            tail = tail
-        )
-    }
+    say!("verdict-limits", excellent = excellent, good = good, acceptable = acceptable, tail = tail)
 }
 
 /// How much load fits within each limit.

@@ -294,7 +294,7 @@ fn what_was_not_measured_says_so() {
     a.patterns.retain(|p| !p.name.starts_with("log_write") && !p.name.contains("70_30"));
     let lines = glance(&a);
     assert!(row(&lines, "Not measured: ").contains("log write"), "{lines:#?}");
-    assert!(!lines.iter().any(|line| line.contains("Mixed")), "an older document has none");
+    assert!(!lines.iter().any(|line| line.contains("Mixed")), "this document has none");
     // Rows are found by what their stream does, not by name.
     for p in &mut a.patterns {
         p.name = "load".to_owned();

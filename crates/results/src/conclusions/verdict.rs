@@ -320,14 +320,12 @@ impl Grade {
 pub struct Verdict {
     /// The role of the storage that is judged.
     pub role: Role,
-    /// How the storage meets the need; not judged if no need was named. Earlier builds compared the
-    /// latency of the worst load with the limits, whatever was needed.
+    /// How the storage meets the need; not judged if no need was named.
     pub grade: Grade,
-    /// How sure that is; absent if nothing could be judged, and in results of earlier builds.
+    /// How sure that is; absent if nothing could be judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// How much load fits within each limit, the strictest first; empty if nothing was measured,
-    /// and in results of earlier builds.
+    /// How much load fits within each limit, the strictest first; empty if nothing was measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capacities: Vec<FittingLoad>,
     /// What is needed; absent if the user did not say.

@@ -95,7 +95,6 @@ pub(super) fn buffers_words(buffers: Buffers) -> String {
         Buffers::Large => "in large pages".to_owned(),
         Buffers::Scattered { pieces } => format!("scattered over {pieces} pieces"),
         Buffers::Pages { bytes } => format!("scattered over pages of {bytes}"),
-        Buffers::Copied { pieces } => format!("copied to {pieces} pieces"),
     }
 }
 

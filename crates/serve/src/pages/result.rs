@@ -140,7 +140,7 @@ fn table(loads: &[Load]) -> Table {
     let figures = || SHOWN.iter().filter_map(|key| figure(key));
     let cell = |load, figure: &'static FigureField| {
         let column = figure.column?;
-        Some(Cell::of(figure, &(column.of)(load)))
+        Some(Cell::of(figure, &column(load)))
     };
     let row = |load| figures().map(|figure| cell(load, figure).unwrap_or(Cell::Empty)).collect();
     Table {

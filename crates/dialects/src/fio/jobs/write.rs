@@ -69,24 +69,6 @@ fn section_name(stream: &Stream, number: usize, of: usize, names: &[String]) -> 
     (1..=names.len() + 1).map(twin).find(|name| !names.contains(name)).unwrap_or_default()
 }
 
-/// Everything a workload says is written or among the losses: the compiler asks here about a new
-/// field.
-#[rustfmt::skip]
-const _: fn(&Workload, &Stream) = |workload, stream| {
-    let Workload {
-        targets: _, streams: _, seconds: _, precision: _, warmup_seconds: _,
-        cooldown_seconds: _, engine: _, mode: _, completion: _, interval_ns: _, thread_series: _,
-        on_error: _, seed: _, sim: _,
-    } = workload;
-    let Stream {
-        name: _, targets: _, threads: _, depth: _, blocks: _, pattern: _, random_percent: _,
-        distribution: _, align_bytes: _, write_percent: _, mode: _, hint: _, sync: _,
-        durable: _, rate: _, rate_profile: _, think: _, offset_bytes: _, span_bytes: _,
-        begin_bytes: _, diskspd: _, mix: _, pool: _, joined: _, members: _, buffers: _, content: _,
-        content_file: _, cpus: _, priority: _,
-    } = stream;
-};
-
 /// The job file, and what is lost in it.
 #[derive(Default)]
 struct Out {
@@ -105,7 +87,7 @@ impl Out {
         let engine = match (workload.mode, workload.engine) {
             (Mode::Mapped, _) => "mmap",
             (_, EngineChoice::Uring) => "io_uring",
-            (_, EngineChoice::Iocp | EngineChoice::Ioring) => "windowsaio",
+            (_, EngineChoice::Iocp) => "windowsaio",
             (_, EngineChoice::Sync) => "psync",
             (_, EngineChoice::Null) => "null",
             // iosonde chooses by the target; fio must be told.

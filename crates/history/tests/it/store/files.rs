@@ -144,16 +144,21 @@ fn what_is_no_history_is_refused_and_stays_as_it_is() {
 }
 
 #[test]
-fn a_history_of_a_newer_program_is_refused_and_stays_as_it_is() {
-    let at = place();
-    drop(open(&at.path).unwrap());
-    let sqlite = rusqlite::Connection::open(&at.path).unwrap();
-    sqlite.execute_batch("PRAGMA user_version = 4711; CREATE TABLE later (x);").unwrap();
-    drop(sqlite);
-    let before = bytes_beside(&at.path);
-    let error = open(&at.path).unwrap_err();
-    assert!(matches!(error, HistoryError::Newer { found: 4711, .. }), "{error}");
-    assert_eq!(bytes_beside(&at.path), before);
+fn a_history_of_another_version_is_refused_and_stays_as_it_is() {
+    for found in [2, 4711] {
+        let at = place();
+        drop(open(&at.path).unwrap());
+        let sqlite = rusqlite::Connection::open(&at.path).unwrap();
+        let sql = format!("PRAGMA user_version = {found}; CREATE TABLE later (x);");
+        sqlite.execute_batch(&sql).unwrap();
+        drop(sqlite);
+        let before = bytes_beside(&at.path);
+        let error = open(&at.path).unwrap_err();
+        assert!(matches!(error, HistoryError::OtherVersion { .. }), "{error}");
+        let error = error.to_string();
+        assert!(error.contains(&format!("version {found}")) && error.contains("export"), "{error}");
+        assert_eq!(bytes_beside(&at.path), before);
+    }
 }
 
 #[test]

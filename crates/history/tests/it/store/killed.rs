@@ -66,7 +66,7 @@ fn kill(mut child: Child, after: Duration) -> Vec<(String, u32)> {
 fn nothing_is_lost(place: &Place, chosen: &str, times: u32) {
     let mut said = Vec::new();
     for n in 0..times {
-        // At moments all over the start, the migration and the first measurements.
+        // At moments all over the start, the making of the tables and the first measurements.
         said.extend(kill(keeping(chosen), Duration::from_millis(u64::from(20 + n * 37 % 400))));
         if n % 10 == 9 {
             let history = History::open(place).unwrap();

@@ -11,5 +11,4 @@ mod locks;
 mod made;
 mod server;
 mod trouble;
-mod versions;
 mod whole;

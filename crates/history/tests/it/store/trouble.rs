@@ -200,7 +200,7 @@ fn a_server_that_does_not_let_us_in_is_said_with_its_words() {
 }
 
 #[test]
-fn a_foreign_or_newer_schema_of_a_server_is_left_alone() {
+fn a_foreign_schema_or_one_of_another_version_of_a_server_is_left_alone() {
     let database = server().database();
     let place = place(&server().url("127.0.0.1", &database));
     server().psql(&database, "CREATE SCHEMA iosonde; CREATE TABLE iosonde.experiments (x int)");
@@ -210,7 +210,7 @@ fn a_foreign_or_newer_schema_of_a_server_is_left_alone() {
     drop(History::open(&place).unwrap());
     server().psql(&database, "UPDATE iosonde.history_version SET version = 4711");
     let error = History::open(&place).unwrap_err();
-    assert!(matches!(error, HistoryError::Newer { found: 4711, .. }), "{error}");
+    assert!(matches!(error, HistoryError::OtherVersion { found: 4711, .. }), "{error}");
 }
 
 #[test]

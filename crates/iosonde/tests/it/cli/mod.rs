@@ -58,7 +58,6 @@ mod scale;
 mod screen;
 #[path = "../../../../databases/tests/live/program.rs"]
 mod server;
-mod service;
 mod sizes;
 mod specs;
 mod sqlio;

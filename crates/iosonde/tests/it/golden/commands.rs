@@ -3,9 +3,9 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
 
 use crate::cli::program::command;
+use crate::golden::assert_printed;
 
 const CONFIGURATION: &str = include_str!("../../../../dialects/tests/it/iometer/v1.1.0.icf");
 /// Four servers, noisy, and slow enough that few I/Os are simulated.
@@ -52,8 +52,6 @@ fn steady(text: &str) -> String {
     steady
 }
 
-/// Run with `IOSONDE_UPDATE=1` to write the file anew, and give each difference its reason in the
-/// commit.
 #[test]
 fn commands_on_a_simulated_device_print_what_they_printed() {
     let place = tempfile::tempdir().unwrap();
@@ -70,17 +68,5 @@ fn commands_on_a_simulated_device_print_what_they_printed() {
         let text = String::from_utf8(output.stdout).unwrap();
         let _ = write!(printed, "$ iosonde {line}\n{}\n", steady(&text));
     }
-    equals_golden("commands.txt", &printed);
-}
-
-/// Compares with a file of this directory, or writes it.
-pub(super) fn equals_golden(name: &str, printed: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden").join(name);
-    if std::env::var_os("IOSONDE_UPDATE").is_some() {
-        fs::write(&path, printed).unwrap();
-    }
-    let golden = fs::read_to_string(&path).unwrap();
-    let mut pairs = golden.lines().zip(printed.lines());
-    let differs = pairs.find(|(old, new)| old != new);
-    assert!(golden == printed, "the first line of {name} that differs: {differs:?}");
+    assert_printed("commands.txt", &printed);
 }

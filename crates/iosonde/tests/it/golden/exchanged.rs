@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::commands::equals_golden;
+use super::assert_printed;
 use crate::cli::program::{command, stderr, stdout};
 
 /// Where the files are that the tests of formats read.
@@ -84,7 +84,7 @@ fn files_of_other_tools_are_imported_as_they_were() {
             let _ = writeln!(found, "  {}", said.collect::<Vec<_>>().join(", "));
         }
     }
-    equals_golden("imports.txt", &found);
+    assert_printed("imports.txt", &found);
 }
 
 /// A job file of fio as people write them.
@@ -126,5 +126,5 @@ fn workloads_are_converted_as_they_were() {
             let _ = writeln!(written, "# {} to {to}\n{}", name(&path), steady(&text, &path));
         }
     }
-    equals_golden("conversions.txt", &written);
+    assert_printed("conversions.txt", &written);
 }

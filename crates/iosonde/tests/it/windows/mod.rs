@@ -6,7 +6,6 @@ mod interrupted;
 mod killed;
 mod measuring;
 mod safety;
-mod service;
 mod watching;
 
 use std::fs;

@@ -1,4 +1,4 @@
--- Version 2. The words in braces are those that the databases spell differently: see `spell` in schema.rs.
+-- The databases spell the words in braces differently: see `spell` in schema.rs.
 
 -- One row for each run, sweep, assessment … Columns that are known after the first measurement are empty before it.
 CREATE TABLE experiments (
@@ -109,16 +109,16 @@ CREATE TABLE measurements (
     pattern               {key} NOT NULL,
     write_percent         {integer},
     block_bytes           {integer},
-    threads               {integer} NOT NULL,
+    threads               {integer},
     depth                 {integer},
-    in_flight             {integer} NOT NULL,
+    in_flight             {integer},
     achieved_in_flight    {real},
-    file_bytes            {integer} NOT NULL,
-    direct                {integer} NOT NULL,
-    durable               {integer} NOT NULL,
+    file_bytes            {integer},
+    direct                {integer},
+    durable               {integer},
     seconds               {real},
-    ios                   {integer} NOT NULL,
-    bytes                 {integer} NOT NULL,
+    ios                   {integer},
+    bytes                 {integer},
     iops                  {real},
     mib_per_s             {real},
     read_iops             {real},
@@ -138,6 +138,7 @@ CREATE TABLE measurements (
     write_latency_mean_ns {real},
     errors                {integer} NOT NULL,
     cpu_us_per_io         {real},
+    slowest_second_iops   {real},
     UNIQUE (experiment, cell),
     UNIQUE (experiment, id)
 ){table};
@@ -199,6 +200,14 @@ CREATE TABLE notes (
     note       TEXT NOT NULL,
     PRIMARY KEY (experiment, number)
 ){table};
+
+-- The points of a recording that has not come to its end, as JSON. The result has them in its document.
+CREATE TABLE recording_points (
+    experiment {integer} NOT NULL REFERENCES experiments (number) ON DELETE CASCADE,
+    number     {integer} NOT NULL,
+    point      TEXT NOT NULL,
+    PRIMARY KEY (experiment, number)
+){packed};
 
 -- What is running now, for those who watch. Rows go away when another run begins.
 CREATE TABLE live_runs (
