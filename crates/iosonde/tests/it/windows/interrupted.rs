@@ -77,7 +77,8 @@ fn a_run_keeps_what_it_measured() {
     }
 }
 
-/// Each command measures several times, and is interrupted in the third of them.
+/// Each command measures several times, and is interrupted in the third of them; the first step is
+/// the test file.
 #[test]
 fn a_series_keeps_the_measurements_before() {
     if !is_wine("a_series_keeps_the_measurements_before") {
@@ -90,7 +91,7 @@ fn a_series_keeps_the_measurements_before() {
         let (place, data) = place();
         let args = [&[command, data.as_str()], &SHORT[..], &more.concat()[..]].concat();
         let running = Running::start(&place, &args);
-        running.wait_for(r#""number":3"#);
+        running.wait_for(r#""number":4"#);
         interrupt(&data);
         let (code, stdout, stderr) = running.end();
         assert_eq!(code, 130, "{command}: {stderr}");

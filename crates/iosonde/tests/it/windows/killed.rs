@@ -14,7 +14,7 @@ fn a_killed_sweep_keeps_its_cells_and_continues() {
     let short =
         ["--overfill", "--size", "16M", "--seconds", "0.5", "--warmup", "0", "--settle", "0"];
     let running = Running::start(&place, &[&["sweep", data.as_str()], &lists[..], &short].concat());
-    running.wait_for("[3/4] ");
+    running.wait_for("[4/5");
     running.kill();
     assert_eq!(names(&data), ["iosonde.test"], "nobody was there to remove it");
     assert!(place.says(&["history", "list"]).contains("unfinished"));
