@@ -137,7 +137,7 @@ pub(crate) fn conduct_resumed_by(
     Ok(relay.finish(document))
 }
 
-/// The command that goes on with what ended early; `None` if it is whole or not recorded.
+/// The command that resumes a job that ended early; `None` if it is complete or not recorded.
 pub(crate) fn resumption(
     document: &Document,
     recorder: &Recorder,

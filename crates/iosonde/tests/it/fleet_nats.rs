@@ -248,6 +248,7 @@ fn children(pid: u32) -> Vec<u32> {
 #[test]
 fn a_server_that_is_restarted_costs_no_interval() {
     let Some(mut site) = Site::new("a_server_that_is_restarted_costs_no_interval") else { return };
+    let mut tries = 0;
     let (document, code, said) = loop {
         let mut running = Running::start(site.command(&[&NULL[..], &["--seconds", "6"]].concat()));
         let server = site.server.take().unwrap();
@@ -261,6 +262,8 @@ fn a_server_that_is_restarted_costs_no_interval() {
         site.start_server();
         // A busy machine may start it too late: agents stop after 5 s without a coordinator.
         let in_time = gone.elapsed() < Duration::from_secs(3);
+        tries += 1;
+        assert!(in_time || tries < 5, "the server took {:?} to start again", gone.elapsed());
         running.until("\"event\":\"interval\"");
         let ended = running.end();
         if in_time {
